@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The mapping: shared, read-only, a page at a time by fault.
+ *
+ * Pages go in as PFNs, without a reference: nothing in the kernel can then take
+ * hold of one through the mapping (vmsplice, O_DIRECT, ptrace) and keep it for
+ * longer than the mapping lives. The mapping keeps its file, the file keeps the
+ * module, and the module keeps the pages. There is no state per mapping, hence
+ * splitting, moving, forking and partly unmapping one need no care.
+ *
+ * Memory ordering:
+ *
+ *	slots:H  zeroing before the pointer, release - area:A  acquire
+ *	slots:I  zeroing before the pointers, release - area:B  acquire
+ *	    who maps a page before its number is given out maps zeroes.
+ */
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mount.h>
+#include <linux/pseudo_fs.h>
+
+#include "core.h"
+#include "kmmv_compat.h"
+
+#ifndef CONFIG_MMU
+#error "kmmv maps pages by fault: it needs an MMU"
+#endif
+#ifdef CONFIG_CPU_CACHE_ALIASING
+#error "kmmv: a reader's cache would not see the kernel's stores"
+#endif
+
+#define KMMV_FS_MAGIC		0x6b6d6d76
+#define FAULT_AROUND_PAGES	16
+
+static struct vfsmount *kmmv_mount;
+static int kmmv_mount_count;
+static struct inode *kmmv_inode;
+
+static struct page *page_of(void *address)
+{
+	return is_vmalloc_addr(address) ? vmalloc_to_page(address) :
+					  virt_to_page(address);
+}
+
+/* The page that lies there, or NULL; a page that came never goes. */
+static struct page *page_at(const struct kmmv_place *place, u32 ahead)
+{
+	const struct kmmv_slots *slots = &kmmv_table.slots;
+	u32 i = place->page + ahead;
+	u64 __percpu *ctr;
+	u32 *inc;
+
+	switch (place->kind) {
+	case KMMV_PLACE_HEADER:
+		return virt_to_page(kmmv_table.header);
+	case KMMV_PLACE_INCARNATION:
+		/* area:A pairs with slots:H: the page is zeroed. */
+		inc = smp_load_acquire(&slots->inc[i]);
+		return inc ? virt_to_page(inc) : NULL;
+	case KMMV_PLACE_COUNTER:
+		/* area:B pairs with slots:I: the pages are zeroed. */
+		ctr = smp_load_acquire(&slots->ctr[i]);
+		if (!ctr || !cpu_possible(place->cpu))
+			return NULL;
+		return page_of(per_cpu_ptr(ctr, place->cpu));
+	default:
+		return NULL;
+	}
+}
+
+/* The page that was touched, and the ones behind it that are there. */
+static vm_fault_t area_fault(struct vm_fault *vmf)
+{
+	struct kmmv_place place = kmmv_geom_place(&kmmv_table.slots.geom,
+						  vmf->pgoff);
+	struct vm_area_struct *vma = vmf->vma;
+	unsigned long address = vmf->address & PAGE_MASK;
+	vm_fault_t result = VM_FAULT_SIGBUS;
+	struct page *page;
+	u32 i;
+
+	for (i = 0; i < FAULT_AROUND_PAGES && i < place.left; i++) {
+		if (address >= vma->vm_end)
+			break;
+		page = page_at(&place, i);
+		if (!page)
+			break;
+		if (!i) {
+			result = vmf_insert_pfn(vma, address,
+						page_to_pfn(page));
+			if (result != VM_FAULT_NOPAGE)
+				break;
+		} else if (vmf_insert_pfn(vma, address, page_to_pfn(page)) !=
+			   VM_FAULT_NOPAGE) {
+			break;
+		}
+		address += PAGE_SIZE;
+	}
+	return result;
+}
+
+static const struct vm_operations_struct area_vm_ops = {
+	.fault = area_fault,
+};
+
+/**
+ * kmmv_area_mmap() - map the counters
+ * @file: of the device
+ * @vma: of whom
+ *
+ * Return: 0; -EPERM for a mapping that could be written, executed or copied on
+ * write; -EINVAL past the end.
+ */
+int kmmv_area_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	u64 pages = kmmv_table.slots.geom.length >> PAGE_SHIFT;
+	u64 wanted = vma_pages(vma);
+
+	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
+		return -EPERM;
+	if (!(vma->vm_flags & VM_MAYSHARE))
+		return -EPERM;
+	if (vma->vm_pgoff >= pages || wanted > pages - vma->vm_pgoff)
+		return -EINVAL;
+
+	vm_flags_mod(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP,
+		     VM_MAYWRITE | VM_MAYEXEC);
+	vma->vm_ops = &area_vm_ops;
+	return 0;
+}
+
+/**
+ * kmmv_area_open() - have all mappings of all nodes on one address space
+ * @file: being opened
+ */
+void kmmv_area_open(struct file *file)
+{
+	file->f_mapping = kmmv_inode->i_mapping;
+}
+
+static int kmmv_fs_init_fs_context(struct fs_context *fc)
+{
+	return init_pseudo(fc, KMMV_FS_MAGIC) ? 0 : -ENOMEM;
+}
+
+/* No owner: its one mount is the module's own and goes with it. */
+static struct file_system_type kmmv_fs_type = {
+	.name = "kmmv",
+	.init_fs_context = kmmv_fs_init_fs_context,
+	.kill_sb = kill_anon_super,
+};
+
+int kmmv_area_init(void)
+{
+	int err;
+
+	err = simple_pin_fs(&kmmv_fs_type, &kmmv_mount, &kmmv_mount_count);
+	if (err)
+		return err;
+	kmmv_inode = alloc_anon_inode(kmmv_mount->mnt_sb);
+	if (IS_ERR(kmmv_inode)) {
+		simple_release_fs(&kmmv_mount, &kmmv_mount_count);
+		return PTR_ERR(kmmv_inode);
+	}
+	return 0;
+}
+
+void kmmv_area_exit(void)
+{
+	iput(kmmv_inode);
+	simple_release_fs(&kmmv_mount, &kmmv_mount_count);
+}

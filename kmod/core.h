@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of kmmv.ko share beside the portable core.
+ */
+#ifndef KMMV_CORE_H
+#define KMMV_CORE_H
+
+#include <linux/fs.h>
+
+#include "table.h"
+
+/* Numbers of the family "core.refused"; 0 is also what a zeroed variable is. */
+enum kmmv_refused {
+	KMMV_REFUSED_BAD_NUMBER,
+	KMMV_REFUSED_UNBALANCED_DEL,
+	KMMV_REFUSED_NMI,
+};
+
+extern struct kmmv_table kmmv_table;
+
+int kmmv_api_init(void);
+
+int kmmv_area_init(void);
+void kmmv_area_exit(void);
+void kmmv_area_open(struct file *file);
+int kmmv_area_mmap(struct file *file, struct vm_area_struct *vma);
+
+int kmmv_chardev_init(void);
+void kmmv_chardev_exit(void);
+
+s64 kmmv_source_refresh(u64 max_age);
+
+#endif /* KMMV_CORE_H */

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a family, a name and a text may be. Pure functions, any context.
+ */
+#include <kmmv_deps.h>
+#include "family.h"
+
+static bool is_letter(unsigned char c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+static bool is_digit(unsigned char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_control(unsigned char c)
+{
+	return c < 0x20 || c == 0x7f;
+}
+
+/**
+ * kmmv_text_check() - may it stand in a line of the names stream
+ * @text: bytes up to NUL, or NULL
+ * @max: greatest length
+ *
+ * Return: 0; -EINVAL for NULL or nothing; -ENAMETOOLONG; -EILSEQ for a control
+ * character.
+ */
+int kmmv_text_check(const char *text, size_t max)
+{
+	size_t i, length;
+
+	if (!text || !*text)
+		return -EINVAL;
+	length = strnlen(text, max + 1);
+	if (length > max)
+		return -ENAMETOOLONG;
+	for (i = 0; i < length; i++)
+		if (is_control(text[i]))
+			return -EILSEQ;
+	return 0;
+}
+
+/* Components of letters, digits and '_', first a letter, between single dots. */
+static int family_name_check(const char *name)
+{
+	static const char *const reserved[] = { "control", "percpu", "all",
+						"ring", "profile" };
+	size_t i, length, first;
+	int err;
+
+	err = kmmv_text_check(name, KMMV_FAMILY_MAX);
+	if (err)
+		return err;
+	for (i = 0; name[i]; i++) {
+		bool start = i == 0 || name[i - 1] == '.';
+
+		if (is_letter(name[i]))
+			continue;
+		if (!start && (is_digit(name[i]) || name[i] == '_'))
+			continue;
+		if (!start && name[i] == '.' && name[i + 1])
+			continue;
+		return -EINVAL;
+	}
+	first = strcspn(name, ".");
+	for (i = 0; i < ARRAY_SIZE(reserved); i++) {
+		length = strlen(reserved[i]);
+		if (first == length && !memcmp(name, reserved[i], length))
+			return -EADDRINUSE;
+	}
+	return 0;
+}
+
+static int units_check(const char *units)
+{
+	int err = kmmv_text_check(units, KMMV_UNITS_MAX);
+
+	if (err)
+		return err;
+	for (; *units; units++)
+		if (!is_letter(*units) && !is_digit(*units) &&
+		    !strchr("/^-*.", *units))
+			return -EINVAL;
+	return 0;
+}
+
+/* Like a text, but newlines are welcome and nothing is needed. */
+static int help_check(const char *help)
+{
+	size_t i, length;
+
+	if (!help)
+		return 0;
+	length = strnlen(help, KMMV_HELP_MAX + 1);
+	if (length > KMMV_HELP_MAX)
+		return -ENAMETOOLONG;
+	for (i = 0; i < length; i++)
+		if (is_control(help[i]) && help[i] != '\n')
+			return -EILSEQ;
+	return 0;
+}
+
+/**
+ * kmmv_family_check() - may it be registered
+ * @family: from a client, or NULL
+ *
+ * Return: 0; -EINVAL for what is missing or misspelt; -ENAMETOOLONG; -EILSEQ
+ * for a control character; -EADDRINUSE for a reserved first component.
+ */
+int kmmv_family_check(const struct kmmv_family *family)
+{
+	int err;
+
+	if (!family || family->semantics > KMMV_DISCRETE)
+		return -EINVAL;
+	err = family_name_check(family->name);
+	if (err)
+		return err;
+	err = units_check(family->units);
+	if (err)
+		return err;
+	err = kmmv_text_check(family->oneline, KMMV_ONELINE_MAX);
+	if (err)
+		return err;
+	return help_check(family->help);
+}
+
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+/**
+ * kmmv_family_same() - the same metadata, the name apart
+ * @a: checked
+ * @b: checked
+ */
+bool kmmv_family_same(const struct kmmv_family *a, const struct kmmv_family *b)
+{
+	return a->semantics == b->semantics && !strcmp(a->units, b->units) &&
+	       !strcmp(a->oneline, b->oneline) &&
+	       !strcmp(or_empty(a->help), or_empty(b->help));
+}
+
+/**
+ * kmmv_family_nested() - is one a dotted prefix of the other
+ * @a: a family's name
+ * @b: another one's
+ *
+ * PCP's name space has no room for both: a name is a leaf or it is not.
+ */
+bool kmmv_family_nested(const char *a, const char *b)
+{
+	size_t la = strlen(a), lb = strlen(b);
+
+	if (la > lb)
+		return kmmv_family_nested(b, a);
+	return la < lb && !memcmp(a, b, la) && b[la] == '.';
+}

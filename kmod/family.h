@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef KMMV_FAMILY_H
+#define KMMV_FAMILY_H
+
+#include <kmmv_deps.h>
+
+int kmmv_text_check(const char *text, size_t max);
+int kmmv_family_check(const struct kmmv_family *family);
+bool kmmv_family_same(const struct kmmv_family *a, const struct kmmv_family *b);
+bool kmmv_family_nested(const char *a, const char *b);
+
+#endif /* KMMV_FAMILY_H */

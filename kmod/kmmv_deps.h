@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Every kernel header that the portable core needs, and nothing that it does
+ * not. Its namesake in qa/shim has the same guard and stands in natively.
+ */
+#ifndef KMMV_DEPS_H
+#define KMMV_DEPS_H
+
+#include <linux/atomic.h>
+#include <linux/bitops.h>
+#include <linux/cache.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/errno.h>
+#include <linux/gfp.h>
+#include <linux/irqflags.h>
+#include <linux/jhash.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/overflow.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+
+#include <linux/kmmv.h>
+
+#ifdef CONFIG_64BIT
+#define KMMV_ATOMIC64	1
+#else
+#define KMMV_ATOMIC64	0
+#endif
+
+#endif /* KMMV_DEPS_H */

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmmv: kernel memory-mapped values. Parameters, init and its mirror image.
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/random.h>
+
+#include "core.h"
+
+static unsigned int capacity;
+module_param(capacity, uint, 0444);
+MODULE_PARM_DESC(capacity,
+		 "greatest number of instances (0: 262144, or what max_bytes allows)");
+
+static unsigned long max_bytes;
+module_param(max_bytes, ulong, 0444);
+MODULE_PARM_DESC(max_bytes,
+		 "limit of 8 x capacity x possible CPUs (0: 1/64 of memory)");
+
+struct kmmv_table kmmv_table;
+
+static enum cpuhp_state hotplug_state;
+
+static int cpu_came(unsigned int cpu)
+{
+	kmmv_table_online(&kmmv_table, cpu, true);
+	return 0;
+}
+
+static int cpu_goes(unsigned int cpu)
+{
+	kmmv_table_online(&kmmv_table, cpu, false);
+	return 0;
+}
+
+static unsigned long default_max_bytes(void)
+{
+	u64 bytes = (u64)totalram_pages() << PAGE_SHIFT;
+
+	if (!IS_ENABLED(CONFIG_64BIT))
+		return min_t(u64, bytes / 64, 256UL << 20);
+	return bytes / 64;
+}
+
+static int geom_init(struct kmmv_geom *geom)
+{
+	u32 possible = num_possible_cpus();
+	int err;
+
+	if (!max_bytes)
+		max_bytes = default_max_bytes();
+	if (!capacity)
+		capacity = kmmv_geom_default(possible, max_bytes);
+	err = kmmv_geom_init(geom, capacity, nr_cpu_ids, possible, max_bytes);
+	if (err == -E2BIG)
+		pr_err("capacity=%u takes %llu bytes on %u possible CPUs, max_bytes is %lu\n",
+		       capacity, kmmv_geom_bytes(capacity, possible), possible,
+		       max_bytes);
+	else if (err)
+		pr_err("capacity=%u with max_bytes=%lu on %u possible CPUs cannot be mapped (1 to %u can)\n",
+		       capacity, max_bytes, possible, KMMV_CAPACITY_MAX);
+	return err;
+}
+
+static int __init kmmv_init(void)
+{
+	struct kmmv_geom geom;
+	u64 epoch;
+	int err;
+
+	err = geom_init(&geom);
+	if (err)
+		return err;
+	get_random_bytes(&epoch, sizeof(epoch));
+	err = kmmv_table_init(&kmmv_table, &geom, epoch ?: 1, 1);
+	if (err)
+		return err;
+	err = kmmv_api_init();
+	if (err)
+		goto err_table_fini;
+	err = kmmv_area_init();
+	if (err)
+		goto err_table_fini;
+	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kmmv:online", cpu_came,
+				cpu_goes);
+	if (err < 0)
+		goto err_area_exit;
+	hotplug_state = err;
+	err = kmmv_chardev_init();
+	if (err)
+		goto err_remove_state;
+	pr_info("capacity %u, %u CPUs, mapping of %llu bytes\n", capacity,
+		geom.nr_cpus, geom.length);
+	return 0;
+
+err_remove_state:
+	cpuhp_remove_state_nocalls(hotplug_state);
+err_area_exit:
+	kmmv_area_exit();
+err_table_fini:
+	kmmv_table_fini(&kmmv_table);
+	return err;
+}
+
+static void __exit kmmv_exit(void)
+{
+	kmmv_chardev_exit();
+	cpuhp_remove_state_nocalls(hotplug_state);
+	kmmv_area_exit();
+	kmmv_table_fini(&kmmv_table);
+}
+
+module_init(kmmv_init);
+module_exit(kmmv_exit);
+
+MODULE_DESCRIPTION("Kernel memory-mapped values");
+MODULE_AUTHOR("The kmmv maintainers");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The slot store: numbers, each a 64-bit counter on every possible CPU.
+ *
+ * Memory ordering (labels in slots.[ch]; the other side of the incarnation and
+ * of the pair is in lib/read.c):
+ *
+ *	slots:A  pages before nr, release      - slots:B  nr before pages, acquire
+ *	    an update or a fault that sees a number sees its page.
+ *	slots:C  incarnation before zeroing    - read.c: values before incarnation
+ *	    a reader that saw the next owner's zero sees the next incarnation.
+ *	slots:D  begun before a half, release  - slots:G  half before begun, acquire
+ *	slots:E  halves before done, release   - slots:F  done before halves, acquire
+ *	    a reader that finds done and begun equal read no half of an update.
+ *	slots:H, slots:I  zeroing before the pointer, release - area:A, area:B
+ *	    who maps a page before its number is given out maps zeroes.
+ */
+#ifndef KMMV_SLOTS_H
+#define KMMV_SLOTS_H
+
+#include <kmmv_deps.h>
+#include "geom.h"
+
+#define KMMV_PER_PAGE		(PAGE_SIZE / sizeof(u64))
+#define KMMV_INC_PER_PAGE	(PAGE_SIZE / sizeof(u32))
+#define KMMV_SLOT_BIAS		(KMMV_ATOMIC64 ? 0 : 1)
+#define KMMV_NO_SLOT		U32_MAX
+
+/**
+ * struct kmmv_slots - the store
+ * @last: greatest number that may be updated; what the fast path looks at
+ * @ctr: per-CPU page behind each page of a CPU's area, or NULL
+ * @geom: layout of the mapping
+ * @nr: numbers given out at least once; from here on no line is updaters'
+ * @free: numbers on the free list
+ * @free_head: first number given back, KMMV_NO_SLOT for none
+ * @free_tail: last number given back
+ * @link: next free number, for each page of @ctr
+ * @inc: pages of the mapped incarnations, or NULL
+ *
+ * Writers hold the table's mutex. Number 0 is given out like any other but is
+ * never updated by number, so that a zeroed variable is not a counter.
+ */
+struct kmmv_slots {
+	u32			last;
+	u64 __percpu		**ctr;
+	struct kmmv_geom	geom;
+	u32			nr ____cacheline_aligned_in_smp;
+	u32			free;
+	u32			free_head;
+	u32			free_tail;
+	u32			**link;
+	u32			**inc;
+};
+
+int kmmv_slots_init(struct kmmv_slots *slots, const struct kmmv_geom *geom);
+void kmmv_slots_fini(struct kmmv_slots *slots);
+int kmmv_slots_get(struct kmmv_slots *slots, u32 *number);
+void kmmv_slots_publish(struct kmmv_slots *slots, u32 number);
+void kmmv_slots_cancel(struct kmmv_slots *slots, u32 number);
+void kmmv_slots_put(struct kmmv_slots *slots, u32 number);
+u32 kmmv_slots_incarnation(const struct kmmv_slots *slots, u32 number);
+u64 kmmv_slots_sum(struct kmmv_slots *slots, u32 number);
+u32 kmmv_slots_left(const struct kmmv_slots *slots);
+
+/* Where number's counter is; number has pages. */
+static __always_inline u64 __percpu *
+kmmv_slots_ctr(const struct kmmv_slots *slots, u32 number)
+{
+	u32 word = number + KMMV_SLOT_BIAS;
+
+	return slots->ctr[word / KMMV_PER_PAGE] + word % KMMV_PER_PAGE;
+}
+
+#if KMMV_ATOMIC64
+
+static __always_inline void kmmv_ctr_add(struct kmmv_slots *slots,
+					 u64 __percpu *ctr, s64 delta)
+{
+	this_cpu_add(*ctr, delta);
+}
+
+static inline u64 kmmv_ctr_read(struct kmmv_slots *slots, u64 __percpu *ctr,
+				int cpu)
+{
+	return READ_ONCE(*per_cpu_ptr(ctr, cpu));
+}
+
+static inline void kmmv_ctr_store(struct kmmv_slots *slots, u64 __percpu *ctr,
+				  int cpu, u64 value)
+{
+	WRITE_ONCE(*per_cpu_ptr(ctr, cpu), value);
+}
+
+#else /* KMMV_ATOMIC64 */
+
+/*
+ * Two halves under a pair of counts. begun and done would lose an increment to
+ * an interrupt between load and store, hence the irqsave; an NMI cannot be
+ * kept out, hence kmmv_slots_add() refuses there.
+ */
+void kmmv_ctr_add(struct kmmv_slots *slots, u64 __percpu *ctr, s64 delta);
+u64 kmmv_ctr_read(struct kmmv_slots *slots, u64 __percpu *ctr, int cpu);
+void kmmv_ctr_store(struct kmmv_slots *slots, u64 __percpu *ctr, int cpu,
+		    u64 value);
+
+#endif /* KMMV_ATOMIC64 */
+
+/**
+ * kmmv_slots_add() - count on this CPU, by number
+ * @slots: the store
+ * @number: any value
+ * @delta: modulo 2^64
+ *
+ * Context: any, NMI where KMMV_ATOMIC64.
+ * Return: false for a number that was never given out, and for 0.
+ */
+static __always_inline bool kmmv_slots_add(struct kmmv_slots *slots, u32 number,
+					   s64 delta)
+{
+	/* slots:B pairs with slots:A: the page is there if the number is. */
+	if (unlikely(number - 1 >= smp_load_acquire(&slots->last)))
+		return false;
+	kmmv_ctr_add(slots, kmmv_slots_ctr(slots, number), delta);
+	return true;
+}
+
+#endif /* KMMV_SLOTS_H */

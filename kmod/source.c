@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sources: mirrors of what is counted elsewhere, copied when a reader asks.
+ */
+#include <linux/export.h>
+#include <linux/rwsem.h>
+
+#include "core.h"
+
+/* Held for reading while sources copy, so that none of them goes meanwhile. */
+static DECLARE_RWSEM(sources_sem);
+static LIST_HEAD(sources);
+
+/**
+ * kmmv_register_source() - copy on demand from now on
+ * @source: caller's memory, with @refresh set
+ *
+ * Context: task.
+ * Return: 0; -EINVAL without a function.
+ */
+int kmmv_register_source(struct kmmv_source *source)
+{
+	if (!source || !source->refresh)
+		return -EINVAL;
+	down_write(&sources_sem);
+	list_add_tail(&source->list, &sources);
+	up_write(&sources_sem);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kmmv_register_source);
+
+/**
+ * kmmv_unregister_source() - no copy on demand is under way, nor will be
+ * @source: from kmmv_register_source()
+ *
+ * Context: task; not with a lock that @source->refresh takes.
+ */
+void kmmv_unregister_source(struct kmmv_source *source)
+{
+	down_write(&sources_sem);
+	list_del(&source->list);
+	up_write(&sources_sem);
+}
+EXPORT_SYMBOL_GPL(kmmv_unregister_source);
+
+/**
+ * kmmv_source_refresh() - have every source copy
+ * @max_age: nanoseconds; younger copies stand
+ *
+ * One source's failure keeps none of the others from copying.
+ *
+ * Context: task.
+ * Return: age of the oldest copy in nanoseconds, 0 without sources; -EINTR; the
+ * first error of a source.
+ */
+s64 kmmv_source_refresh(u64 max_age)
+{
+	struct kmmv_source *source;
+	s64 age, oldest = 0;
+	int err;
+
+	err = down_read_killable(&sources_sem);
+	if (err)
+		return err;
+	list_for_each_entry(source, &sources, list) {
+		age = source->refresh(source, max_age);
+		if (age < 0 && !err)
+			err = age;
+		oldest = max(oldest, age);
+	}
+	up_read(&sources_sem);
+	return err ?: oldest;
+}

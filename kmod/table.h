@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The table: families, instances, their numbers, and the header that readers
+ * map.
+ *
+ * Memory ordering (labels in table.c; the other side is in lib/map.c):
+ *
+ *	table:A  gen1 before the change          - reader: table before gen1
+ *	table:B  the change before gen2, release - reader: gen2 before table, acquire
+ *	    a reader that finds both equal read the table of one generation.
+ *	table:C  pages before nr_instances, release - reader: acquire
+ *	    a reader that counts an instance can touch its pages.
+ */
+#ifndef KMMV_TABLE_H
+#define KMMV_TABLE_H
+
+#include <kmmv_deps.h>
+#include "slots.h"
+
+#define KMMV_FAMILIES_MAX	4096
+#define KMMV_TEXT_MAX		(3 * KMMV_LINE_MAX)
+
+enum kmmv_record_kind {
+	KMMV_RECORD_FAMILY,
+	KMMV_RECORD_INSTANCE,
+	KMMV_RECORD_CURSOR,
+};
+
+enum kmmv_instance_state {
+	KMMV_STATE_ACTIVE,
+	KMMV_STATE_INACTIVE,	/* nobody counts; the number stays bound */
+	KMMV_STATE_FREE,	/* forgotten; the number may be given out again */
+};
+
+/**
+ * struct kmmv_record - an element of the list of changes
+ * @link: in kmmv_table.changes, whose order is that of last change
+ * @kind: what the record is part of
+ */
+struct kmmv_record {
+	struct list_head	link;
+	enum kmmv_record_kind	kind;
+};
+
+/**
+ * struct kmmv_metric - a registered family
+ * @record: in the list of changes, for ever at its place
+ * @id: index in kmmv_table.families
+ * @desc: what was registered; its strings follow the structure
+ */
+struct kmmv_metric {
+	struct kmmv_record	record;
+	u32			id;
+	struct kmmv_family	desc;
+};
+
+/**
+ * struct kmmv_instance - a number's last identity
+ * @record: in the list of changes
+ * @hash: in kmmv_table.buckets, unless free
+ * @number: the slot
+ * @family: id of the family
+ * @refs: kmmv_table_add() less kmmv_table_del()
+ * @state: 0 references are inactive
+ * @label: "key=KEY text=TEXT" as the names stream has it, or NULL
+ * @name: the rest of the identity
+ */
+struct kmmv_instance {
+	struct kmmv_record	record;
+	struct hlist_node	hash;
+	u32			number;
+	u32			family;
+	u32			refs;
+	enum kmmv_instance_state state;
+	char			*label;
+	char			name[];
+};
+
+/**
+ * struct kmmv_table - all that there is
+ * @slots: the store; first, for its lines that no writer of metadata touches
+ * @lock: metadata: everything here but the counters; a leaf under the caller's
+ *	locks and the hotplug lock, task context
+ * @header: the page that readers map
+ * @generation: of the table; header->gen2 between changes
+ * @families: by id
+ * @nr_families: how many
+ * @instances: by number: pages of KMMV_PER_PAGE pointers
+ * @buckets: instances by identity
+ * @bucket_bits: log2 of the number of buckets
+ * @nr_named: instances in the buckets
+ * @changes: all records and cursors, in the order of their last change
+ * @changed: woken at each change
+ * @text: the lines of one record, see names.c
+ * @epoch: of this load
+ */
+struct kmmv_table {
+	struct kmmv_slots	slots;
+	struct mutex		lock;
+	struct kmmv_header	*header;
+	unsigned long		generation;
+	struct kmmv_metric	**families;
+	u32			nr_families;
+	struct kmmv_instance	***instances;
+	struct hlist_head	*buckets;
+	u32			bucket_bits;
+	u32			nr_named;
+	struct list_head	changes;
+	wait_queue_head_t	changed;
+	char			*text;
+	u64			epoch;
+};
+
+int kmmv_table_init(struct kmmv_table *table, const struct kmmv_geom *geom,
+		    u64 epoch, unsigned long generation);
+void kmmv_table_fini(struct kmmv_table *table);
+
+int kmmv_table_family(struct kmmv_table *table,
+		      const struct kmmv_family *family);
+int kmmv_table_add(struct kmmv_table *table, int family, const char *name);
+int kmmv_table_del(struct kmmv_table *table, int number);
+int kmmv_table_forget(struct kmmv_table *table, int number);
+int kmmv_table_label(struct kmmv_table *table, int number, const char *key,
+		     const char *text);
+int kmmv_table_slot(struct kmmv_table *table, int number,
+		    struct kmmv_slot *slot);
+void kmmv_table_online(struct kmmv_table *table, int cpu, bool online);
+
+#endif /* KMMV_TABLE_H */

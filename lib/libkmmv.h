@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libkmmv: read the counters of kmmv(5) at memory speed.
+ *
+ * A handle is one reader's view of one device directory: the mapping, and the
+ * table of families and instances as last read. It is not thread safe; use
+ * one per thread. Functions return 0 or a count, or -errno; errno itself is
+ * left alone. Pointers to families, instances and strings are valid until the
+ * next kmmv_update() or kmmv_close() of the handle.
+ *
+ * Values stay readable within an epoch whatever the table does. Only a new
+ * epoch (the module was loaded again) ends a handle: -ESTALE, open anew.
+ */
+#ifndef LIBKMMV_H
+#define LIBKMMV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KMMV_DEVICE_DIR "/dev/kmmv"
+
+struct kmmv;
+
+enum kmmv_sem { KMMV_SEM_COUNTER, KMMV_SEM_INSTANT, KMMV_SEM_DISCRETE };
+enum kmmv_state { KMMV_ACTIVE, KMMV_INACTIVE, KMMV_FREE };
+
+struct kmmv_family_info {
+	uint32_t id;		/* within the epoch; identity is the name */
+	const char *name;	/* below "kmmv." */
+	const char *units;	/* pmParseUnitsStr(3) */
+	enum kmmv_sem semantics;
+	const char *oneline;
+	const char *help;	/* "" where there is none */
+};
+
+struct kmmv_instance_info {
+	uint32_t number;	/* below info.nr_instances */
+	uint32_t incarnation;	/* changes when the number is given out again */
+	uint32_t family;	/* id */
+	enum kmmv_state state;
+	const char *name;	/* any bytes but control characters */
+	const char *label_key;	/* NULL where there is no label */
+	const char *label;
+};
+
+struct kmmv_info {
+	unsigned int major, minor;
+	uint64_t features;	/* KMMV_F_* of <linux/kmmv.h> */
+	uint64_t epoch;
+	uint64_t generation;	/* that the table stands at */
+	uint32_t page_size;
+	uint32_t nr_cpus;	/* CPU areas; index of per-CPU results */
+	uint32_t nr_possible, nr_online;
+	uint32_t capacity, nr_instances, slots_free;
+	uint32_t nr_families;
+	uint64_t mapped;	/* bytes of address space; 0 for captured files */
+	bool live;		/* mapped, not read into memory */
+	uint64_t retries;	/* reads repeated for a moving generation or value */
+	uint64_t rereads;	/* updates that read names */
+};
+
+/*
+ * Open DIR/counters and DIR/names. A character device, or a memfd sealed
+ * against shrinking, is mapped; any other file is read into memory once.
+ * -ENOENT, -EACCES: the directory or device, as open(2);
+ * -EPROTO: not a kmmv file (magic, or the other byte order);
+ * -EOPNOTSUPP: another major version or an unknown incompatible feature;
+ * -EBADMSG: header or names contradict themselves; -ENODATA: truncated;
+ * -ENOMEM; -EAGAIN: the table did not hold still within the bounded retries.
+ */
+int kmmv_open(const char *dir, struct kmmv **handle);
+void kmmv_close(struct kmmv *handle);
+
+/* Why the last call failed, as a sentence that says what to do; never NULL.
+ * HANDLE may be NULL: then of the last failed kmmv_open() of this thread. */
+const char *kmmv_error(const struct kmmv *handle);
+
+/* Take over what changed in the table: 1 if something did, 0 if not,
+ * -ESTALE after a reload, -EAGAIN if it did not hold still. */
+int kmmv_update(struct kmmv *handle);
+
+/* Wait until the table changed: 1, or 0 after TIMEOUT_MS (-1: for ever).
+ * -ENODEV on captured files. */
+int kmmv_wait(struct kmmv *handle, int timeout_ms);
+
+/* Descriptor that polls readable when the table changed, or -ENODEV. */
+int kmmv_pollfd(const struct kmmv *handle);
+
+/* Have mirrored counters copied into the pages unless the copy is younger than
+ * MAX_AGE_NS; *AGE_NS (may be NULL) is what the copy's age then is. 0 on
+ * captured files. */
+int kmmv_refresh(struct kmmv *handle, uint64_t max_age_ns, uint64_t *age_ns);
+
+void kmmv_get_info(const struct kmmv *handle, struct kmmv_info *info);
+bool kmmv_cpu_possible(const struct kmmv *handle, uint32_t cpu);
+bool kmmv_cpu_online(const struct kmmv *handle, uint32_t cpu);
+
+/* By index 0..nr_families-1; NULL past the end. */
+const struct kmmv_family_info *kmmv_family(const struct kmmv *handle, uint32_t index);
+const struct kmmv_family_info *kmmv_family_by_id(const struct kmmv *handle, uint32_t id);
+/* By number 0..nr_instances-1; NULL if nothing has, or ever had, the number. */
+const struct kmmv_instance_info *kmmv_instance(const struct kmmv *handle, uint32_t number);
+/* An instance, active or not, by identity; NULL if there is none. */
+const struct kmmv_instance_info *kmmv_lookup(const struct kmmv *handle, const char *family,
+					     const char *name);
+
+/*
+ * Values of COUNT instances by number. status[i] (STATUS may be NULL) is 0,
+ * -ENOENT if the table has no such instance, -ESTALE if the number belongs to
+ * another incarnation by now (update and ask again), -EAGAIN if a value did not
+ * hold still; the value then is 0. Returns the number of valid values.
+ *
+ * sums[i] is over all possible CPUs. values[i * nr_cpus + cpu] is per CPU, and 0
+ * for a CPU that is not possible.
+ */
+int kmmv_read_sums(struct kmmv *handle, const uint32_t *numbers, size_t count, uint64_t *sums,
+		   int *status);
+int kmmv_read_percpu(struct kmmv *handle, const uint32_t *numbers, size_t count,
+		     uint64_t *values, int *status);
+
+/* Sums of all instances 0..nr_instances-1 in one sweep, the cheapest way to
+ * many values. SUMS and STATUS have room for COUNT. */
+int kmmv_read_all(struct kmmv *handle, uint64_t *sums, int *status, size_t count);
+
+/* Write a copy of the area as it is now to DIR/counters and DIR/names, which
+ * kmmv_open() reads. DIR is made if it is missing; files there are replaced. */
+int kmmv_capture(struct kmmv *handle, const char *dir);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LIBKMMV_H */
