@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# TAP for test scripts: `. qa/tap.sh` (from the top directory, where the
+# runner starts every test), then
+#
+#	plan N				optional; else the plan comes at the end
+#	ok NAME COMMAND [ARG...]	passes if the command succeeds
+#	not_ok NAME COMMAND [ARG...]	passes if it fails
+#	is NAME GOT EXPECTED		passes if the strings are equal
+#	like NAME TEXT ERE		passes if grep -E finds it
+#	pass NAME / fail NAME [WHY]
+#	skip NAME WHY			one test that cannot be run here
+#	skip_all WHY			all of them: ends the script
+#	bail WHY			no sense in going on: ends the script, fails
+#	note TEXT			a comment
+#	wait_for SECONDS COMMAND...	until the command succeeds; 1 if it never does
+#
+# What a command prints is shown as comments if the test fails.  A script that
+# ends before finish() has no plan, which the runner counts as a failure: call
+# `finish` last, it also gives the exit status.
+
+tap_count=0
+tap_failed=0
+tap_planned=
+
+plan()
+{
+	tap_planned=$1
+	echo "1..$1"
+}
+
+note()
+{
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+pass()
+{
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1"
+}
+
+fail()
+{
+	tap_count=$((tap_count + 1))
+	tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_count - $1"
+	shift
+	[ $# -eq 0 ] || note "$@"
+}
+
+skip()
+{
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1 # SKIP ${2-}"
+}
+
+skip_all()
+{
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
+bail()
+{
+	fail "goes on" "$@"
+	echo "Bail out! $*"
+	exit 1
+}
+
+ok()
+{
+	tap_name=$1
+	shift
+	if tap_text=$("$@" 2>&1); then
+		pass "$tap_name"
+	else
+		fail "$tap_name" "status $?: $*" "
+$tap_text"
+		return 1
+	fi
+}
+
+not_ok()
+{
+	tap_name=$1
+	shift
+	if tap_text=$("$@" 2>&1); then
+		fail "$tap_name" "should have failed: $*" "
+$tap_text"
+		return 1
+	fi
+	pass "$tap_name"
+}
+
+is()
+{
+	if [ "$2" = "$3" ]; then
+		pass "$1"
+	else
+		fail "$1" "got:      $2" "
+expected: $3"
+		return 1
+	fi
+}
+
+like()
+{
+	if printf '%s\n' "$2" | grep -E -q -e "$3"; then
+		pass "$1"
+	else
+		fail "$1" "nothing matches $3 in:" "
+$2"
+		return 1
+	fi
+}
+
+wait_for()
+{
+	tap_end=$(($(date +%s) + $1))
+	shift
+	until "$@"; do
+		[ "$(date +%s)" -lt "$tap_end" ] || return 1
+		sleep 0.2
+	done
+}
+
+finish()
+{
+	if [ -z "$tap_planned" ]; then
+		echo "1..$tap_count"
+	elif [ "$tap_planned" -ne "$tap_count" ]; then
+		note "planned $tap_planned tests, ran $tap_count"
+		exit 1
+	fi
+	[ "$tap_failed" -eq 0 ]
+	exit
+}
