@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mirrors: nothing lost over a wrap, nothing ever shown to fall.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "mirror.h"
+
+#define W32	KMMV_MIRROR_WRAP32
+#define W64	KMMV_MIRROR_WRAP64
+#define HOLD	KMMV_MIRROR_HOLD
+
+START_TEST(adopt)
+{
+	static const struct {
+		enum kmmv_mirror_rule rule;
+		u64 kept, raw, total;
+		bool behind;
+	} row[] = {
+		{ W32, 0, 0, 0, false },
+		{ W32, 0, 5, 5, false },
+		{ W32, 5, 5, 5, false },
+		{ W32, 5, 9, 9, false },
+		{ W32, 9, 5, 9, true },
+		{ W32, U32_MAX, 0, U32_MAX, true },
+		{ W32, 7ULL << 32 | 5, 9, 7ULL << 32 | 9, false },
+		{ W32, 7ULL << 32 | 9, 5, 7ULL << 32 | 9, true },
+		{ W64, 0, UINT64_MAX, UINT64_MAX, false },
+		{ W64, 1ULL << 40, 1, 1ULL << 40, true },
+		{ HOLD, 10, 1ULL << 40, 1ULL << 40, false },
+		{ HOLD, 10, 9, 10, true },
+	};
+	struct kmmv_mirror mirror = { .total = row[_i].kept };
+
+	ck_assert_uint_eq(sizeof(row) / sizeof(row[0]), 12);
+	ck_assert_int_eq(kmmv_mirror_adopt(&mirror, row[_i].rule, row[_i].raw),
+			 row[_i].behind);
+	ck_assert_uint_eq(mirror.total, row[_i].total);
+	/* Whatever was kept, the next ones count from here. */
+	ck_assert(!kmmv_mirror_advance(&mirror, row[_i].rule,
+				       row[_i].rule == W32 ?
+				       (u32)(row[_i].raw + 3) : row[_i].raw + 3));
+	ck_assert_uint_eq(mirror.total, row[_i].total + 3);
+}
+END_TEST
+
+START_TEST(advance)
+{
+	static const struct {
+		enum kmmv_mirror_rule rule;
+		u64 last, raw, delta;
+		bool back;
+	} row[] = {
+		{ W32, 5, 5, 0, false },
+		{ W32, 5, 6, 1, false },
+		{ W32, U32_MAX, 0, 1, false },
+		{ W32, U32_MAX - 1, 8, 10, false },
+		{ W32, 0, 1ULL << 31, 1ULL << 31, false },
+		{ W32, 0, (1ULL << 31) + 1, 0, true },
+		{ W32, 5, 4, 0, true },
+		{ W32, 100, 0, 0, true },
+		{ W32, 1ULL << 31, 0, 1ULL << 31, false },
+		{ W32, (1ULL << 31) - 1, 0, 0, true },
+		{ W64, UINT64_MAX, 0, 1, false },
+		{ W64, UINT64_MAX - 4, 5, 10, false },
+		{ W64, U32_MAX, 1ULL << 32, 1, false },
+		{ W64, 0, 1ULL << 63, 1ULL << 63, false },
+		{ W64, 0, (1ULL << 63) + 1, 0, true },
+		{ W64, 100, 99, 0, true },
+		{ HOLD, 100, 99, 0, true },
+		{ HOLD, 100, 0, 0, true },
+		{ HOLD, 100, 1ULL << 50, (1ULL << 50) - 100, false },
+	};
+	struct kmmv_mirror mirror = { .total = 1000, .last = row[_i].last };
+	u64 raw = row[_i].raw;
+
+	ck_assert_uint_eq(sizeof(row) / sizeof(row[0]), 19);
+	ck_assert_int_eq(kmmv_mirror_advance(&mirror, row[_i].rule, raw),
+			 row[_i].back);
+	ck_assert_uint_eq(mirror.total, 1000 + row[_i].delta);
+	/* After a fall: from the new value, or once it is made up for. */
+	raw += 7;
+	if (row[_i].rule == HOLD && row[_i].back) {
+		ck_assert(kmmv_mirror_advance(&mirror, HOLD, row[_i].last - 1));
+		raw = row[_i].last + 7;
+	}
+	ck_assert(!kmmv_mirror_advance(&mirror, row[_i].rule, raw));
+	ck_assert_uint_eq(mirror.total, 1000 + row[_i].delta + 7);
+}
+END_TEST
+
+/* Every interrupt counts once, over any number of wraps. */
+START_TEST(many_wraps)
+{
+	struct kmmv_mirror mirror = {};
+	u64 truth = U32_MAX - 10;
+	int i;
+
+	ck_assert(!kmmv_mirror_adopt(&mirror, W32, truth));
+	for (i = 0; i < 10000; i++) {
+		truth += 0x7ffffff1;
+		ck_assert(!kmmv_mirror_advance(&mirror, W32, (u32)truth));
+		ck_assert_uint_eq(mirror.total, truth);
+	}
+	ck_assert_uint_gt(truth, 1000ULL << 32);
+}
+END_TEST
+
+/* An interrupt is freed and comes back: both lives add up, nothing is lost. */
+START_TEST(new_life)
+{
+	struct kmmv_mirror mirror = {};
+
+	kmmv_mirror_adopt(&mirror, W32, 1000);
+	ck_assert(!kmmv_mirror_advance(&mirror, W32, 1010));
+	kmmv_mirror_renew(&mirror, 7);
+	ck_assert_uint_eq(mirror.total, 1017);
+	ck_assert(!kmmv_mirror_advance(&mirror, W32, 9));
+	ck_assert_uint_eq(mirror.total, 1019);
+	/* More than the one before: still all of it. */
+	kmmv_mirror_renew(&mirror, 5000);
+	ck_assert_uint_eq(mirror.total, 6019);
+	kmmv_mirror_renew(&mirror, 0);
+	ck_assert_uint_eq(mirror.total, 6019);
+}
+END_TEST
+
+/* A CPU goes and comes: idle time stands, then goes on from where it comes. */
+START_TEST(other_source)
+{
+	struct kmmv_mirror mirror = {};
+
+	kmmv_mirror_adopt(&mirror, HOLD, 500);
+	ck_assert(!kmmv_mirror_advance(&mirror, HOLD, 600));
+	/* Back, from 0: counted as a fall, no waiting for 600. */
+	ck_assert(kmmv_mirror_advance(&mirror, W64, 3));
+	ck_assert(!kmmv_mirror_advance(&mirror, HOLD, 10));
+	ck_assert_uint_eq(mirror.total, 607);
+	/* Jitter still holds. */
+	ck_assert(kmmv_mirror_advance(&mirror, HOLD, 8));
+	ck_assert(!kmmv_mirror_advance(&mirror, HOLD, 10));
+	ck_assert_uint_eq(mirror.total, 607);
+	/* Back, and the kernel kept it: nothing lost. */
+	ck_assert(!kmmv_mirror_advance(&mirror, W64, 15));
+	ck_assert_uint_eq(mirror.total, 612);
+}
+END_TEST
+
+/* The module is loaded again: what was counted meanwhile is not lost. */
+START_TEST(loaded_again)
+{
+	struct kmmv_mirror before = {}, after = {};
+
+	kmmv_mirror_adopt(&before, W32, 100);
+	kmmv_mirror_advance(&before, W32, 130);
+	after.total = before.total;
+	ck_assert(!kmmv_mirror_adopt(&after, W32, 150));
+	ck_assert_uint_eq(after.total, 150);
+	/* Two lives, 130 and 30, then 40: never more than was counted. */
+	kmmv_mirror_renew(&before, 30);
+	after.total = before.total;
+	ck_assert(kmmv_mirror_adopt(&after, W32, 40));
+	ck_assert_uint_eq(after.total, 160);
+	ck_assert(!kmmv_mirror_advance(&after, W32, 41));
+	ck_assert_uint_eq(after.total, 161);
+}
+END_TEST
+
+/*
+ * A source that does what sources do, and an oracle that knows the truth: what
+ * was counted in steps that a mirror can see. Nothing falls, every fall is
+ * reported, and the total is exact.
+ */
+struct oracle {
+	enum kmmv_mirror_rule rule;
+	u64 raw;		/* of the source, in its width */
+	u64 high;		/* HOLD: highest raw */
+	u64 total;
+	unsigned int resets;
+};
+
+static u64 narrow(const struct oracle *oracle, u64 raw)
+{
+	return oracle->rule == W32 ? (u32)raw : raw;
+}
+
+static u64 draw(unsigned int *seed, u64 limit)
+{
+	u64 wide = (u64)rand_r(seed) << 40 ^ (u64)rand_r(seed) << 20 ^
+		   rand_r(seed);
+
+	/* Small steps and large ones alike. */
+	return (wide >> rand_r(seed) % 64) % limit;
+}
+
+static void count(struct oracle *oracle, u64 step)
+{
+	u64 before = oracle->raw;
+
+	oracle->raw = narrow(oracle, before + step);
+	if (oracle->rule != HOLD) {
+		oracle->total += step;
+		return;
+	}
+	if (oracle->raw > oracle->high) {
+		oracle->total += oracle->raw - oracle->high;
+		oracle->high = oracle->raw;
+	} else if (oracle->raw < oracle->high) {
+		oracle->resets++;
+	}
+}
+
+/* Back by less than half of the range, at which no fall can be seen. */
+static void fall(struct oracle *oracle, u64 by)
+{
+	if (oracle->rule == W32 && by >= 1ULL << 31)
+		by = 1;
+	if (by > oracle->raw && oracle->rule == HOLD)
+		by = oracle->raw;
+	oracle->raw = narrow(oracle, oracle->raw - by);
+	if (oracle->rule == HOLD)
+		oracle->resets += oracle->raw < oracle->high;
+	else
+		oracle->resets += by != 0;
+}
+
+static void run_oracle(enum kmmv_mirror_rule rule, unsigned int seed)
+{
+	struct oracle oracle = { .rule = rule };
+	u64 limit = rule == W32 ? 1ULL << 31 : 1ULL << 38;
+	struct kmmv_mirror mirror = {};
+	unsigned int resets = 0;
+	u64 shown;
+	int i;
+
+	/* Next to the wrap; HOLD has none. */
+	oracle.raw = narrow(&oracle, rule == HOLD ? 1000 : (u64)-100);
+	oracle.high = oracle.total = oracle.raw;
+	resets += kmmv_mirror_adopt(&mirror, rule, oracle.raw);
+	for (i = 0; i < 2000; i++) {
+		shown = mirror.total;
+		switch (rand_r(&seed) % 8) {
+		case 0:
+			fall(&oracle, draw(&seed, limit));
+			resets += kmmv_mirror_advance(&mirror, rule, oracle.raw);
+			break;
+		case 1:
+			oracle.raw = draw(&seed, limit);
+			oracle.high = oracle.raw;
+			oracle.total += oracle.raw;
+			kmmv_mirror_renew(&mirror, oracle.raw);
+			break;
+		default:
+			count(&oracle, draw(&seed, limit));
+			resets += kmmv_mirror_advance(&mirror, rule, oracle.raw);
+		}
+		ck_assert_uint_eq(mirror.total, oracle.total);
+		ck_assert_uint_eq(resets, oracle.resets);
+		/* Modulo 2^64, as the count itself is. */
+		ck_assert_uint_lt(mirror.total - shown, 1ULL << 63);
+	}
+	ck_assert_uint_gt(resets, 0);
+}
+
+START_TEST(never_falls)
+{
+	run_oracle(W32, 1000 + _i);
+	run_oracle(W64, 2000 + _i);
+	run_oracle(HOLD, 3000 + _i);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("mirror");
+	TCase *tcase = tcase_create("mirror");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_loop_test(tcase, adopt, 0, 12);
+	tcase_add_loop_test(tcase, advance, 0, 19);
+	tcase_add_test(tcase, many_wraps);
+	tcase_add_test(tcase, new_life);
+	tcase_add_test(tcase, other_source);
+	tcase_add_test(tcase, loaded_again);
+	tcase_add_loop_test(tcase, never_falls, 0, 50);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
