@@ -219,7 +219,8 @@ EXPORT_SYMBOL_GPL(kmmv_read);
  * @cpu: possible
  * @value: what it is to be; a mirror of semantics counter never sets it back
  *
- * Context: task, may sleep; one caller at a time per instance.
+ * Context: task, may sleep, with CPU hotplug kept out: cpus_read_lock(), or in a
+ * callback of it. One caller at a time per instance.
  * Return: 0; -EINVAL for a CPU that is not possible.
  */
 int kmmv_store(struct kmmv_slot slot, int cpu, u64 value)
@@ -260,12 +261,10 @@ int kmmv_store(struct kmmv_slot slot, int cpu, u64 value)
 
 	if (cpu < 0 || cpu >= nr_cpu_ids || !cpu_possible(cpu))
 		return -EINVAL;
-	cpus_read_lock();
 	if (cpu_online(cpu))
 		smp_call_function_single(cpu, store_here, &store, 1);
 	else
 		store_here(&store);
-	cpus_read_unlock();
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kmmv_store);
