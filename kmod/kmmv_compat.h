@@ -17,4 +17,17 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
 }
 #endif
 
+/* The number became a function, the variable is not exported, 6.13 */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+#define irq_get_nr_irqs()	((unsigned int)nr_irqs)
+#endif
+
+/* Where the x86 interrupt counts are; they became an array, 7.2 */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
+#define KMMV_IRQ_STAT(field, index)	offsetof(irq_cpustat_t, field)
+#else
+#define KMMV_IRQ_STAT(field, index)	\
+	offsetof(irq_cpustat_t, counts[IRQ_COUNT_##index])
+#endif
+
 #endif /* KMMV_COMPAT_H */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kmmv_stat.ko: what the kernel counts per CPU, and hands out as text, mirrored
+ * into kmmv's pages.
+ *
+ * One copy reads every number once and stores those that moved. It runs with
+ * CPU hotplug kept out and under one mutex, in this order:
+ *
+ *	cpus_read_lock()	the online mask and vm events hold still
+ *	kmmv_stat_lock		all mirrors, all rows
+ *	kmmv's own locks	kmmv_add() and the like
+ *
+ * Callbacks of CPU hotplug hold the first as writers, and take the second.
+ */
+#ifndef KMMV_STAT_H
+#define KMMV_STAT_H
+
+#include <linux/cpumask.h>
+#include <linux/kmmv.h>
+#include <linux/mutex.h>
+
+#include "mirror.h"
+
+enum kmmv_stat_source {
+	KMMV_STAT_CPU,
+	KMMV_STAT_SOFTIRQ,
+	KMMV_STAT_IRQ,
+	KMMV_STAT_VM,
+	KMMV_STAT_SOURCES,
+};
+
+/**
+ * struct kmmv_stat_row - an instance, and the mirrors behind it
+ * @family: of the instance
+ * @instance: its number
+ * @active: this module holds a reference of the instance
+ * @source: whom to blame when a value goes back
+ * @nr_cells: nr_cpu_ids, or 1 for a total, which the first possible CPU shows
+ * @slot: where the values go
+ * @name: of the instance
+ * @cell: a mirror for each CPU
+ */
+struct kmmv_stat_row {
+	int			family;
+	int			instance;
+	bool			active;
+	enum kmmv_stat_source	source;
+	unsigned int		nr_cells;
+	struct kmmv_slot	slot;
+	char			name[32];
+	struct kmmv_mirror	cell[];
+};
+
+extern struct mutex kmmv_stat_lock;
+
+/* CPUs that have ever been online: the others have nothing to copy. */
+extern struct cpumask kmmv_stat_cpus;
+
+struct kmmv_stat_row *kmmv_stat_row_create(int family, const char *name,
+					   enum kmmv_stat_source source,
+					   bool per_cpu);
+void kmmv_stat_row_destroy(struct kmmv_stat_row *row);
+int kmmv_stat_row_show(struct kmmv_stat_row *row);
+void kmmv_stat_row_hide(struct kmmv_stat_row *row);
+void kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
+			 enum kmmv_mirror_rule rule, u64 raw);
+void kmmv_stat_row_advance(struct kmmv_stat_row *row, int cpu,
+			   enum kmmv_mirror_rule rule, u64 raw);
+void kmmv_stat_row_renew(struct kmmv_stat_row *row, int cpu, u64 raw);
+void kmmv_stat_row_add(struct kmmv_stat_row *row, u64 delta);
+void kmmv_stat_row_set(struct kmmv_stat_row *row, u64 value);
+
+int kmmv_stat_self_init(void);
+void kmmv_stat_self_exit(void);
+void kmmv_stat_self_reset(enum kmmv_stat_source source);
+void kmmv_stat_self_failed(int err);
+void kmmv_stat_self_copied(u64 begun);
+
+int kmmv_stat_cpu_init(void);
+void kmmv_stat_cpu_exit(void);
+void kmmv_stat_cpu_copy(void);
+void kmmv_stat_cpu_came(int cpu);
+void kmmv_stat_cpu_goes(int cpu);
+
+int kmmv_stat_irq_init(void);
+void kmmv_stat_irq_exit(void);
+void kmmv_stat_irq_copy(void);
+
+int kmmv_stat_arch_init(int family);
+void kmmv_stat_arch_exit(void);
+void kmmv_stat_arch_copy(int family);
+
+int kmmv_stat_vm_init(void);
+void kmmv_stat_vm_exit(void);
+void kmmv_stat_vm_copy(void);
+
+#endif /* KMMV_STAT_H */

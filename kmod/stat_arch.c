@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts without a number: the lines that the architecture adds to
+ * /proc/interrupts, as far as the kernel exports their counts.
+ */
+#include <linux/hardirq.h>
+
+#include "kmmv_compat.h"
+#include "stat.h"
+
+/**
+ * struct arch_line - one line
+ * @name: its label
+ * @offset: of the count in the per-CPU irq_stat
+ * @seldom: /proc/interrupts has it only on some machines, which ones a module
+ *	cannot see: shown once it has counted
+ */
+struct arch_line {
+	const char	*name;
+	size_t		offset;
+	bool		seldom;
+};
+
+#ifdef CONFIG_X86
+
+static const struct arch_line arch_lines[] = {
+	{ "NMI", KMMV_IRQ_STAT(__nmi_count, NMI) },
+#ifdef CONFIG_X86_LOCAL_APIC
+	{ "LOC", KMMV_IRQ_STAT(apic_timer_irqs, APIC_TIMER) },
+	{ "SPU", KMMV_IRQ_STAT(irq_spurious_count, SPURIOUS) },
+	{ "PMI", KMMV_IRQ_STAT(apic_perf_irqs, APIC_PERF) },
+	{ "IWI", KMMV_IRQ_STAT(apic_irq_work_irqs, IRQ_WORK) },
+	{ "RTR", KMMV_IRQ_STAT(icr_read_retry_count, ICR_READ_RETRY) },
+	{ "PLT", KMMV_IRQ_STAT(x86_platform_ipis, X86_PLATFORM_IPI), true },
+#endif
+#ifdef CONFIG_SMP
+	{ "RES", KMMV_IRQ_STAT(irq_resched_count, RESCHEDULE) },
+	{ "CAL", KMMV_IRQ_STAT(irq_call_count, CALL_FUNCTION) },
+	{ "TLB", KMMV_IRQ_STAT(irq_tlb_count, TLB) },
+#endif
+#ifdef CONFIG_X86_THERMAL_VECTOR
+	{ "TRM", KMMV_IRQ_STAT(irq_thermal_count, THERMAL_APIC) },
+#endif
+#ifdef CONFIG_X86_MCE_THRESHOLD
+	{ "THR", KMMV_IRQ_STAT(irq_threshold_count, THRESHOLD_APIC) },
+#endif
+#ifdef CONFIG_X86_MCE_AMD
+	{ "DFR", KMMV_IRQ_STAT(irq_deferred_error_count, DEFERRED_ERROR) },
+#endif
+#ifdef CONFIG_X86_HV_CALLBACK_VECTOR
+	{ "HYP", KMMV_IRQ_STAT(irq_hv_callback_count, HYPERVISOR_CALLBACK),
+	  true },
+#endif
+#if IS_ENABLED(CONFIG_HYPERV)
+	{ "HRE", KMMV_IRQ_STAT(irq_hv_reenlightenment_count,
+			       HYPERV_REENLIGHTENMENT), true },
+	{ "HVS", KMMV_IRQ_STAT(hyperv_stimer0_count, HYPERV_STIMER0), true },
+#endif
+#if IS_ENABLED(CONFIG_KVM) || defined(CONFIG_HAVE_KVM)
+	{ "PIN", KMMV_IRQ_STAT(kvm_posted_intr_ipis, POSTED_INTR) },
+	{ "NPI", KMMV_IRQ_STAT(kvm_posted_intr_nested_ipis,
+			       POSTED_INTR_NESTED) },
+	{ "PIW", KMMV_IRQ_STAT(kvm_posted_intr_wakeup_ipis,
+			       POSTED_INTR_WAKEUP) },
+#endif
+#ifdef CONFIG_X86_POSTED_MSI
+	{ "PMN", KMMV_IRQ_STAT(posted_msi_notification_count,
+			       POSTED_MSI_NOTIFICATION), true },
+#endif
+};
+
+static u32 raw_count(const struct arch_line *line, int cpu)
+{
+	const void *stat = &per_cpu(irq_stat, cpu);
+
+	return READ_ONCE(*(const unsigned int *)(stat + line->offset));
+}
+
+#else
+
+static const struct arch_line arch_lines[] = {};
+
+static u32 raw_count(const struct arch_line *line, int cpu)
+{
+	return 0;
+}
+
+#endif
+
+static struct kmmv_stat_row *rows[ARRAY_SIZE(arch_lines)];
+
+static bool has_counted(const struct arch_line *line)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (raw_count(line, cpu))
+			return true;
+	return false;
+}
+
+static int create_row(int family, int i)
+{
+	const struct arch_line *line = &arch_lines[i];
+	struct kmmv_stat_row *row;
+	int cpu;
+
+	row = kmmv_stat_row_create(family, line->name, KMMV_STAT_IRQ, true);
+	if (IS_ERR(row))
+		return PTR_ERR(row);
+	for_each_possible_cpu(cpu)
+		kmmv_stat_row_adopt(row, cpu, KMMV_MIRROR_WRAP32,
+				    raw_count(line, cpu));
+	rows[i] = row;
+	return 0;
+}
+
+int kmmv_stat_arch_init(int family)
+{
+	int i, err;
+
+	for (i = 0; i < ARRAY_SIZE(arch_lines); i++) {
+		if (arch_lines[i].seldom)
+			continue;
+		err = create_row(family, i);
+		if (err) {
+			kmmv_stat_arch_exit();
+			return err;
+		}
+	}
+	return 0;
+}
+
+void kmmv_stat_arch_exit(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(arch_lines); i++)
+		kmmv_stat_row_destroy(rows[i]);
+}
+
+void kmmv_stat_arch_copy(int family)
+{
+	int i, cpu, err;
+
+	for (i = 0; i < ARRAY_SIZE(arch_lines); i++) {
+		if (!rows[i]) {
+			if (!has_counted(&arch_lines[i]))
+				continue;
+			err = create_row(family, i);
+			if (err) {
+				kmmv_stat_self_failed(err);
+				continue;
+			}
+		}
+		for_each_cpu(cpu, &kmmv_stat_cpus)
+			kmmv_stat_row_advance(rows[i], cpu, KMMV_MIRROR_WRAP32,
+					      raw_count(&arch_lines[i], cpu));
+	}
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPU times and softirqs: /proc/stat and /proc/softirqs.
+ */
+#include <linux/kernel_stat.h>
+#include <linux/tick.h>
+
+#include "stat.h"
+
+static const struct kmmv_family cpu_family = {
+	.name = "stat.cpu",
+	.units = KMMV_UNITS_NSEC,
+	.semantics = KMMV_COUNTER,
+	.oneline = "CPU time by what it was spent on, as /proc/stat has it",
+	.help = "user includes guest, nice includes guest_nice. idle and iowait of a CPU\n"
+		"that is offline stand. How exact the times are is the kernel's affair:\n"
+		"without CONFIG_VIRT_CPU_ACCOUNTING all but idle and iowait are sampled\n"
+		"at each tick.\n"
+		"What else is in /proc/stat is out of a module's reach and not here:\n"
+		"context switches, forks, processes running and blocked, boot time.",
+};
+
+static const struct kmmv_family softirq_family = {
+	.name = "stat.softirq",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.oneline = "Softirqs run, by name, as /proc/softirqs has them",
+};
+
+static const struct {
+	const char		*name;
+	enum cpu_usage_stat	index;
+} times[] = {
+	{ "user",	CPUTIME_USER },
+	{ "nice",	CPUTIME_NICE },
+	{ "system",	CPUTIME_SYSTEM },
+	{ "idle",	CPUTIME_IDLE },
+	{ "iowait",	CPUTIME_IOWAIT },
+	{ "irq",	CPUTIME_IRQ },
+	{ "softirq",	CPUTIME_SOFTIRQ },
+	{ "steal",	CPUTIME_STEAL },
+	{ "guest",	CPUTIME_GUEST },
+	{ "guest_nice",	CPUTIME_GUEST_NICE },
+};
+
+/* The kernel's own array of them is not exported. */
+static const char * const softirqs[NR_SOFTIRQS] = {
+	[HI_SOFTIRQ]		= "HI",
+	[TIMER_SOFTIRQ]		= "TIMER",
+	[NET_TX_SOFTIRQ]	= "NET_TX",
+	[NET_RX_SOFTIRQ]	= "NET_RX",
+	[BLOCK_SOFTIRQ]		= "BLOCK",
+	[IRQ_POLL_SOFTIRQ]	= "IRQ_POLL",
+	[TASKLET_SOFTIRQ]	= "TASKLET",
+	[SCHED_SOFTIRQ]		= "SCHED",
+	[HRTIMER_SOFTIRQ]	= "HRTIMER",
+	[RCU_SOFTIRQ]		= "RCU",
+};
+
+static struct kmmv_stat_row *time_rows[ARRAY_SIZE(times)];
+static struct kmmv_stat_row *softirq_rows[NR_SOFTIRQS];
+
+/* CPUs whose idle time was last read while they were online, and still are. */
+static struct cpumask was_online;
+
+static void note_online(int cpu)
+{
+	if (cpu_online(cpu))
+		cpumask_set_cpu(cpu, &was_online);
+	else
+		cpumask_clear_cpu(cpu, &was_online);
+}
+
+static bool is_idle(enum cpu_usage_stat index)
+{
+	return index == CPUTIME_IDLE || index == CPUTIME_IOWAIT;
+}
+
+/* As fs/proc/stat.c does it; the tick keeps neither where NO_HZ counts them. */
+static u64 raw_time(const struct kernel_cpustat *stat, int cpu,
+		    enum cpu_usage_stat index)
+{
+	u64 usecs = -1ULL;
+
+	if (cpu_online(cpu) && index == CPUTIME_IDLE)
+		usecs = get_cpu_idle_time_us(cpu, NULL);
+	if (cpu_online(cpu) && index == CPUTIME_IOWAIT)
+		usecs = get_cpu_iowait_time_us(cpu, NULL);
+	return usecs == -1ULL ? stat->cpustat[index] : usecs * NSEC_PER_USEC;
+}
+
+static void adopt_times(int cpu)
+{
+	struct kernel_cpustat stat;
+	struct kmmv_stat_row *row;
+	u64 raw;
+	int i;
+
+	kcpustat_cpu_fetch(&stat, cpu);
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		row = time_rows[i];
+		raw = raw_time(&stat, cpu, times[i].index);
+		/* Another account of the same time: no reason to jump to it. */
+		if (!cpu_online(cpu) && is_idle(times[i].index))
+			raw = row->cell[cpu].total ?: raw;
+		kmmv_stat_row_adopt(row, cpu, KMMV_MIRROR_HOLD, raw);
+	}
+	note_online(cpu);
+}
+
+/*
+ * idle and iowait stand while the CPU is offline. When it is back they may come
+ * from another place, or from 0: what fell then will not come back, and
+ * waiting for it would lose time.
+ */
+static void copy_times(int cpu)
+{
+	enum kmmv_mirror_rule rule;
+	struct kernel_cpustat stat;
+	int i;
+
+	kcpustat_cpu_fetch(&stat, cpu);
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		rule = KMMV_MIRROR_HOLD;
+		if (is_idle(times[i].index)) {
+			if (!cpu_online(cpu))
+				continue;
+			if (!cpumask_test_cpu(cpu, &was_online))
+				rule = KMMV_MIRROR_WRAP64;
+		}
+		kmmv_stat_row_advance(time_rows[i], cpu, rule,
+				      raw_time(&stat, cpu, times[i].index));
+	}
+	note_online(cpu);
+}
+
+static void copy_softirqs(int cpu)
+{
+	int i;
+
+	for (i = 0; i < NR_SOFTIRQS; i++)
+		kmmv_stat_row_advance(softirq_rows[i], cpu, KMMV_MIRROR_WRAP32,
+				      kstat_softirqs_cpu(i, cpu));
+}
+
+static int create_rows(void)
+{
+	int i, cpu, family;
+
+	family = kmmv_register_family(&cpu_family);
+	if (family < 0)
+		return family;
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		time_rows[i] = kmmv_stat_row_create(family, times[i].name,
+						    KMMV_STAT_CPU, true);
+		if (IS_ERR(time_rows[i]))
+			return PTR_ERR(time_rows[i]);
+	}
+	family = kmmv_register_family(&softirq_family);
+	if (family < 0)
+		return family;
+	for (i = 0; i < NR_SOFTIRQS; i++) {
+		softirq_rows[i] = kmmv_stat_row_create(family, softirqs[i],
+						       KMMV_STAT_SOFTIRQ, true);
+		if (IS_ERR(softirq_rows[i]))
+			return PTR_ERR(softirq_rows[i]);
+		for_each_possible_cpu(cpu)
+			kmmv_stat_row_adopt(softirq_rows[i], cpu,
+					    KMMV_MIRROR_WRAP32,
+					    kstat_softirqs_cpu(i, cpu));
+	}
+	return 0;
+}
+
+int kmmv_stat_cpu_init(void)
+{
+	int cpu, err;
+
+	err = create_rows();
+	if (err) {
+		kmmv_stat_cpu_exit();
+		return err;
+	}
+	for_each_possible_cpu(cpu)
+		adopt_times(cpu);
+	return 0;
+}
+
+void kmmv_stat_cpu_exit(void)
+{
+	int i;
+
+	for (i = 0; i < NR_SOFTIRQS; i++)
+		kmmv_stat_row_destroy(softirq_rows[i]);
+	for (i = 0; i < ARRAY_SIZE(times); i++)
+		kmmv_stat_row_destroy(time_rows[i]);
+}
+
+void kmmv_stat_cpu_copy(void)
+{
+	int cpu;
+
+	for_each_cpu(cpu, &kmmv_stat_cpus) {
+		copy_times(cpu);
+		copy_softirqs(cpu);
+	}
+}
+
+/* On the CPU itself: where its idle time goes on from. */
+void kmmv_stat_cpu_came(int cpu)
+{
+	copy_times(cpu);
+}
+
+/* On the CPU itself, still online: its idle time to this moment. */
+void kmmv_stat_cpu_goes(int cpu)
+{
+	copy_times(cpu);
+	cpumask_clear_cpu(cpu, &was_online);
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts: /proc/interrupts, line by line.
+ *
+ * A line's counts live in its descriptor, which goes and comes with its device.
+ * This module holds a reference of each descriptor that it shows: the last
+ * counts of one that was freed are still there at the next copy, and no other
+ * can be mistaken for it, because its memory is not given out again.
+ */
+#include <linux/ctype.h>
+#include <linux/irq.h>
+#include <linux/irqdesc.h>
+#include <linux/interrupt.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "kmmv_compat.h"
+#include "stat.h"
+
+static const struct kmmv_family irq_family = {
+	.name = "stat.irq",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.oneline = "Interrupts, by number or line, as /proc/interrupts has them",
+	.help = "The label action says who handles the interrupt. A number that is given\n"
+		"to another device goes on with its count; one that vanished is inactive,\n"
+		"its counts up to then are in the value.\n"
+		"Counts of the architecture are out of a module's reach where the kernel\n"
+		"does not export them: MCE, MCP, ERR and MIS on x86, all lines that are no\n"
+		"numbers on other machines. Those that /proc/interrupts shows on some\n"
+		"machines only (PLT, HYP, HRE, HVS, PMN) are here once they have counted.",
+};
+
+/**
+ * struct irq_line - a numbered interrupt that was seen
+ * @row: its instance and mirrors
+ * @desc: descriptor whose counts are mirrored, referenced; NULL for none
+ * @labelled: the label says @action
+ * @action: names of the actions, empty for no label
+ */
+struct irq_line {
+	struct kmmv_stat_row	*row;
+	struct irq_desc		*desc;
+	bool			labelled;
+	char			action[KMMV_LABEL_MAX + 1];
+};
+
+/**
+ * struct view - what the kernel has under a number at this moment
+ * @desc: the descriptor, NULL for none; referenced if it is not the line's
+ * @shown: /proc/interrupts has a line
+ * @action: names of the actions
+ */
+struct view {
+	struct irq_desc		*desc;
+	bool			shown;
+	char			action[KMMV_LABEL_MAX + 1];
+};
+
+static int family;
+static struct irq_line **lines;
+static unsigned int nr_lines;
+
+#ifdef CONFIG_SPARSE_IRQ
+
+/*
+ * Under RCU the reference that the descriptor's table holds is still there: it
+ * is dropped a grace period after the descriptor was taken out.
+ */
+static void desc_get(struct irq_desc *desc)
+{
+	kobject_get(&desc->kobj);
+}
+
+static void desc_put(struct irq_desc *desc)
+{
+	kobject_put(&desc->kobj);
+}
+
+#else
+
+/* Descriptors are for ever; a new life shows as a fall. */
+static void desc_get(struct irq_desc *desc)
+{
+}
+
+static void desc_put(struct irq_desc *desc)
+{
+}
+
+#endif
+
+/* Names as in /proc/interrupts; cut off where a label must end. */
+static void read_action(struct irq_desc *desc, struct view *view)
+{
+	struct irqaction *action;
+	unsigned long flags;
+	size_t at = 0;
+	char *c;
+
+	view->action[0] = '\0';
+	raw_spin_lock_irqsave(&desc->lock, flags);
+	for (action = desc->action; action; action = action->next) {
+		/* A chained interrupt's action has no name, and no line. */
+		if (!action->name)
+			continue;
+		view->shown = true;
+		at += scnprintf(view->action + at, sizeof(view->action) - at,
+				"%s%s", at ? ", " : "", action->name);
+	}
+	raw_spin_unlock_irqrestore(&desc->lock, flags);
+	for (c = view->action; *c; c++)
+		if (iscntrl(*c))
+			*c = '_';
+}
+
+static bool has_counted(struct irq_desc *desc)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (irq_desc_kstat_cpu(desc, cpu))
+			return true;
+	return false;
+}
+
+static void look(unsigned int irq, const struct irq_line *line,
+		 struct view *view)
+{
+	struct irq_data *data;
+
+	view->desc = NULL;
+	view->shown = false;
+	rcu_read_lock();
+	data = irq_get_irq_data(irq);
+	if (data) {
+		view->desc = irq_data_to_desc(data);
+		if (!(view->desc->status_use_accessors & IRQ_HIDDEN)) {
+			read_action(view->desc, view);
+			view->shown = view->shown || has_counted(view->desc);
+		}
+		if (!line || view->desc != line->desc)
+			desc_get(view->desc);
+	}
+	rcu_read_unlock();
+}
+
+static struct irq_line *line_create(unsigned int irq, struct irq_desc *desc)
+{
+	struct irq_line *line;
+	char name[12];
+	int cpu, err;
+
+	line = kzalloc(sizeof(*line), GFP_KERNEL);
+	if (!line)
+		return ERR_PTR(-ENOMEM);
+	snprintf(name, sizeof(name), "%u", irq);
+	line->row = kmmv_stat_row_create(family, name, KMMV_STAT_IRQ, true);
+	if (IS_ERR(line->row)) {
+		err = PTR_ERR(line->row);
+		kfree(line);
+		return ERR_PTR(err);
+	}
+	for_each_possible_cpu(cpu)
+		kmmv_stat_row_adopt(line->row, cpu, KMMV_MIRROR_WRAP32,
+				    irq_desc_kstat_cpu(desc, cpu));
+	return line;
+}
+
+static void copy_counts(struct irq_line *line)
+{
+	int cpu;
+
+	for_each_cpu(cpu, &kmmv_stat_cpus)
+		kmmv_stat_row_advance(line->row, cpu, KMMV_MIRROR_WRAP32,
+				      irq_desc_kstat_cpu(line->desc, cpu));
+}
+
+/* Follow @view's descriptor, whose reference becomes the line's. */
+static void change_desc(struct irq_line *line, const struct view *view)
+{
+	int cpu;
+
+	if (line->desc) {
+		copy_counts(line);
+		desc_put(line->desc);
+	}
+	line->desc = view->desc;
+	if (line->desc)
+		for_each_possible_cpu(cpu)
+			kmmv_stat_row_renew(line->row, cpu,
+					    irq_desc_kstat_cpu(line->desc, cpu));
+}
+
+static void show_line(struct irq_line *line, const struct view *view)
+{
+	int err;
+
+	if (!view->shown) {
+		kmmv_stat_row_hide(line->row);
+		return;
+	}
+	err = kmmv_stat_row_show(line->row);
+	if (err)
+		goto err_failed;
+	if (line->labelled && !strcmp(line->action, view->action))
+		return;
+	err = kmmv_set_label(line->row->instance, "action",
+			     view->action[0] ? view->action : NULL);
+	if (err)
+		goto err_failed;
+	strscpy(line->action, view->action, sizeof(line->action));
+	line->labelled = true;
+	return;
+
+err_failed:
+	/* The next copy tries again. */
+	line->labelled = false;
+	kmmv_stat_self_failed(err);
+}
+
+static void copy_line(unsigned int irq)
+{
+	struct irq_line *line = lines[irq];
+	struct view view;
+
+	look(irq, line, &view);
+	if (!line) {
+		if (!view.shown)
+			goto out_put;
+		line = line_create(irq, view.desc);
+		if (IS_ERR(line)) {
+			kmmv_stat_self_failed(PTR_ERR(line));
+			goto out_put;
+		}
+		line->desc = view.desc;
+		lines[irq] = line;
+	} else if (line->desc != view.desc) {
+		change_desc(line, &view);
+	} else if (line->desc) {
+		copy_counts(line);
+	}
+	show_line(line, &view);
+	return;
+
+out_put:
+	if (view.desc)
+		desc_put(view.desc);
+}
+
+/* The kernel may make room for more numbers as it runs. */
+static int grow(unsigned int nr)
+{
+	struct irq_line **more;
+
+	if (nr <= nr_lines)
+		return 0;
+	more = kvcalloc(nr, sizeof(*more), GFP_KERNEL);
+	if (!more)
+		return -ENOMEM;
+	if (lines)
+		memcpy(more, lines, nr_lines * sizeof(*more));
+	kvfree(lines);
+	lines = more;
+	nr_lines = nr;
+	return 0;
+}
+
+void kmmv_stat_irq_copy(void)
+{
+	unsigned int irq;
+	int err;
+
+	err = grow(irq_get_nr_irqs());
+	if (err)
+		kmmv_stat_self_failed(err);
+	for (irq = 0; irq < nr_lines; irq++)
+		copy_line(irq);
+	kmmv_stat_arch_copy(family);
+}
+
+int kmmv_stat_irq_init(void)
+{
+	int err;
+
+	family = kmmv_register_family(&irq_family);
+	if (family < 0)
+		return family;
+	err = grow(irq_get_nr_irqs());
+	if (err)
+		return err;
+	err = kmmv_stat_arch_init(family);
+	if (err)
+		kvfree(lines);
+	return err;
+}
+
+void kmmv_stat_irq_exit(void)
+{
+	unsigned int irq;
+
+	kmmv_stat_arch_exit();
+	for (irq = 0; irq < nr_lines; irq++) {
+		if (!lines[irq])
+			continue;
+		if (lines[irq]->desc)
+			desc_put(lines[irq]->desc);
+		kmmv_stat_row_destroy(lines[irq]->row);
+		kfree(lines[irq]);
+	}
+	kvfree(lines);
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rows: one instance of kmmv each, with a mirror for every CPU.
+ *
+ * Context of all: task, under kmmv_stat_lock and with CPU hotplug kept out.
+ */
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "stat.h"
+
+static struct kmmv_mirror *cell_of(struct kmmv_stat_row *row, int cpu)
+{
+	return &row->cell[row->nr_cells == 1 ? 0 : cpu];
+}
+
+static int cpu_of(struct kmmv_stat_row *row, int cpu)
+{
+	return row->nr_cells == 1 ? cpumask_first(cpu_possible_mask) : cpu;
+}
+
+static void store(struct kmmv_stat_row *row, int cpu)
+{
+	/* Cannot fail: the CPU is possible. */
+	kmmv_store(row->slot, cpu_of(row, cpu), cell_of(row, cpu)->total);
+}
+
+/* What an earlier load of this module has shown is where it goes on. */
+static void take_kept(struct kmmv_stat_row *row)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		cell_of(row, cpu)->total =
+			*per_cpu_ptr(row->slot.ctr, cpu_of(row, cpu));
+		if (row->nr_cells == 1)
+			break;
+	}
+}
+
+/**
+ * kmmv_stat_row_create() - an active instance that shows what it last did
+ * @family: of kmmv
+ * @name: of the instance
+ * @source: whose values it mirrors
+ * @per_cpu: false for a total
+ *
+ * Return: the row, or ERR_PTR() of kmmv_add()'s errors or -ENOMEM.
+ */
+struct kmmv_stat_row *kmmv_stat_row_create(int family, const char *name,
+					   enum kmmv_stat_source source,
+					   bool per_cpu)
+{
+	unsigned int nr = per_cpu ? nr_cpu_ids : 1;
+	struct kmmv_stat_row *row;
+	int err;
+
+	row = kvzalloc(struct_size(row, cell, nr), GFP_KERNEL);
+	if (!row)
+		return ERR_PTR(-ENOMEM);
+	row->family = family;
+	row->source = source;
+	row->nr_cells = nr;
+	strscpy(row->name, name, sizeof(row->name));
+	err = kmmv_stat_row_show(row);
+	if (err)
+		goto err_free;
+	err = kmmv_get_slot(row->instance, &row->slot);
+	if (err)
+		goto err_hide;
+	take_kept(row);
+	return row;
+
+err_hide:
+	kmmv_stat_row_hide(row);
+err_free:
+	kvfree(row);
+	return ERR_PTR(err);
+}
+
+/**
+ * kmmv_stat_row_destroy() - give the instance up; it keeps its values
+ * @row: NULL and ERR_PTR() are fine
+ */
+void kmmv_stat_row_destroy(struct kmmv_stat_row *row)
+{
+	if (IS_ERR_OR_NULL(row))
+		return;
+	kmmv_stat_row_hide(row);
+	kvfree(row);
+}
+
+/**
+ * kmmv_stat_row_show() - make the instance active
+ * @row: may be so already
+ *
+ * Return: 0 or an error of kmmv_add()'s.
+ */
+int kmmv_stat_row_show(struct kmmv_stat_row *row)
+{
+	int instance;
+
+	if (row->active)
+		return 0;
+	instance = kmmv_add(row->family, row->name);
+	if (instance < 0)
+		return instance;
+	row->instance = instance;
+	row->active = true;
+	return 0;
+}
+
+/**
+ * kmmv_stat_row_hide() - make the instance inactive
+ * @row: may be so already
+ */
+void kmmv_stat_row_hide(struct kmmv_stat_row *row)
+{
+	if (row->active)
+		perf_del(row->instance);
+	row->active = false;
+}
+
+/**
+ * kmmv_stat_row_adopt() - first sight of a source
+ * @row: just created
+ * @cpu: possible; any one for a total
+ * @rule: how the source counts
+ * @raw: its value
+ */
+void kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
+			 enum kmmv_mirror_rule rule, u64 raw)
+{
+	if (kmmv_mirror_adopt(cell_of(row, cpu), rule, raw))
+		kmmv_stat_self_reset(row->source);
+	store(row, cpu);
+}
+
+/**
+ * kmmv_stat_row_advance() - what the source has counted since
+ * @row: adopted
+ * @cpu: possible; any one for a total
+ * @rule: how the source counts
+ * @raw: its value
+ *
+ * A value that did not move is not stored: its cache line stays the readers'.
+ */
+void kmmv_stat_row_advance(struct kmmv_stat_row *row, int cpu,
+			   enum kmmv_mirror_rule rule, u64 raw)
+{
+	struct kmmv_mirror *mirror = cell_of(row, cpu);
+	u64 before = mirror->total;
+
+	if (likely(raw == mirror->last))
+		return;
+	if (kmmv_mirror_advance(mirror, rule, raw))
+		kmmv_stat_self_reset(row->source);
+	if (mirror->total != before)
+		store(row, cpu);
+}
+
+/**
+ * kmmv_stat_row_renew() - the source is another one, that started from 0
+ * @row: adopted
+ * @cpu: possible
+ * @raw: the new source's value
+ */
+void kmmv_stat_row_renew(struct kmmv_stat_row *row, int cpu, u64 raw)
+{
+	kmmv_mirror_renew(cell_of(row, cpu), raw);
+	store(row, cpu);
+}
+
+/**
+ * kmmv_stat_row_add() - count something of this module's own
+ * @row: a total
+ * @delta: what to add
+ */
+void kmmv_stat_row_add(struct kmmv_stat_row *row, u64 delta)
+{
+	kmmv_stat_row_set(row, row->cell[0].total + delta);
+}
+
+/**
+ * kmmv_stat_row_set() - show a level
+ * @row: a total
+ * @value: what it is
+ */
+void kmmv_stat_row_set(struct kmmv_stat_row *row, u64 value)
+{
+	row->cell[0].total = value;
+	store(row, 0);
+}

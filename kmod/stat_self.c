@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the source says of itself: when it copied, what went back, what failed.
+ */
+#include <linux/printk.h>
+
+#include "stat.h"
+
+static const struct kmmv_family copied_family = {
+	.name = "stat.copied",
+	.units = KMMV_UNITS_NSEC,
+	.semantics = KMMV_INSTANT,
+	.oneline = "When the copy of the kernel's statistics was begun",
+	.help = "Time of CLOCK_MONOTONIC, in nanoseconds, at which the copy that all\n"
+		"other metrics of kmmv.stat come from was begun: no value is older.",
+};
+
+static const struct kmmv_family resets_family = {
+	.name = "stat.resets",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.oneline = "Values of the kernel that went back, by source",
+	.help = "How often a copy found a value of the kernel's less than it had been. The\n"
+		"value shown never falls: it stands, and goes on with the next increase.\n"
+		"For times of CPUs (idle and iowait change into one another when tasks\n"
+		"begin or end to wait) it stands until the kernel's is where it was.",
+};
+
+static const struct kmmv_family failed_family = {
+	.name = "stat.failed",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.oneline = "Interrupts that could not be shown",
+	.help = "How often an interrupt or its label could not be given to kmmv, because\n"
+		"there was no instance number or no memory left. Each copy tries again.",
+};
+
+static const char * const sources[KMMV_STAT_SOURCES] = {
+	[KMMV_STAT_CPU]		= "cpu",
+	[KMMV_STAT_SOFTIRQ]	= "softirq",
+	[KMMV_STAT_IRQ]		= "irq",
+	[KMMV_STAT_VM]		= "vm",
+};
+
+static struct kmmv_stat_row *copied;
+static struct kmmv_stat_row *failed;
+static struct kmmv_stat_row *resets[KMMV_STAT_SOURCES];
+
+static int create_one(const struct kmmv_family *metric, const char *name,
+		      struct kmmv_stat_row **row)
+{
+	int family = kmmv_register_family(metric);
+
+	if (family < 0)
+		return family;
+	*row = kmmv_stat_row_create(family, name, KMMV_STAT_IRQ, false);
+	return PTR_ERR_OR_ZERO(*row);
+}
+
+/* Before all others: they report here. */
+int kmmv_stat_self_init(void)
+{
+	int err, i;
+
+	for (i = 0; i < KMMV_STAT_SOURCES; i++) {
+		err = create_one(&resets_family, sources[i], &resets[i]);
+		if (err)
+			goto err_exit;
+	}
+	err = create_one(&failed_family, "irq", &failed);
+	err = err ?: create_one(&copied_family, "monotonic", &copied);
+	if (err)
+		goto err_exit;
+	return 0;
+
+err_exit:
+	kmmv_stat_self_exit();
+	return err;
+}
+
+void kmmv_stat_self_exit(void)
+{
+	int i;
+
+	kmmv_stat_row_destroy(copied);
+	kmmv_stat_row_destroy(failed);
+	for (i = 0; i < KMMV_STAT_SOURCES; i++)
+		kmmv_stat_row_destroy(resets[i]);
+}
+
+/* A value of the source's went back. Under kmmv_stat_lock, as all below. */
+void kmmv_stat_self_reset(enum kmmv_stat_source source)
+{
+	kmmv_stat_row_add(resets[source], 1);
+}
+
+/* An interrupt, or its label, is not shown. */
+void kmmv_stat_self_failed(int err)
+{
+	pr_warn_once("an interrupt is not shown, error %d; further ones are counted in kmmv.stat.failed\n",
+		     err);
+	kmmv_stat_row_add(failed, 1);
+}
+
+/* Last of a copy: whoever sees the time sees values of it, or later ones. */
+void kmmv_stat_self_copied(u64 begun)
+{
+	/* Values before their time; a reader loads the time first. */
+	smp_wmb();
+	kmmv_stat_row_set(copied, begun);
+}
