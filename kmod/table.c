@@ -29,16 +29,15 @@ static unsigned long *generation_word(u64 *word)
 static void change_begin(struct kmmv_table *table)
 {
 	WRITE_ONCE(*generation_word(&table->header->gen1), ++table->generation);
-	/* table:A pairs with the reader's: the table before gen1. */
-	smp_wmb();
 }
 
 static void change_end(struct kmmv_table *table)
 {
 	struct kmmv_header *header = table->header;
 
-	WRITE_ONCE(header->slots_free, kmmv_slots_left(&table->slots));
-	/* table:C pairs with the reader's: nr_instances before the pages. */
+	/* table:A pairs with the reader's: the table before gen1. */
+	smp_store_release(&header->slots_free, kmmv_slots_left(&table->slots));
+	/* table:A; and table:C, pages before nr_instances. */
 	smp_store_release(&header->nr_instances, table->slots.nr);
 	/* table:B pairs with the reader's: gen2 before the table. */
 	smp_store_release(generation_word(&header->gen2), table->generation);
@@ -605,6 +604,19 @@ int kmmv_table_slot(struct kmmv_table *table, int number,
 	return err;
 }
 
+/* Two halves where a word is no longer: the generation covers both. */
+static void store_mask(u64 *word, u64 bits)
+{
+	u32 *half = (u32 *)word;
+	u32 halves[2];
+
+	memcpy(halves, &bits, sizeof(bits));
+	/* table:A pairs with the reader's: the table before gen1. */
+	smp_store_release(&half[0], halves[0]);
+	/* table:A for the other half. */
+	smp_store_release(&half[1], halves[1]);
+}
+
 /**
  * kmmv_table_online() - a CPU came or went
  * @table: the table
@@ -617,13 +629,11 @@ void kmmv_table_online(struct kmmv_table *table, int cpu, bool online)
 {
 	u64 *mask = header_mask(table->header, table->slots.geom.online_offset);
 	u64 bit = 1ULL << (cpu % 64);
+	u64 *word = &mask[cpu / 64];
 
 	mutex_lock(&table->lock);
 	change_begin(table);
-	if (online)
-		mask[cpu / 64] |= bit;
-	else
-		mask[cpu / 64] &= ~bit;
+	store_mask(word, online ? *word | bit : *word & ~bit);
 	change_end(table);
 	mutex_unlock(&table->lock);
 }

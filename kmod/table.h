@@ -5,7 +5,7 @@
  *
  * Memory ordering (labels in table.c; the other side is in lib/map.c):
  *
- *	table:A  gen1 before the change          - reader: table before gen1
+ *	table:A  gen1 before the change, release - reader: table before gen1
  *	table:B  the change before gen2, release - reader: gen2 before table, acquire
  *	    a reader that finds both equal read the table of one generation.
  *	table:C  pages before nr_instances, release - reader: acquire

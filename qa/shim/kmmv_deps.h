@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel as far as the portable core needs it, natively. Same guard as
+ * the kernel's own list of headers, which therefore vanishes.
+ *
+ * custom:  written here; a pass says something about the core only as far as
+ *	these behave as the kernel's do
+ * stub:    does nothing; a pass says nothing about it
+ *
+ * The atomics are exact: each is the C11 operation of that order, so that
+ * ThreadSanitizer sees what the core orders.
+ */
+#ifndef KMMV_DEPS_H
+#define KMMV_DEPS_H
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include <linux/types.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+
+#define U32_MAX		UINT32_MAX
+
+/* KMMV_SHIM_PAIR: as on a machine without 64-bit atomicity. */
+#ifdef KMMV_SHIM_PAIR
+#define KMMV_ATOMIC64	0
+#else
+#define KMMV_ATOMIC64	1
+#define CONFIG_64BIT	1
+#endif
+#define CONFIG_KMMV	1
+
+#define IS_ENABLED(option)	option
+#define __percpu
+#undef __always_inline
+#define __always_inline	inline __attribute__((always_inline))
+#define ____cacheline_aligned_in_smp	__attribute__((aligned(64)))
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define min(a, b)							\
+	({ __auto_type a_ = (a); __auto_type b_ = (b); a_ < b_ ? a_ : b_; })
+#define min_t(type, a, b)	min((type)(a), (type)(b))
+#define swap(a, b)							\
+	do { __auto_type t_ = (a); (a) = (b); (b) = t_; } while (0)
+#define container_of(pointer, type, member)				\
+	((type *)((char *)(pointer) - offsetof(type, member)))
+
+#define PAGE_SHIFT	12
+#define PAGE_SIZE	(1UL << PAGE_SHIFT)
+
+static inline u64 div_u64(u64 n, u32 d)
+{
+	return n / d;
+}
+
+static inline u64 div_u64_rem(u64 n, u32 d, u32 *rest)
+{
+	*rest = n % d;
+	return n / d;
+}
+
+/* custom: atomics */
+#define READ_ONCE(x)	__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, v)	__atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
+#define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define smp_mb()	__atomic_thread_fence(__ATOMIC_SEQ_CST)
+
+/*
+ * custom: CPUs. A thread is a context of the CPU that shim_cpu names; several
+ * may be of the same one. A per-CPU pointer is the first CPU's; the others'
+ * pages follow.
+ */
+#define SHIM_CPUS_MAX	64
+extern u32 shim_nr_cpus;
+extern u64 shim_possible;
+extern __thread int shim_cpu;
+
+#define for_each_possible_cpu(cpu)					\
+	for ((cpu) = 0; (cpu) < (int)shim_nr_cpus; (cpu)++)		\
+		if (shim_possible >> (cpu) & 1)
+#define per_cpu_ptr(pointer, cpu)					\
+	((__typeof__(pointer))((char *)(pointer) + (cpu) * PAGE_SIZE))
+#define this_cpu_ptr(pointer)	per_cpu_ptr(pointer, shim_cpu)
+#define this_cpu_add(place, delta)					\
+	__atomic_fetch_add(per_cpu_ptr(&(place), shim_cpu), delta,	\
+			   __ATOMIC_RELAXED)
+
+/* custom: interrupts off: the other contexts of this CPU wait */
+void shim_irq_save(void);
+void shim_irq_restore(void);
+#define local_irq_save(flags)	((void)((flags) = 0), shim_irq_save())
+#define local_irq_restore(flags)	((void)(flags), shim_irq_restore())
+
+/*
+ * custom: memory, zeroed or not as in the kernel. shim_fail_in = n has the nth
+ * allocation from now fail, once; shim_allocated is what has not been freed.
+ */
+#define GFP_KERNEL	0
+extern long shim_fail_in;
+extern long shim_allocated;
+void *shim_alloc(size_t alignment, size_t size, bool zero);
+void shim_free(void *memory);
+char *shim_asprintf(const char *format, ...)
+	__attribute__((format(printf, 1, 2), nonnull(1)));
+void *shim_memdup(const void *memory, size_t size);
+
+#define kmalloc(size, gfp)	shim_alloc(16, size, false)
+#define kzalloc(size, gfp)	shim_alloc(16, size, true)
+#define kcalloc(n, size, gfp)	shim_alloc(16, (size_t)(n) * (size), true)
+#define kvcalloc(n, size, gfp)	kcalloc(n, size, gfp)
+#define kmemdup(from, size, gfp)	shim_memdup(from, size)
+#define kasprintf(gfp, ...)	shim_asprintf(__VA_ARGS__)
+#define kfree(memory)	shim_free(memory)
+#define kvfree(memory)	shim_free(memory)
+#define get_zeroed_page(gfp)						\
+	((unsigned long)shim_alloc(PAGE_SIZE, PAGE_SIZE, true))
+#define free_page(page)	shim_free((void *)(page))
+#define __alloc_percpu(size, align)					\
+	shim_alloc(PAGE_SIZE, shim_nr_cpus * PAGE_SIZE, true)
+#define free_percpu(memory)	shim_free(memory)
+
+/* custom: mutex */
+struct mutex {
+	pthread_mutex_t mutex;
+};
+#define mutex_init(m)	pthread_mutex_init(&(m)->mutex, NULL)
+#define mutex_destroy(m)	pthread_mutex_destroy(&(m)->mutex)
+#define mutex_lock(m)	pthread_mutex_lock(&(m)->mutex)
+#define mutex_unlock(m)	pthread_mutex_unlock(&(m)->mutex)
+
+/* stub: nobody waits */
+typedef int wait_queue_head_t;
+#define init_waitqueue_head(w)	((void)(*(w) = 0))
+#define wake_up_interruptible_all(w)	((void)(w))
+
+/* custom: another hash than the kernel's; nothing depends on which */
+static inline u32 jhash(const void *key, u32 length, u32 seed)
+{
+	const unsigned char *byte = key;
+	u32 hash = 2166136261u ^ seed;
+
+	while (length--)
+		hash = (hash ^ *byte++) * 16777619u;
+	return hash;
+}
+
+/* custom: lists */
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+static inline void INIT_LIST_HEAD(struct list_head *list)
+{
+	list->next = list;
+	list->prev = list;
+}
+
+static inline void list_add(struct list_head *entry, struct list_head *head)
+{
+	entry->next = head->next;
+	entry->prev = head;
+	head->next->prev = entry;
+	head->next = entry;
+}
+
+static inline void list_add_tail(struct list_head *entry,
+				 struct list_head *head)
+{
+	list_add(entry, head->prev);
+}
+
+static inline void list_del(struct list_head *entry)
+{
+	entry->next->prev = entry->prev;
+	entry->prev->next = entry->next;
+	entry->next = NULL;
+	entry->prev = NULL;
+}
+
+static inline void list_move(struct list_head *entry, struct list_head *head)
+{
+	list_del(entry);
+	list_add(entry, head);
+}
+
+static inline void list_move_tail(struct list_head *entry,
+				  struct list_head *head)
+{
+	list_del(entry);
+	list_add_tail(entry, head);
+}
+
+#define list_entry(pointer, type, member) container_of(pointer, type, member)
+#define list_for_each_entry_continue(entry, head, member)		\
+	for (entry = list_entry((entry)->member.next,			\
+				__typeof__(*entry), member);		\
+	     &(entry)->member != (head);				\
+	     entry = list_entry((entry)->member.next,			\
+				__typeof__(*entry), member))
+
+struct hlist_node {
+	struct hlist_node *next, **pprev;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+static inline void hlist_add_head(struct hlist_node *node,
+				  struct hlist_head *head)
+{
+	node->next = head->first;
+	if (head->first)
+		head->first->pprev = &node->next;
+	head->first = node;
+	node->pprev = &head->first;
+}
+
+static inline void hlist_del(struct hlist_node *node)
+{
+	*node->pprev = node->next;
+	if (node->next)
+		node->next->pprev = node->pprev;
+	node->next = NULL;
+	node->pprev = NULL;
+}
+
+#define hlist_entry_safe(pointer, type, member)				\
+	({ struct hlist_node *p_ = (pointer);				\
+	   p_ ? container_of(p_, type, member) : NULL; })
+#define hlist_for_each_entry(entry, head, member)			\
+	for (entry = hlist_entry_safe((head)->first,			\
+				      __typeof__(*(entry)), member);	\
+	     entry;							\
+	     entry = hlist_entry_safe((entry)->member.next,		\
+				      __typeof__(*(entry)), member))
+#define hlist_for_each_entry_safe(entry, n, head, member)		\
+	for (entry = hlist_entry_safe((head)->first,			\
+				      __typeof__(*(entry)), member);	\
+	     entry && ((n) = (entry)->member.next, 1);			\
+	     entry = hlist_entry_safe(n, __typeof__(*(entry)), member))
+
+#include <linux/kmmv.h>
+
+#endif /* KMMV_DEPS_H */

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The native side of the portable core's dependencies.
+ */
+#include <stdarg.h>
+
+#include <kmmv_deps.h>
+
+u32 shim_nr_cpus = 4;
+u64 shim_possible = 0xf;
+__thread int shim_cpu;
+
+long shim_fail_in;
+long shim_allocated;
+
+static pthread_mutex_t irq_locks[SHIM_CPUS_MAX] = {
+	[0 ... SHIM_CPUS_MAX - 1] = PTHREAD_MUTEX_INITIALIZER
+};
+
+void shim_irq_save(void)
+{
+	pthread_mutex_lock(&irq_locks[shim_cpu]);
+}
+
+void shim_irq_restore(void)
+{
+	pthread_mutex_unlock(&irq_locks[shim_cpu]);
+}
+
+static bool fails(void)
+{
+	return shim_fail_in && !--shim_fail_in;
+}
+
+void *shim_alloc(size_t alignment, size_t size, bool zero)
+{
+	void *memory;
+
+	if (fails() || posix_memalign(&memory, alignment, size ? size : 1))
+		return NULL;
+	memset(memory, zero ? 0 : 0xa5, size);
+	__atomic_fetch_add(&shim_allocated, 1, __ATOMIC_RELAXED);
+	return memory;
+}
+
+void shim_free(void *memory)
+{
+	if (memory)
+		__atomic_fetch_sub(&shim_allocated, 1, __ATOMIC_RELAXED);
+	free(memory);
+}
+
+void *shim_memdup(const void *memory, size_t size)
+{
+	void *copy = shim_alloc(16, size, false);
+
+	return copy ? memcpy(copy, memory, size) : NULL;
+}
+
+char *shim_asprintf(const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int size;
+
+	va_start(arguments, format);
+	size = vsnprintf(NULL, 0, format, arguments) + 1;
+	va_end(arguments);
+	text = shim_alloc(16, size, false);
+	if (!text)
+		return NULL;
+	va_start(arguments, format);
+	vsnprintf(text, size, format, arguments);
+	va_end(arguments);
+	return text;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A table for a test, and what every test of the core starts from.
+ */
+#ifndef CORE_H
+#define CORE_H
+
+/* The shim's headers come first, as they do for the core. */
+#include <kmmv_deps.h>
+
+#include <check.h>
+
+#include "names.h"
+#include "table.h"
+
+/* Two changes, and the generation is past 2^64. */
+#define GENERATION_START	(ULONG_MAX - 2)
+
+static struct kmmv_table table;
+
+static const struct kmmv_family family_a = {
+	.name = "disk.read",
+	.units = "byte",
+	.semantics = KMMV_COUNTER,
+	.oneline = "Bytes read",
+	.help = "Bytes read,\nby disk \\ partition.",
+};
+
+static inline void table_start(u32 capacity)
+{
+	struct kmmv_geom geom;
+
+	shim_nr_cpus = 4;
+	shim_possible = 0xb; /* CPU 2 is not possible */
+	shim_fail_in = 0;
+	ck_assert_int_eq(kmmv_geom_init(&geom, capacity, 4, 3, ULONG_MAX), 0);
+	ck_assert_int_eq(kmmv_table_init(&table, &geom, 77, GENERATION_START),
+			 0);
+}
+
+static inline void table_stop(void)
+{
+	kmmv_table_fini(&table);
+	ck_assert_int_eq(shim_allocated, 0);
+}
+
+/* Everything that a new reader would be given; static buffer. */
+static inline const char *table_names(void)
+{
+	static char text[256 << 10];
+	struct kmmv_cursor cursor;
+	ssize_t n;
+
+	kmmv_cursor_init(&cursor, &table);
+	n = kmmv_cursor_read(&cursor, text, sizeof(text) - 1);
+	ck_assert_int_gt(n, 0);
+	ck_assert_int_lt(n, (int)sizeof(text) - 1);
+	text[n] = '\0';
+	kmmv_cursor_fini(&cursor);
+	return text;
+}
+
+static inline int run_suite(const char *name, TCase *tcase)
+{
+	Suite *suite = suite_create(name);
+	SRunner *runner;
+	int failed;
+
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#endif /* CORE_H */

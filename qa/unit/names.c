@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The stream of names: complete, in order of last change, and the same however
+ * it is read.
+ */
+#include "core.h"
+
+static int family;
+
+static void start(void)
+{
+	table_start(1030);
+	family = kmmv_table_family(&table, &family_a);
+}
+
+static struct kmmv_cursor cursor;
+
+static const char *read_on(size_t step)
+{
+	static char text[8192];
+	ssize_t n, done = 0;
+
+	do {
+		n = kmmv_cursor_read(&cursor, text + done, step);
+		ck_assert_int_ge(n, 0);
+		done += n;
+	} while (n);
+	text[done] = '\0';
+	return text;
+}
+
+START_TEST(whole_stream)
+{
+	int a = kmmv_table_add(&table, family, "a b\\c");
+	int b = kmmv_table_add(&table, family, "b");
+
+	kmmv_table_label(&table, a, "action", "eth0");
+	kmmv_table_del(&table, b);
+	ck_assert_str_eq(
+		table_names(),
+		"kmmv abi=1.0 epoch=77\n"
+		"family id=0 units=byte semantics=counter name=disk.read\n"
+		"oneline id=0 text=Bytes read\n"
+		"help id=0 text=Bytes read,\\nby disk \\\\ partition.\n"
+		"instance number=0 family=0 incarnation=0 state=active name=a b\\\\c\n"
+		"label number=0 incarnation=0 key=action text=eth0\n"
+		"instance number=1 family=0 incarnation=0 state=inactive name=b\n"
+		"end 2\n");
+}
+END_TEST
+
+START_TEST(only_what_changed)
+{
+	int a, b;
+
+	a = kmmv_table_add(&table, family, "a");
+	b = kmmv_table_add(&table, family, "b");
+	kmmv_cursor_init(&cursor, &table);
+	ck_assert(kmmv_cursor_ready(&cursor));
+	ck_assert_str_eq(strstr(read_on(4096), "end"), "end 0\n");
+	ck_assert(!kmmv_cursor_ready(&cursor));
+	ck_assert_str_eq(read_on(4096), "");
+
+	/* A second reference changes nothing that anybody is told. */
+	kmmv_table_add(&table, family, "a");
+	ck_assert(!kmmv_cursor_ready(&cursor));
+
+	/* Changed twice, given once, as it is now. */
+	kmmv_table_del(&table, b);
+	ck_assert(kmmv_cursor_ready(&cursor));
+	kmmv_table_forget(&table, b);
+	ck_assert_str_eq(read_on(4096),
+			 "instance number=1 family=0 incarnation=1 state=free name=\n"
+			 "end 2\n");
+
+	/* The generation alone. */
+	kmmv_table_online(&table, 0, true);
+	ck_assert(kmmv_cursor_ready(&cursor));
+	ck_assert_str_eq(read_on(4096), "end 3\n");
+
+	/* The number's next owner takes the place of its record. */
+	for (a = 2; a < 1030; a++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%d", a);
+		kmmv_table_add(&table, family, name);
+	}
+	kmmv_table_add(&table, family, "new");
+	ck_assert_ptr_null(strstr(table_names(), "state=free"));
+	kmmv_cursor_fini(&cursor);
+}
+END_TEST
+
+START_TEST(any_step_gives_the_same)
+{
+	static const size_t steps[] = { 1, 2, 7, 64, 255, 4096 };
+	char whole[8192];
+
+	kmmv_table_add(&table, family, "a");
+	kmmv_table_label(&table, kmmv_table_add(&table, family, "b"), "k", "t");
+	strcpy(whole, table_names());
+	kmmv_cursor_init(&cursor, &table);
+	ck_assert_str_eq(read_on(steps[_i]), whole);
+	kmmv_cursor_rewind(&cursor);
+	ck_assert_str_eq(read_on(steps[_i]), whole);
+	kmmv_cursor_fini(&cursor);
+}
+END_TEST
+
+/* What changes while it is read in parts is given again, whole. */
+START_TEST(change_within_a_line)
+{
+	char part[64];
+	int a = kmmv_table_add(&table, family, "a");
+	ssize_t n;
+
+	kmmv_cursor_init(&cursor, &table);
+	read_on(4096);
+	kmmv_table_del(&table, a);
+	n = kmmv_cursor_read(&cursor, part, 10);
+	ck_assert_int_eq(n, 10);
+	ck_assert(kmmv_cursor_ready(&cursor));
+	kmmv_table_add(&table, family, "a");
+	ck_assert_str_eq(read_on(4096),
+			 "umber=0 family=0 incarnation=0 state=inactive name=a\n"
+			 "instance number=0 family=0 incarnation=0 state=active name=a\n"
+			 "end 1\n");
+	kmmv_cursor_fini(&cursor);
+}
+END_TEST
+
+START_TEST(no_memory_for_the_rest)
+{
+	char part[64];
+
+	kmmv_table_add(&table, family, "a");
+	kmmv_cursor_init(&cursor, &table);
+	ck_assert_int_eq(kmmv_cursor_read(&cursor, part, 22), 22);
+	shim_fail_in = 1;
+	ck_assert_int_eq(kmmv_cursor_read(&cursor, part, 10), -ENOMEM);
+	shim_fail_in = 0;
+	/* Nothing was skipped. */
+	ck_assert_int_eq(strncmp(read_on(4096), "family id=0", 11), 0);
+	kmmv_cursor_fini(&cursor);
+}
+END_TEST
+
+START_TEST(readers_do_not_meet)
+{
+	struct kmmv_cursor other[3];
+	char text[4096];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		kmmv_cursor_init(&other[i], &table);
+	kmmv_table_add(&table, family, "a");
+	kmmv_cursor_init(&cursor, &table);
+	read_on(1);
+	kmmv_table_add(&table, family, "b");
+	for (i = 0; i < 3; i++) {
+		ssize_t n = kmmv_cursor_read(&other[i], text, sizeof(text) - 1);
+
+		text[n] = '\0';
+		ck_assert_str_eq(text, table_names());
+		kmmv_cursor_fini(&other[i]);
+	}
+	ck_assert_str_eq(read_on(4096),
+			 "instance number=1 family=0 incarnation=0 state=active name=b\n"
+			 "end 0\n");
+	kmmv_cursor_fini(&cursor);
+}
+END_TEST
+
+/* No line is longer than what is promised, with everything at its longest. */
+START_TEST(longest_lines)
+{
+	char help[KMMV_HELP_MAX + 1], name[KMMV_NAME_MAX + 1];
+	struct kmmv_family longest = { .name = "longest", .units = "count",
+				       .oneline = help + KMMV_HELP_MAX - 127,
+				       .help = help };
+	const char *line, *end;
+	int a;
+
+	memset(help, '\\', KMMV_HELP_MAX);
+	help[KMMV_HELP_MAX] = '\0';
+	memset(name, '\\', KMMV_NAME_MAX);
+	name[KMMV_NAME_MAX] = '\0';
+	a = kmmv_table_add(&table, kmmv_table_family(&table, &longest), name);
+	ck_assert_int_eq(kmmv_table_label(&table, a, "k",
+					  help + KMMV_HELP_MAX - 127), 0);
+	for (line = table_names(); *line; line = end + 1) {
+		end = strchr(line, '\n');
+		ck_assert_int_le(end + 1 - line, KMMV_LINE_MAX);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("names");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_checked_fixture(tcase, start, table_stop);
+	tcase_add_test(tcase, whole_stream);
+	tcase_add_test(tcase, only_what_changed);
+	tcase_add_loop_test(tcase, any_step_gives_the_same, 0, 6);
+	tcase_add_test(tcase, change_within_a_line);
+	tcase_add_test(tcase, no_memory_for_the_rest);
+	tcase_add_test(tcase, readers_do_not_meet);
+	tcase_add_test(tcase, longest_lines);
+	return run_suite("names", tcase);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Updaters, owners that come and go, and readers, all at once: nothing lost,
+ * nothing falls, nothing torn, no count under another owner's incarnation.
+ *
+ * Counters start next to 2^32, so that every carry is taken. A thread is a
+ * context of a CPU; two of them share each CPU, as task and interrupt do.
+ */
+#include "core.h"
+
+#include <stdatomic.h>
+
+#define CONTEXTS	6
+#define CAPACITY	600
+#define UPDATES		100000
+#define LIVES		2000
+#define LIFE		40
+
+static int family;
+static int shared;
+static bool growing;
+static atomic_bool done;
+static atomic_ulong published[CONTEXTS];
+
+static const int context_cpu[CONTEXTS] = { 0, 0, 1, 1, 3, 3 };
+
+static void start(void)
+{
+	table_start(CAPACITY);
+	growing = false;
+	family = kmmv_table_family(&table, &family_a);
+	kmmv_table_add(&table, family, "zero");
+	shared = kmmv_table_add(&table, family, "shared");
+	atomic_store(&done, false);
+}
+
+static u32 incarnation(u32 number)
+{
+	/* As a reader maps it: the page is there once the number is. */
+	u32 *page = __atomic_load_n(&table.slots.inc[0], __ATOMIC_ACQUIRE);
+
+	return __atomic_load_n(&page[number], __ATOMIC_RELAXED);
+}
+
+static u64 value(u32 number, int cpu)
+{
+	u64 __percpu *ctr = kmmv_slots_ctr(&table.slots, number);
+
+	/* The incarnation is read after this. */
+	if (KMMV_ATOMIC64)
+		return smp_load_acquire(per_cpu_ptr(ctr, cpu));
+	return kmmv_ctr_read(&table.slots, ctr, cpu);
+}
+
+static void *updater(void *argument)
+{
+	int i;
+
+	shim_cpu = context_cpu[(long)argument];
+	for (i = 0; i < UPDATES; i++)
+		if (!kmmv_slots_add(&table.slots, shared, 1))
+			abort();
+	return NULL;
+}
+
+/* number, incarnation and owner in one word, as a reader of names has them */
+static unsigned long pack(u32 number, u32 inc, u32 owner)
+{
+	return (unsigned long)number << 52 | (unsigned long)inc << 20 | owner;
+}
+
+/*
+ * An owner counts in steps that nobody else takes: its own id in the high
+ * half, first of all.
+ */
+static void *owner(void *argument)
+{
+	long self = (long)argument;
+	char name[16];
+	u32 id, inc;
+	int life, number, i;
+
+	shim_cpu = context_cpu[self];
+	for (life = 0; life < LIVES; life++) {
+		id = life * CONTEXTS + self + 1;
+		snprintf(name, sizeof(name), "o%u", id);
+		number = kmmv_table_add(&table, family, name);
+		if (number < 0)
+			abort();
+		inc = kmmv_slots_incarnation(&table.slots, number);
+		kmmv_slots_add(&table.slots, number, (u64)id << 32);
+		atomic_store(&published[self], pack(number, inc, id));
+		for (i = 0; i < LIFE; i++)
+			kmmv_slots_add(&table.slots, number, 1);
+		if (kmmv_table_del(&table, number) ||
+		    kmmv_table_forget(&table, number))
+			abort();
+	}
+	return NULL;
+}
+
+struct seen {
+	unsigned long word;
+	u64 count;
+};
+
+static void check_owner(struct seen *seen, int context)
+{
+	unsigned long word = atomic_load(&published[context]);
+	u32 number = word >> 52, inc = (u32)(word >> 20);
+	u64 v;
+
+	if (!word)
+		return;
+	if (word != seen->word)
+		*seen = (struct seen){ .word = word };
+	v = value(number, context_cpu[context]);
+	if (incarnation(number) != inc)
+		return;
+	if (v >> 32 != (word & 0xfffff) || (u32)v > LIFE || v < seen->count)
+		abort();
+	seen->count = v;
+}
+
+static void *reader(void *argument)
+{
+	struct seen seen[CONTEXTS] = { { 0 } };
+	u64 last[4] = { 0 }, total = 0;
+
+	(void)argument;
+	while (!atomic_load(&done)) {
+		u64 sum = 0;
+		int i, cpu;
+
+		for_each_possible_cpu(cpu) {
+			u64 v = value(shared, cpu);
+
+			if (v < last[cpu])
+				abort();
+			last[cpu] = v;
+			sum += v;
+		}
+		if (sum < total)
+			abort();
+		total = sum;
+		for (i = 0; i < CONTEXTS; i++)
+			check_owner(&seen[i], i);
+	}
+	return NULL;
+}
+
+/* What was read of one generation is of one table. */
+static void *table_reader(void *argument)
+{
+	struct kmmv_header *header = table.header;
+
+	(void)argument;
+	while (!atomic_load(&done)) {
+		u64 g = __atomic_load_n(&header->gen2, __ATOMIC_ACQUIRE);
+		u32 n = __atomic_load_n(&header->nr_instances, __ATOMIC_ACQUIRE);
+		u32 left = __atomic_load_n(&header->slots_free,
+					   __ATOMIC_ACQUIRE);
+
+		if (__atomic_load_n(&header->gen1, __ATOMIC_RELAXED) != g)
+			continue;
+		/* No more than the owners' numbers are ever taken at once. */
+		if (n > CAPACITY || left < CAPACITY - n || left > CAPACITY - 2)
+			abort();
+		if (growing && n + left != CAPACITY)
+			abort();
+	}
+	return NULL;
+}
+
+static void together(void *(*writer)(void *))
+{
+	pthread_t writers[CONTEXTS], readers[2];
+	long i;
+
+	pthread_create(&readers[0], NULL, reader, NULL);
+	pthread_create(&readers[1], NULL, table_reader, NULL);
+	for (i = 0; i < CONTEXTS; i++)
+		pthread_create(&writers[i], NULL, writer, (void *)i);
+	for (i = 0; i < CONTEXTS; i++)
+		pthread_join(writers[i], NULL);
+	atomic_store(&done, true);
+	pthread_join(readers[0], NULL);
+	pthread_join(readers[1], NULL);
+}
+
+START_TEST(nothing_lost)
+{
+	u64 before = 0;
+	int cpu;
+
+	/* Next to the carry into the high half, on every CPU. */
+	for_each_possible_cpu(cpu) {
+		u64 v = (1ULL << 32) - UPDATES / 2;
+
+		kmmv_ctr_store(&table.slots,
+			       kmmv_slots_ctr(&table.slots, shared), cpu, v);
+		before += v;
+	}
+	together(updater);
+	ck_assert_uint_eq(kmmv_slots_sum(&table.slots, shared) - before,
+			  (u64)CONTEXTS * UPDATES);
+}
+END_TEST
+
+START_TEST(no_count_under_another_incarnation)
+{
+	together(owner);
+	ck_assert_uint_eq(table.header->slots_free, CAPACITY - 2);
+	/* So many lives in so many numbers: all of them were reused. */
+	ck_assert_int_lt(CAPACITY, CONTEXTS * LIVES);
+	ck_assert_uint_gt(kmmv_slots_incarnation(&table.slots, CAPACITY - 1), 2);
+}
+END_TEST
+
+/* Growth while others update and read what is there. */
+static void *grower(void *argument)
+{
+	long self = (long)argument;
+	char name[16];
+	int i, n;
+
+	shim_cpu = context_cpu[self];
+	for (i = 0; i < 99; i++) {
+		snprintf(name, sizeof(name), "g%ld.%d", self, i);
+		n = kmmv_table_add(&table, family, name);
+		if (n < 0 || !kmmv_slots_add(&table.slots, n, 7))
+			abort();
+	}
+	return NULL;
+}
+
+/* Numbers at random, given out or not: what is refused touched nothing. */
+static void *guesser(void *argument)
+{
+	unsigned int seed = 1;
+
+	(void)argument;
+	shim_cpu = 0;
+	while (!atomic_load(&done))
+		kmmv_slots_add(&table.slots, rand_r(&seed) % (CAPACITY + 100), 0);
+	return NULL;
+}
+
+START_TEST(growth)
+{
+	pthread_t other;
+	u32 i;
+
+	growing = true;
+	pthread_create(&other, NULL, guesser, NULL);
+	together(grower);
+	pthread_join(other, NULL);
+	ck_assert_uint_eq(table.slots.nr, 2 + CONTEXTS * 99);
+	for (i = 2; i < table.slots.nr; i++)
+		ck_assert_uint_eq(kmmv_slots_sum(&table.slots, i), 7);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("slots");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_checked_fixture(tcase, start, table_stop);
+	tcase_add_test(tcase, nothing_lost);
+	tcase_add_test(tcase, no_count_under_another_incarnation);
+	tcase_add_test(tcase, growth);
+	return run_suite("slots", tcase);
+}

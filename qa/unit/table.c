@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Families, instances, numbers: what is promised, and what every refusal
+ * leaves untouched.
+ */
+#include "core.h"
+
+static char long_name[KMMV_NAME_MAX + 2];
+
+static int family;
+
+static void start(void)
+{
+	memset(long_name, 'x', sizeof(long_name) - 1);
+	table_start(1030);
+	family = kmmv_table_family(&table, &family_a);
+	ck_assert_int_eq(family, 0);
+}
+
+static u64 sum(int number)
+{
+	return kmmv_slots_sum(&table.slots, number);
+}
+
+static bool adjust(int number, s64 delta)
+{
+	return kmmv_slots_add(&table.slots, number, delta);
+}
+
+START_TEST(names_refused)
+{
+	static const struct {
+		const char *name;
+		int err;
+	} row[] = {
+		{ NULL, -EINVAL },	    { "", -EINVAL },
+		{ long_name, -ENAMETOOLONG }, { "a\nb", -EILSEQ },
+		{ "\x01", -EILSEQ },	    { "a\x7f", -EILSEQ },
+		{ "a\tb", -EILSEQ },
+	};
+	unsigned long generation = table.generation;
+
+	ck_assert_uint_eq(ARRAY_SIZE(row), 7);
+	ck_assert_int_eq(kmmv_table_add(&table, family, row[_i].name),
+			 row[_i].err);
+	ck_assert_int_eq(kmmv_table_add(&table, 1, "x"), -ENOENT);
+	ck_assert_int_eq(kmmv_table_add(&table, -1, "x"), -ENOENT);
+	ck_assert_uint_eq(table.generation, generation);
+	ck_assert_uint_eq(table.slots.nr, 0);
+}
+END_TEST
+
+START_TEST(names_taken)
+{
+	static const char *const row[] = {
+		"a b", "\xc3\xa9t\xc3\xa9", "\xff\x80", "back\\slash", "a=b",
+		long_name + 1, " ", "name=x state=y",
+	};
+	char line[1024];
+
+	ck_assert_uint_eq(ARRAY_SIZE(row), 8);
+	ck_assert_int_eq(kmmv_table_add(&table, family, row[_i]), 0);
+	ck_assert_int_eq(kmmv_table_add(&table, family, row[_i]), 0);
+	snprintf(line, sizeof(line), "state=active name=%s\n",
+		 _i == 3 ? "back\\\\slash" : row[_i]);
+	ck_assert_ptr_nonnull(strstr(table_names(), line));
+}
+END_TEST
+
+START_TEST(families_refused)
+{
+	static const struct {
+		struct kmmv_family family;
+		int err;
+	} row[] = {
+#define F(name_, units_, sem_, line_, help_, err_)			\
+	{ { .name = name_, .units = units_, .semantics = sem_,		\
+	    .oneline = line_, .help = help_ }, err_ }
+		F(NULL, "count", 0, "x", NULL, -EINVAL),
+		F("a", NULL, 0, "x", NULL, -EINVAL),
+		F("a", "count", 0, NULL, NULL, -EINVAL),
+		F("a", "count", 3, "x", NULL, -EINVAL),
+		F("", "count", 0, "x", NULL, -EINVAL),
+		F("a..b", "count", 0, "x", NULL, -EINVAL),
+		F(".a", "count", 0, "x", NULL, -EINVAL),
+		F("a.", "count", 0, "x", NULL, -EINVAL),
+		F("1a", "count", 0, "x", NULL, -EINVAL),
+		F("a.1", "count", 0, "x", NULL, -EINVAL),
+		F("a.b-c", "count", 0, "x", NULL, -EINVAL),
+		F("a b", "count", 0, "x", NULL, -EINVAL),
+		F("a\n", "count", 0, "x", NULL, -EILSEQ),
+		F("a", "byte sec", 0, "x", NULL, -EINVAL),
+		F("a", "count", 0, "x\n", NULL, -EILSEQ),
+		F("a", "count", 0, "x", "\t", -EILSEQ),
+		F("a", "count", 0, long_name, NULL, -ENAMETOOLONG),
+		F(long_name, "count", 0, "x", NULL, -ENAMETOOLONG),
+		F("a", long_name, 0, "x", NULL, -ENAMETOOLONG),
+		F("control", "count", 0, "x", NULL, -EADDRINUSE),
+		F("percpu.a", "count", 0, "x", NULL, -EADDRINUSE),
+		F("all", "count", 0, "x", NULL, -EADDRINUSE),
+		F("ring.a.b", "count", 0, "x", NULL, -EADDRINUSE),
+		F("profile", "count", 0, "x", NULL, -EADDRINUSE),
+		F("disk", "count", 0, "x", NULL, -ENOTUNIQ),
+		F("disk.read.more", "count", 0, "x", NULL, -ENOTUNIQ),
+		F("disk.read", "count", 0, "Bytes read", "y", -EEXIST),
+		F("disk.read", "byte", 0, "Bytes read", NULL, -EEXIST),
+	};
+	unsigned long generation = table.generation;
+
+	ck_assert_uint_eq(ARRAY_SIZE(row), 28);
+	ck_assert_int_eq(kmmv_table_family(&table, &row[_i].family),
+			 row[_i].err);
+	ck_assert_int_eq(kmmv_table_family(&table, NULL), -EINVAL);
+	ck_assert_uint_eq(table.generation, generation);
+	ck_assert_uint_eq(table.nr_families, 1);
+}
+END_TEST
+
+START_TEST(families_taken)
+{
+	struct kmmv_family other = family_a;
+	char name[16];
+	int i;
+
+	ck_assert_int_eq(kmmv_table_family(&table, &family_a), family);
+	other.name = "disk.reads"; /* a prefix, but not a dotted one */
+	ck_assert_int_eq(kmmv_table_family(&table, &other), 1);
+	other.name = "ringer"; /* nor is this a reserved component */
+	ck_assert_int_eq(kmmv_table_family(&table, &other), 2);
+	other.name = name;
+	for (i = 3; i < KMMV_FAMILIES_MAX; i++) {
+		snprintf(name, sizeof(name), "f%d", i);
+		ck_assert_int_eq(kmmv_table_family(&table, &other), i);
+	}
+	other.name = "more";
+	ck_assert_int_eq(kmmv_table_family(&table, &other), -ENFILE);
+	ck_assert_int_eq(kmmv_table_family(&table, &family_a), family);
+}
+END_TEST
+
+START_TEST(a_number_is_bound)
+{
+	int a, b, i;
+
+	kmmv_table_add(&table, family, "zero");
+	a = kmmv_table_add(&table, family, "a");
+	b = kmmv_table_add(&table, family, "b");
+	ck_assert_int_ne(a, b);
+	for (i = 0; i < 4; i++) {
+		shim_cpu = (int[]){ 0, 1, 3, 3 }[i];
+		ck_assert(adjust(a, 1));
+	}
+	ck_assert_uint_eq(sum(a), 4);
+
+	/* References: only the last one makes it inactive. */
+	ck_assert_int_eq(kmmv_table_add(&table, family, "a"), a);
+	ck_assert_int_eq(kmmv_table_del(&table, a), 0);
+	ck_assert_ptr_nonnull(strstr(table_names(), "state=active name=a\n"));
+	ck_assert_int_eq(kmmv_table_forget(&table, a), -EBUSY);
+	ck_assert_int_eq(kmmv_table_del(&table, a), 0);
+	ck_assert_ptr_nonnull(strstr(table_names(), "state=inactive name=a\n"));
+	ck_assert_int_eq(kmmv_table_del(&table, a), -EALREADY);
+	ck_assert_uint_eq(sum(a), 4);
+
+	/* And it comes back with number and count. */
+	ck_assert_int_eq(kmmv_table_add(&table, family, "a"), a);
+	ck_assert(adjust(a, 1));
+	ck_assert_uint_eq(sum(a), 5);
+	ck_assert_uint_eq(sum(b), 0);
+}
+END_TEST
+
+START_TEST(bad_numbers)
+{
+	static const int row[] = { -1, 0, 3, 4, 511, 512, 1029, 1030, INT_MAX,
+				   INT_MIN };
+	struct kmmv_slot slot;
+
+	ck_assert_uint_eq(ARRAY_SIZE(row), 10);
+	kmmv_table_add(&table, family, "zero");
+	kmmv_table_add(&table, family, "one");
+	kmmv_table_add(&table, family, "two");
+	ck_assert(!adjust(row[_i], 1));
+	ck_assert_uint_eq(sum(0) + sum(1) + sum(2), 0);
+	if (row[_i] == 0)
+		return;
+	ck_assert_int_eq(kmmv_table_del(&table, row[_i]), -ENOENT);
+	ck_assert_int_eq(kmmv_table_forget(&table, row[_i]), -ENOENT);
+	ck_assert_int_eq(kmmv_table_slot(&table, row[_i], &slot), -ENOENT);
+	ck_assert_int_eq(kmmv_table_label(&table, row[_i], "k", "t"), -ENOENT);
+}
+END_TEST
+
+START_TEST(a_forgotten_number_has_another_incarnation)
+{
+	char name[16];
+	int a, i, n;
+
+	for (i = 0; i < 1030; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		ck_assert_int_eq(kmmv_table_add(&table, family, name), i);
+	}
+	ck_assert_int_eq(kmmv_table_add(&table, family, "more"), -ENOSPC);
+	ck_assert_uint_eq(table.header->slots_free, 0);
+	ck_assert_uint_eq(table.header->nr_instances, 1030);
+
+	for (i = 0, a = 5; i < 3; i++, a = 1029) {
+		ck_assert(adjust(a, 9));
+		ck_assert_int_eq(kmmv_table_del(&table, a), 0);
+		ck_assert_int_eq(kmmv_table_add(&table, family, "x"), -ENOSPC);
+		ck_assert_int_eq(kmmv_table_forget(&table, a), 0);
+		ck_assert_int_eq(kmmv_table_forget(&table, a), -ENOENT);
+		ck_assert_uint_eq(table.header->slots_free, 1);
+		n = kmmv_table_add(&table, family, i & 1 ? "x" : "y");
+		ck_assert_int_eq(n, a);
+		ck_assert_uint_eq(sum(n), 0);
+		ck_assert(adjust(n, 1));
+		ck_assert_uint_eq(sum(n), 1);
+		ck_assert_int_eq(kmmv_table_del(&table, n), 0);
+		ck_assert_int_eq(kmmv_table_forget(&table, n), 0);
+		snprintf(name, sizeof(name), "z%d", i);
+		ck_assert_int_eq(kmmv_table_add(&table, family, name), a);
+	}
+	ck_assert_uint_eq(kmmv_slots_incarnation(&table.slots, 5), 2);
+	ck_assert_uint_eq(kmmv_slots_incarnation(&table.slots, 1029), 4);
+	ck_assert_ptr_nonnull(strstr(
+		table_names(), "number=1029 family=0 incarnation=4 state=active"));
+}
+END_TEST
+
+START_TEST(longest_free_first)
+{
+	int i;
+
+	for (i = 0; i < 1030; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		kmmv_table_add(&table, family, name);
+	}
+	for (i = 10; i < 13; i++) {
+		kmmv_table_del(&table, i);
+		kmmv_table_forget(&table, i);
+	}
+	ck_assert_int_eq(kmmv_table_add(&table, family, "a"), 10);
+	ck_assert_int_eq(kmmv_table_add(&table, family, "b"), 11);
+	kmmv_table_del(&table, 10);
+	kmmv_table_forget(&table, 10);
+	ck_assert_int_eq(kmmv_table_add(&table, family, "c"), 12);
+	ck_assert_int_eq(kmmv_table_add(&table, family, "d"), 10);
+	ck_assert_int_eq(kmmv_table_add(&table, family, "e"), -ENOSPC);
+}
+END_TEST
+
+START_TEST(too_many_references)
+{
+	int a = kmmv_table_add(&table, family, "a");
+
+	table.instances[0][a]->refs = INT_MAX;
+	ck_assert_int_eq(kmmv_table_add(&table, family, "a"), -EOVERFLOW);
+	ck_assert_uint_eq(table.instances[0][a]->refs, INT_MAX);
+}
+END_TEST
+
+START_TEST(labels)
+{
+	static const struct {
+		const char *key, *text;
+		int err;
+	} row[] = {
+		{ NULL, "x", -EINVAL },	   { "", "x", -EINVAL },
+		{ "A", "x", -EINVAL },	   { "1a", "x", -EINVAL },
+		{ "a=b", "x", -EINVAL },   { "a", "", -EINVAL },
+		{ "a", "\n", -EILSEQ },	   { "a", long_name, -ENAMETOOLONG },
+		{ long_name, "x", -ENAMETOOLONG },
+	};
+	int a = kmmv_table_add(&table, family, "a");
+	unsigned long generation = table.generation;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++)
+		ck_assert_int_eq(kmmv_table_label(&table, a, row[i].key,
+						  row[i].text),
+				 row[i].err);
+	ck_assert_int_eq(kmmv_table_label(&table, a, "k", NULL), 0);
+	ck_assert_uint_eq(table.generation, generation);
+
+	ck_assert_int_eq(kmmv_table_label(&table, a, "action", "nvme0=q \\"), 0);
+	ck_assert_uint_eq(table.generation, generation + 1);
+	ck_assert_ptr_nonnull(
+		strstr(table_names(), "label number=0 incarnation=0 "
+				      "key=action text=nvme0=q \\\\\n"));
+	ck_assert_int_eq(kmmv_table_label(&table, a, "action", "nvme0=q \\"), 0);
+	ck_assert_uint_eq(table.generation, generation + 1);
+	ck_assert_int_eq(kmmv_table_label(&table, a, "k", NULL), 0);
+	ck_assert_ptr_null(strstr(table_names(), "label"));
+}
+END_TEST
+
+/*
+ * Each allocation fails in turn: an errno, nothing changed that can be seen,
+ * nothing leaked, and the next call succeeds.
+ */
+START_TEST(every_allocation_fails_once)
+{
+	struct kmmv_family other = { .name = "other", .units = "count",
+				     .oneline = "Other" };
+	unsigned long generation;
+	char name[32], before[4096];
+	int i, n, step, failed = 0;
+
+	for (step = 0; step < 4; step++)
+		for (n = 1;; n++) {
+			int err;
+
+			/* A page of counters and of records is about to end. */
+			for (i = table.slots.nr; i < 511; i++) {
+				snprintf(name, sizeof(name), "n%d", i);
+				kmmv_table_add(&table, family, name);
+			}
+			generation = table.generation;
+			strncpy(before, table_names(), sizeof(before) - 1);
+			shim_fail_in = n;
+			if (step == 0)
+				err = kmmv_table_family(&table, &other);
+			else if (step == 3)
+				err = kmmv_table_label(&table, 1, "k", "text");
+			else
+				err = kmmv_table_add(&table, family,
+						     step == 1 ? "p" : "q");
+			if (shim_fail_in) {
+				shim_fail_in = 0;
+				ck_assert_int_ge(err, 0);
+				break;
+			}
+			if (err >= 0) /* only the buckets may do without */
+				break;
+			failed++;
+			ck_assert_int_eq(err, -ENOMEM);
+			ck_assert_uint_eq(table.generation, generation);
+			ck_assert_int_eq(strncmp(before, table_names(),
+						 sizeof(before) - 1), 0);
+		}
+	ck_assert_int_ge(failed, 6);
+}
+END_TEST
+
+START_TEST(init_fails_at_every_allocation)
+{
+	struct kmmv_table other;
+	struct kmmv_geom geom;
+	long before = shim_allocated;
+	int n, err;
+
+	kmmv_geom_init(&geom, 1000, 4, 3, ULONG_MAX);
+	for (n = 1;; n++) {
+		shim_fail_in = n;
+		err = kmmv_table_init(&other, &geom, 1, 1);
+		if (shim_fail_in)
+			break;
+		ck_assert_int_eq(err, -ENOMEM);
+		ck_assert_int_eq(shim_allocated, before);
+	}
+	shim_fail_in = 0;
+	ck_assert_int_eq(err, 0);
+	ck_assert_int_eq(n, 9);
+	kmmv_table_fini(&other);
+	ck_assert_int_eq(shim_allocated, before);
+}
+END_TEST
+
+START_TEST(header_says_what_is)
+{
+	const struct kmmv_header *header = table.header;
+	const u64 *possible = (const u64 *)((const char *)header +
+					    header->possible_offset);
+	const u64 *online = (const u64 *)((const char *)header +
+					  header->online_offset);
+
+	ck_assert_uint_eq(header->magic, KMMV_MAGIC);
+	ck_assert_uint_eq(header->epoch, 77);
+	ck_assert_uint_eq(header->gen1, header->gen2);
+	ck_assert_uint_eq(header->gen1, table.generation);
+	ck_assert_uint_eq(!!(header->features_compat & KMMV_F_ATOMIC64),
+			  KMMV_ATOMIC64);
+	ck_assert_uint_eq(*possible, 0xb);
+	ck_assert_uint_eq(*online, 0);
+	kmmv_table_online(&table, 3, true);
+	kmmv_table_online(&table, 0, true);
+	ck_assert_uint_eq(*online, 9);
+	kmmv_table_online(&table, 3, false);
+	ck_assert_uint_eq(*online, 1);
+	/* The start was so near the end that the generation has wrapped. */
+	ck_assert_uint_lt(header->gen2, 10);
+	ck_assert_uint_eq(header->gen1, header->gen2);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("table");
+
+	memset(long_name, 'x', sizeof(long_name) - 1);
+	tcase_set_timeout(tcase, 120);
+	tcase_add_checked_fixture(tcase, start, table_stop);
+	tcase_add_loop_test(tcase, names_refused, 0, 7);
+	tcase_add_loop_test(tcase, names_taken, 0, 8);
+	tcase_add_loop_test(tcase, families_refused, 0, 28);
+	tcase_add_test(tcase, families_taken);
+	tcase_add_test(tcase, a_number_is_bound);
+	tcase_add_loop_test(tcase, bad_numbers, 0, 10);
+	tcase_add_test(tcase, a_forgotten_number_has_another_incarnation);
+	tcase_add_test(tcase, longest_free_first);
+	tcase_add_test(tcase, too_many_references);
+	tcase_add_test(tcase, labels);
+	tcase_add_test(tcase, every_allocation_fails_once);
+	tcase_add_test(tcase, init_fails_at_every_allocation);
+	tcase_add_test(tcase, header_says_what_is);
+	return run_suite("table", tcase);
+}
