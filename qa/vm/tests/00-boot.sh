@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The machine is what the other tests take for granted.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+plan 12
+
+is "runs the kernel asked for" "$(uname -r)" "$KVER"
+is "is root" "$(id -u)" 0
+is "is in the checkout" "$(pwd -P)" "$TOP"
+ok "the checkout is at /kmmv, too" test /kmmv/qa/tap.sh -ef qa/tap.sh
+is "all CPUs are online" "$(cat /sys/devices/system/cpu/online)" \
+	"$(cat /sys/devices/system/cpu/present)"
+ok "debugfs" test -d /sys/kernel/debug/tracing
+ok "configfs" mountpoint -q /sys/kernel/config
+ok "lo is up" grep -q lo /proc/net/if_inet6
+ok "writes stay here" sh -c ': >/etc/kmmv-scratch && rm /etc/kmmv-scratch'
+ok "results go to the host" sh -c ": >$OUT/scratch && rm $OUT/scratch"
+is "PCP knows nothing of kmmv" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 0
+before=$(awk '/NMI:/ { print $2 }' /proc/interrupts)
+qa/vm/host nmi
+# shellcheck disable=SC2317 # called by wait_for
+nmi_came()
+{
+	[ "$(awk '/NMI:/ { print $2 }' /proc/interrupts)" -gt "$before" ]
+}
+ok "the host sends an NMI" wait_for 10 nmi_came
+
+finish
