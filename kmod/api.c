@@ -15,6 +15,12 @@ static void refuse(enum kmmv_refused why)
 	kmmv_ctr_add(slots, kmmv_slots_ctr(slots, why), 1);
 }
 
+/* The module's own instances are nobody else's to change. */
+static bool is_own(int instance)
+{
+	return instance >= 0 && instance < KMMV_RESERVED;
+}
+
 /**
  * perf_add() - a counter's number
  * @name: of the instance, in the family "counter"; any bytes but control
@@ -47,8 +53,10 @@ EXPORT_SYMBOL_GPL(perf_add);
  */
 void perf_del(int instance)
 {
-	int err = kmmv_table_del(&kmmv_table, instance);
+	int err = -ENOENT;
 
+	if (!is_own(instance))
+		err = kmmv_table_del(&kmmv_table, instance);
 	if (err == -ENOENT)
 		refuse(KMMV_REFUSED_BAD_NUMBER);
 	else if (err)
@@ -68,6 +76,8 @@ EXPORT_SYMBOL_GPL(perf_del);
  */
 int perf_forget(int instance)
 {
+	if (is_own(instance))
+		return -ENOENT;
 	return kmmv_table_forget(&kmmv_table, instance);
 }
 EXPORT_SYMBOL_GPL(perf_forget);
@@ -173,6 +183,8 @@ EXPORT_SYMBOL_GPL(kmmv_add);
  */
 int kmmv_set_label(int instance, const char *key, const char *text)
 {
+	if (is_own(instance))
+		return -ENOENT;
 	return kmmv_table_label(&kmmv_table, instance, key, text);
 }
 EXPORT_SYMBOL_GPL(kmmv_set_label);
@@ -187,6 +199,8 @@ EXPORT_SYMBOL_GPL(kmmv_set_label);
  */
 int kmmv_get_slot(int instance, struct kmmv_slot *slot)
 {
+	if (is_own(instance))
+		return -ENOENT;
 	return kmmv_table_slot(&kmmv_table, instance, slot);
 }
 EXPORT_SYMBOL_GPL(kmmv_get_slot);

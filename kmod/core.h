@@ -9,12 +9,14 @@
 
 #include "table.h"
 
-/* Numbers of the family "core.refused"; 0 is also what a zeroed variable is. */
+/* Numbers of the family "core.refused", the module's own. */
 enum kmmv_refused {
 	KMMV_REFUSED_BAD_NUMBER,
 	KMMV_REFUSED_UNBALANCED_DEL,
 	KMMV_REFUSED_NMI,
 };
+
+static_assert(KMMV_REFUSED_NMI + 1 == KMMV_RESERVED);
 
 extern struct kmmv_table kmmv_table;
 

@@ -53,14 +53,18 @@ static int geom_init(struct kmmv_geom *geom)
 		max_bytes = default_max_bytes();
 	if (!capacity)
 		capacity = kmmv_geom_default(possible, max_bytes);
-	err = kmmv_geom_init(geom, capacity, nr_cpu_ids, possible, max_bytes);
+	err = -EINVAL;
+	if (capacity > KMMV_RESERVED)
+		err = kmmv_geom_init(geom, capacity, nr_cpu_ids, possible,
+				     max_bytes);
 	if (err == -E2BIG)
 		pr_err("capacity=%u takes %llu bytes on %u possible CPUs, max_bytes is %lu\n",
 		       capacity, kmmv_geom_bytes(capacity, possible), possible,
 		       max_bytes);
 	else if (err)
-		pr_err("capacity=%u with max_bytes=%lu on %u possible CPUs cannot be mapped (1 to %u can)\n",
-		       capacity, max_bytes, possible, KMMV_CAPACITY_MAX);
+		pr_err("capacity=%u with max_bytes=%lu on %u possible CPUs cannot be mapped (%u to %u can)\n",
+		       capacity, max_bytes, possible, KMMV_RESERVED + 1,
+		       KMMV_CAPACITY_MAX);
 	return err;
 }
 

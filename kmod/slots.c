@@ -98,6 +98,12 @@ static u32 *slots_link(struct kmmv_slots *slots, u32 number)
 	return &slots->link[word / KMMV_PER_PAGE][word % KMMV_PER_PAGE];
 }
 
+/* It has been given out before, and given back since. */
+static bool slots_reused(const struct kmmv_slots *slots, u32 number)
+{
+	return number >= KMMV_RESERVED && number - KMMV_RESERVED < slots->open;
+}
+
 /**
  * kmmv_slots_get() - take a number; nothing of it can be seen yet
  * @slots: the store
@@ -131,7 +137,7 @@ int kmmv_slots_get(struct kmmv_slots *slots, u32 *number)
  */
 void kmmv_slots_cancel(struct kmmv_slots *slots, u32 number)
 {
-	if (number == slots->nr - 1 && (!number || number > slots->last)) {
+	if (!slots_reused(slots, number)) {
 		slots->nr--;
 		return;
 	}
@@ -170,12 +176,14 @@ static void slots_clear(struct kmmv_slots *slots, u32 number)
  */
 void kmmv_slots_publish(struct kmmv_slots *slots, u32 number)
 {
-	if (number && number <= slots->last) {
+	if (number < KMMV_RESERVED)
+		return;
+	if (slots_reused(slots, number)) {
 		slots_clear(slots, number);
 		return;
 	}
 	/* slots:A pairs with slots:B: whoever sees the number sees its page. */
-	smp_store_release(&slots->last, number);
+	smp_store_release(&slots->open, number - KMMV_RESERVED + 1);
 }
 
 /**

@@ -5,7 +5,7 @@
  * Memory ordering (labels in slots.[ch]; the other side of the incarnation and
  * of the pair is in lib/read.c):
  *
- *	slots:A  pages before nr, release      - slots:B  nr before pages, acquire
+ *	slots:A  pages before open, release    - slots:B  open before pages, acquire
  *	    an update or a fault that sees a number sees its page.
  *	slots:C  incarnation before zeroing    - read.c: values before incarnation
  *	    a reader that saw the next owner's zero sees the next incarnation.
@@ -26,9 +26,15 @@
 #define KMMV_SLOT_BIAS		(KMMV_ATOMIC64 ? 0 : 1)
 #define KMMV_NO_SLOT		U32_MAX
 
+/*
+ * The first numbers are the module's own. They are not updated by number, so
+ * that a zeroed variable is not a counter.
+ */
+#define KMMV_RESERVED		3
+
 /**
  * struct kmmv_slots - the store
- * @last: greatest number that may be updated; what the fast path looks at
+ * @open: numbers from KMMV_RESERVED on that may be updated
  * @ctr: per-CPU page behind each page of a CPU's area, or NULL
  * @geom: layout of the mapping
  * @nr: numbers given out at least once; from here on no line is updaters'
@@ -38,11 +44,10 @@
  * @link: next free number, for each page of @ctr
  * @inc: pages of the mapped incarnations, or NULL
  *
- * Writers hold the table's mutex. Number 0 is given out like any other but is
- * never updated by number, so that a zeroed variable is not a counter.
+ * Writers hold the table's mutex.
  */
 struct kmmv_slots {
-	u32			last;
+	u32			open;
 	u64 __percpu		**ctr;
 	struct kmmv_geom	geom;
 	u32			nr ____cacheline_aligned_in_smp;
@@ -113,13 +118,13 @@ void kmmv_ctr_store(struct kmmv_slots *slots, u64 __percpu *ctr, int cpu,
  * @delta: modulo 2^64
  *
  * Context: any, NMI where KMMV_ATOMIC64.
- * Return: false for a number that was never given out, and for 0.
+ * Return: false for a number that was never given out, and for the module's own.
  */
 static __always_inline bool kmmv_slots_add(struct kmmv_slots *slots, u32 number,
 					   s64 delta)
 {
 	/* slots:B pairs with slots:A: the page is there if the number is. */
-	if (unlikely(number - 1 >= smp_load_acquire(&slots->last)))
+	if (unlikely(number - KMMV_RESERVED >= smp_load_acquire(&slots->open)))
 		return false;
 	kmmv_ctr_add(slots, kmmv_slots_ctr(slots, number), delta);
 	return true;
