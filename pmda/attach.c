@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The mapping of the device. It comes and goes with the module, and what is
+ * wrong with it is told by kmmv.control.state and kmmv.control.error; the
+ * agent itself stays up.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include "agent.h"
+
+/* Between two attempts to open a device that could not be opened. */
+#define RETRY_MS 1000
+
+static struct kmmv *handle;
+static char *device;
+static bool wanted = true;
+static int why = -ENOENT;	/* why there is no mapping */
+static uint64_t tried_ms;	/* the last attempt; 0: none yet */
+static uint64_t stale_ms;	/* the last attempt without waiting */
+static uint64_t retries, rereads;	/* of mappings that are closed */
+static char error_text[512];
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000 + 1;
+}
+
+void agent_error(const char *fmt, ...)
+{
+	char text[sizeof(error_text)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	/* A condition that lasts is logged once. */
+	if (strcmp(text, error_text) == 0)
+		return;
+	memcpy(error_text, text, sizeof(error_text));
+	pmNotifyErr(LOG_WARNING, "%s", text);
+}
+
+const char *agent_error_text(void)
+{
+	return error_text;
+}
+
+static void open_failed(int rc)
+{
+	why = rc;
+	agent_error("%s: %s", device, kmmv_error(NULL));
+}
+
+static void close_handle(void)
+{
+	struct kmmv_info info;
+
+	if (!handle)
+		return;
+	kmmv_get_info(handle, &info);
+	retries += info.retries;
+	rereads += info.rereads;
+	agent_instance_unbind_all();
+	agent_family_absent_all();
+	kmmv_close(handle);
+	handle = NULL;
+}
+
+static void take_over(void)
+{
+	agent_percpu_sync(handle);
+	agent_family_sync(handle);
+	agent_instance_sync(handle);
+}
+
+static bool try_open(void)
+{
+	struct kmmv_info info;
+	int rc;
+
+	tried_ms = now_ms();
+	rc = kmmv_open(device, &handle);
+	if (rc < 0) {
+		handle = NULL;
+		open_failed(rc);
+		return false;
+	}
+	why = 0;
+	error_text[0] = '\0';
+	kmmv_get_info(handle, &info);
+	pmNotifyErr(LOG_INFO, "attached %s, ABI %u.%u, epoch %llu", device,
+		    info.major, info.minor, (unsigned long long)info.epoch);
+	take_over();
+	return true;
+}
+
+/*
+ * A new epoch is opened at once, so that a reload costs no fetch, but a file
+ * that is stale whenever it is opened does not keep the agent busy.
+ */
+static bool reopen(int rc)
+{
+	uint64_t now = now_ms();
+
+	agent_error("%s: %s", device, kmmv_error(handle));
+	close_handle();
+	why = rc;
+	if (rc != -ESTALE || (stale_ms && now - stale_ms < RETRY_MS)) {
+		tried_ms = now;
+		return false;
+	}
+	stale_ms = now;
+	return try_open();
+}
+
+bool agent_attach_sync(void)
+{
+	int rc;
+
+	if (handle) {
+		rc = kmmv_update(handle);
+		if (rc > 0)
+			take_over();
+		if (rc >= 0)
+			return true;
+		/* What is known stays true while the table moves. */
+		if (rc == -EAGAIN)
+			return true;
+		return reopen(rc);
+	}
+	if (!wanted || (tried_ms && now_ms() - tried_ms < RETRY_MS))
+		return false;
+	return try_open();
+}
+
+struct kmmv *agent_attach_handle(void)
+{
+	return handle;
+}
+
+void agent_attach_init(const char *dir)
+{
+	device = strdup(dir);
+	if (!device)
+		pmNoMem("device directory", strlen(dir) + 1, PM_FATAL_ERR);
+}
+
+void agent_attach_close(void)
+{
+	close_handle();
+}
+
+void agent_attach_want(bool on)
+{
+	if (on && !wanted)
+		tried_ms = 0;
+	wanted = on;
+	if (!on && handle) {
+		close_handle();
+		why = -ENOENT;
+		pmNotifyErr(LOG_INFO, "detached %s", device);
+	}
+}
+
+bool agent_attach_wanted(void)
+{
+	return wanted;
+}
+
+const char *agent_attach_device(void)
+{
+	return device;
+}
+
+const char *agent_attach_state(void)
+{
+	if (handle)
+		return "attached";
+	if (!wanted)
+		return "detached";
+	switch (why) {
+	case -ENOENT:
+	case -ENODEV:
+	case -ENXIO:
+	case -ENOTDIR:
+		return "absent";
+	case -EACCES:
+	case -EPERM:
+		return "denied";
+	case -EOPNOTSUPP:
+		return "unsupported";
+	case -EPROTO:
+	case -EBADMSG:
+	case -ENODATA:
+		return "invalid";
+	case -ESTALE:
+	case -EAGAIN:
+		return "busy";
+	default:
+		return "failed";
+	}
+}
+
+int agent_attach_status(void)
+{
+	if (handle || !wanted)
+		return PM_ERR_AGAIN;
+	switch (why) {
+	case -ENOENT:
+	case -ENXIO:
+	case -ENOTDIR:
+		return -ENODEV;
+	case -EACCES:
+	case -EPERM:
+		return PM_ERR_PERMISSION;
+	case -EOPNOTSUPP:
+		return PM_ERR_APPVERSION;
+	case -EPROTO:
+	case -EBADMSG:
+	case -ENODATA:
+		return -EBADMSG;
+	case -ESTALE:
+	case -EAGAIN:
+		return PM_ERR_AGAIN;
+	default:
+		return why;
+	}
+}
+
+void agent_attach_counts(uint64_t *nr_retries, uint64_t *nr_rereads)
+{
+	struct kmmv_info info;
+
+	*nr_retries = retries;
+	*nr_rereads = rereads;
+	if (!handle)
+		return;
+	kmmv_get_info(handle, &info);
+	*nr_retries += info.retries;
+	*nr_rereads += info.rereads;
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kmmv.control.*: what the agent itself has to say, and what can be set. Items
+ * are in archives; new ones go at the end.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "agent.h"
+
+enum {
+	STATE, ERROR, DEVICE, ABI, GENERATION, EPOCH, FAMILIES, INSTANCES,
+	CAPACITY, SLOTS_FREE, CPUS_POSSIBLE, CPUS_ONLINE, MAPPED, RETRIES,
+	REREADS, RESETS, ATTACH, MAX_AGE, PERCPU_LIMIT, PERCPU_OMITTED,
+};
+
+#define NONE	PMDA_PMUNITS(0, 0, 0, 0, 0, 0)
+#define COUNT	PMDA_PMUNITS(0, 0, 1, 0, 0, PM_COUNT_ONE)
+#define BYTES	PMDA_PMUNITS(1, 0, 0, PM_SPACE_BYTE, 0, 0)
+#define MSEC	PMDA_PMUNITS(0, 1, 0, 0, PM_TIME_MSEC, 0)
+
+static const struct control controls[AGENT_NR_CONTROLS] = {
+	{ "state", STATE, PM_TYPE_STRING, PM_SEM_DISCRETE, NONE },
+	{ "error", ERROR, PM_TYPE_STRING, PM_SEM_DISCRETE, NONE },
+	{ "device", DEVICE, PM_TYPE_STRING, PM_SEM_DISCRETE, NONE },
+	{ "abi", ABI, PM_TYPE_STRING, PM_SEM_DISCRETE, NONE },
+	{ "generation", GENERATION, PM_TYPE_U64, PM_SEM_INSTANT, NONE },
+	{ "epoch", EPOCH, PM_TYPE_U64, PM_SEM_DISCRETE, NONE },
+	{ "families", FAMILIES, PM_TYPE_U32, PM_SEM_INSTANT, COUNT },
+	{ "instances", INSTANCES, PM_TYPE_U32, PM_SEM_INSTANT, COUNT },
+	{ "capacity", CAPACITY, PM_TYPE_U32, PM_SEM_DISCRETE, COUNT },
+	{ "slots_free", SLOTS_FREE, PM_TYPE_U32, PM_SEM_INSTANT, COUNT },
+	{ "cpus.possible", CPUS_POSSIBLE, PM_TYPE_U32, PM_SEM_DISCRETE, COUNT },
+	{ "cpus.online", CPUS_ONLINE, PM_TYPE_U32, PM_SEM_INSTANT, COUNT },
+	{ "mapped", MAPPED, PM_TYPE_U64, PM_SEM_DISCRETE, BYTES },
+	{ "retries", RETRIES, PM_TYPE_U64, PM_SEM_COUNTER, COUNT },
+	{ "rereads", REREADS, PM_TYPE_U64, PM_SEM_COUNTER, COUNT },
+	{ "resets", RESETS, PM_TYPE_U64, PM_SEM_COUNTER, COUNT },
+	{ "attach", ATTACH, PM_TYPE_U32, PM_SEM_DISCRETE, NONE },
+	{ "max_age", MAX_AGE, PM_TYPE_U32, PM_SEM_DISCRETE, MSEC },
+	{ "percpu.limit", PERCPU_LIMIT, PM_TYPE_U32, PM_SEM_DISCRETE, COUNT },
+	{ "percpu.omitted", PERCPU_OMITTED, PM_TYPE_U32, PM_SEM_INSTANT,
+	  COUNT },
+};
+
+const struct control *agent_control(int index)
+{
+	return &controls[index];
+}
+
+int agent_control_desc(int item, pmDesc *desc)
+{
+	int i;
+
+	for (i = 0; i < AGENT_NR_CONTROLS; i++) {
+		if (controls[i].item != item)
+			continue;
+		desc->type = controls[i].type;
+		desc->indom = PM_INDOM_NULL;
+		desc->sem = controls[i].sem;
+		desc->units = controls[i].units;
+		return 0;
+	}
+	return PM_ERR_PMID;
+}
+
+/* These have a value only while there is a table to ask. */
+static pmValueSet *table_value(pmID pmid)
+{
+	struct kmmv *handle = agent_attach_handle();
+	struct kmmv_info info;
+	char abi[32];
+
+	if (!handle)
+		return agent_values_error(pmid, agent_attach_status());
+	kmmv_get_info(handle, &info);
+	switch (pmID_item(pmid)) {
+	case ABI:
+		pmsprintf(abi, sizeof(abi), "%u.%u", info.major, info.minor);
+		return agent_values_string(pmid, abi);
+	case GENERATION:
+		return agent_values_u64(pmid, info.generation);
+	case EPOCH:
+		return agent_values_u64(pmid, info.epoch);
+	case CAPACITY:
+		return agent_values_u32(pmid, info.capacity);
+	case SLOTS_FREE:
+		return agent_values_u32(pmid, info.slots_free);
+	case CPUS_POSSIBLE:
+		return agent_values_u32(pmid, info.nr_possible);
+	case CPUS_ONLINE:
+		return agent_values_u32(pmid, info.nr_online);
+	default:
+		return agent_values_error(pmid, PM_ERR_PMID);
+	}
+}
+
+static pmValueSet *resets_value(pmID pmid)
+{
+	struct family *f = agent_family_by_name("stat.resets");
+	uint64_t total;
+
+	if (!agent_attach_handle())
+		return agent_values_error(pmid, agent_attach_status());
+	if (!f || !agent_fetch_total(f, &total))
+		return agent_values_error(pmid, 0);
+	return agent_values_u64(pmid, total);
+}
+
+static uint64_t mapped(void)
+{
+	struct kmmv *handle = agent_attach_handle();
+	struct kmmv_info info;
+
+	if (!handle)
+		return 0;
+	kmmv_get_info(handle, &info);
+	return info.mapped;
+}
+
+pmValueSet *agent_control_value(pmID pmid)
+{
+	uint64_t retries, rereads;
+
+	agent_attach_counts(&retries, &rereads);
+	switch (pmID_item(pmid)) {
+	case STATE:
+		return agent_values_string(pmid, agent_attach_state());
+	case ERROR:
+		return agent_values_string(pmid, agent_error_text());
+	case DEVICE:
+		return agent_values_string(pmid, agent_attach_device());
+	case FAMILIES:
+		return agent_values_u32(pmid, agent_family_present());
+	case INSTANCES:
+		return agent_values_u32(pmid, agent_instance_active());
+	case MAPPED:
+		return agent_values_u64(pmid, mapped());
+	case RETRIES:
+		return agent_values_u64(pmid, retries);
+	case REREADS:
+		return agent_values_u64(pmid, rereads);
+	case RESETS:
+		return resets_value(pmid);
+	case ATTACH:
+		return agent_values_u32(pmid, agent_attach_wanted());
+	case MAX_AGE:
+		return agent_values_u32(pmid, agent_fetch_max_age / 1000000);
+	case PERCPU_LIMIT:
+		return agent_values_u32(pmid, agent_percpu_limit);
+	case PERCPU_OMITTED:
+		return agent_values_u32(pmid, agent_percpu_omitted);
+	default:
+		return table_value(pmid);
+	}
+}
+
+static int store_one(const pmValueSet *set)
+{
+	pmAtomValue atom;
+	int rc;
+
+	if (pmID_cluster(set->pmid) != CLUSTER_CONTROL)
+		return agent_family((int)pmID_cluster(set->pmid) -
+				    FIRST_CLUSTER) ?
+			       PM_ERR_PERMISSION : PM_ERR_PMID;
+	switch (pmID_item(set->pmid)) {
+	case ATTACH:
+	case MAX_AGE:
+	case PERCPU_LIMIT:
+		break;
+	default:
+		return pmID_item(set->pmid) < AGENT_NR_CONTROLS ?
+			       PM_ERR_PERMISSION : PM_ERR_PMID;
+	}
+	if (set->numval != 1)
+		return PM_ERR_VALUE;
+	rc = pmExtractValue(set->valfmt, &set->vlist[0], PM_TYPE_U32, &atom,
+			    PM_TYPE_U32);
+	if (rc < 0)
+		return rc;
+	switch (pmID_item(set->pmid)) {
+	case ATTACH:
+		if (atom.ul > 1)
+			return PM_ERR_BADSTORE;
+		agent_attach_want(atom.ul);
+		agent_attach_sync();
+		return 0;
+	case MAX_AGE:
+		agent_fetch_max_age = atom.ul * 1000000ULL;
+		return 0;
+	default:
+		agent_percpu_limit = atom.ul;
+		return 0;
+	}
+}
+
+int agent_control_store(pmdaResult *result, pmdaExt *ext)
+{
+	int i, rc;
+
+	if (!agent_access_allowed(ext->e_context))
+		return PM_ERR_PERMISSION;
+	for (i = 0; i < result->numpmid; i++) {
+		rc = store_one(result->vset[i]);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Instance domains as clients see them. Every question about a domain of the
+ * agent's is answered, with no instances if need be: pmlogger ends if a domain
+ * that it has logged cannot be listed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "agent.h"
+
+static int compare_ids(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int copy_sorted(const pmInDomProfile *p, const int **ids, int *count)
+{
+	static int *list;
+	static int room;
+	int i, n = 0;
+
+	if (p->instances_len > room) {
+		int *new = realloc(list, p->instances_len * sizeof(*list));
+
+		if (!new)
+			return -ENOMEM;
+		list = new;
+		room = p->instances_len;
+	}
+	if (p->instances_len > 0) {
+		memcpy(list, p->instances, p->instances_len * sizeof(*list));
+		qsort(list, p->instances_len, sizeof(*list), compare_ids);
+	}
+	for (i = 0; i < p->instances_len; i++) {
+		if (n == 0 || list[n - 1] != list[i])
+			list[n++] = list[i];
+	}
+	*ids = list;
+	*count = n;
+	return 0;
+}
+
+int agent_indom_profile(pmInDom indom, const pmProfile *profile, bool *listed,
+			const int **ids, int *count)
+{
+	int i;
+
+	*ids = NULL;
+	*count = 0;
+	*listed = false;
+	if (!profile)
+		return 0;
+	for (i = 0; i < profile->profile_len; i++) {
+		const pmInDomProfile *p = &profile->profile[i];
+
+		if (p->indom != indom)
+			continue;
+		*listed = p->state == PM_PROFILE_EXCLUDE;
+		return copy_sorted(p, ids, count);
+	}
+	*listed = profile->state == PM_PROFILE_EXCLUDE;
+	return 0;
+}
+
+static int reserve(struct members *m, uint32_t *room, uint32_t count)
+{
+	void *p;
+
+	if (count <= *room)
+		return 0;
+	p = realloc(m->pos, count * sizeof(*m->pos));
+	if (!p)
+		return -ENOMEM;
+	m->pos = p;
+	p = realloc(m->number, count * sizeof(*m->number));
+	if (!p)
+		return -ENOMEM;
+	m->number = p;
+	*room = count;
+	return 0;
+}
+
+int agent_indom_select(struct family *f, const pmProfile *profile,
+		       const struct members **members)
+{
+	static struct members chosen;
+	static uint32_t room;
+	const struct members *active = &f->active;
+	const int *ids;
+	int count, i, rc;
+	bool listed;
+	uint32_t n;
+
+	*members = active;
+	rc = agent_indom_profile(agent_indom(f, false), profile, &listed, &ids,
+				 &count);
+	if (rc < 0 || (!listed && count == 0))
+		return rc;
+	rc = reserve(&chosen, &room, listed ? (uint32_t)count : active->count);
+	if (rc < 0)
+		return rc;
+	chosen.count = 0;
+	*members = &chosen;
+	if (listed) {
+		for (i = 0; i < count; i++) {
+			struct inst *inst = agent_instance_by_id(f, ids[i]);
+
+			if (!inst || !inst->active)
+				continue;
+			chosen.pos[chosen.count] = inst - f->insts;
+			chosen.number[chosen.count++] = inst->key.number;
+		}
+		return 0;
+	}
+	for (n = 0; n < active->count; n++) {
+		int id = f->insts[active->pos[n]].id;
+
+		if (bsearch(&id, ids, count, sizeof(id), compare_ids))
+			continue;
+		chosen.pos[chosen.count] = active->pos[n];
+		chosen.number[chosen.count++] = active->number[n];
+	}
+	return 0;
+}
+
+/* libpcp frees these, part by part. */
+static void free_result(pmInResult *res)
+{
+	int i;
+
+	if (res->namelist) {
+		for (i = 0; i < res->numinst; i++)
+			free(res->namelist[i]);
+	}
+	free(res->namelist);
+	free(res->instlist);
+	free(res);
+}
+
+static pmInResult *alloc_result(pmInDom indom, uint32_t count, bool ids,
+				bool names)
+{
+	pmInResult *res = calloc(1, sizeof(*res));
+
+	if (!res)
+		return NULL;
+	res->indom = indom;
+	res->numinst = count;
+	if (ids)
+		res->instlist = calloc(count + 1, sizeof(*res->instlist));
+	if (names)
+		res->namelist = calloc(count + 1, sizeof(*res->namelist));
+	if ((ids && !res->instlist) || (names && !res->namelist)) {
+		free_result(res);
+		return NULL;
+	}
+	return res;
+}
+
+static int list_instances(struct family *f, pmInDom indom, pmInResult **result)
+{
+	uint32_t i, count = f->active.count;
+	pmInResult *res = alloc_result(indom, count, true, true);
+
+	if (!res)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		struct inst *inst = &f->insts[f->active.pos[i]];
+
+		res->instlist[i] = inst->id;
+		res->namelist[i] = strdup(inst->name);
+		if (!res->namelist[i]) {
+			free_result(res);
+			return -ENOMEM;
+		}
+	}
+	*result = res;
+	return 0;
+}
+
+static int list_cells(struct family *f, pmInDom indom, pmInResult **result)
+{
+	char name[AGENT_NAME_SIZE];
+	const struct cells *cells;
+	pmInResult *res;
+	uint32_t i;
+	int rc;
+
+	rc = agent_percpu_select(f, NULL, &cells);
+	if (rc < 0)
+		return rc;
+	res = alloc_result(indom, cells->count, true, true);
+	if (!res)
+		return -ENOMEM;
+	for (i = 0; i < cells->count; i++) {
+		const struct cell *cell = &cells->cell[i];
+		struct inst *inst = &f->insts[cell->pos];
+
+		agent_percpu_name(inst, cell->cpu, name, sizeof(name));
+		res->instlist[i] = agent_percpu_id(inst, cell->cpu);
+		res->namelist[i] = strdup(name);
+		if (!res->namelist[i]) {
+			free_result(res);
+			return -ENOMEM;
+		}
+	}
+	*result = res;
+	return 0;
+}
+
+/* Resolve an identifier, or NAME if there is one; both are set at return. */
+static int resolve(struct family *f, bool percpu, const char *given, int *id,
+		   char *name, size_t size)
+{
+	struct inst *inst;
+	struct cell cell;
+	int rc;
+
+	if (percpu) {
+		rc = given ? agent_percpu_by_name(f, given, &cell) :
+			     agent_percpu_by_id(f, *id, &cell);
+		if (rc < 0)
+			return rc;
+		inst = &f->insts[cell.pos];
+		*id = agent_percpu_id(inst, cell.cpu);
+		agent_percpu_name(inst, cell.cpu, name, size);
+		return 0;
+	}
+	inst = given ? agent_instance_by_name(f, given) :
+		       agent_instance_by_id(f, *id);
+	if (!inst || !inst->active)
+		return PM_ERR_INST;
+	*id = inst->id;
+	pmsprintf(name, size, "%s", inst->name);
+	return 0;
+}
+
+static int list(struct family *f, bool percpu, pmInDom indom,
+		pmInResult **result)
+{
+	if (f)
+		return percpu ? list_cells(f, indom, result) :
+				list_instances(f, indom, result);
+	*result = alloc_result(indom, 0, true, true);
+	return *result ? 0 : -ENOMEM;
+}
+
+int agent_indom_instance(pmInDom indom, int inst, char *name,
+			 pmInResult **result, pmdaExt *ext)
+{
+	char text[AGENT_NAME_SIZE];
+	struct family *f;
+	pmInResult *res;
+	bool percpu;
+	int fid, rc;
+
+	(void)ext;
+	agent_attach_sync();
+	f = agent_family_of_indom(indom, &percpu, &fid);
+	if (!agent_family_known(fid))
+		return PM_ERR_INDOM;
+	if (inst == (int)PM_IN_NULL && !name)
+		return list(f, percpu, indom, result);
+	if (!f || (inst != (int)PM_IN_NULL && name))
+		return PM_ERR_INST;
+	rc = resolve(f, percpu, name, &inst, text, sizeof(text));
+	if (rc < 0)
+		return rc;
+	res = alloc_result(indom, 1, name != NULL, name == NULL);
+	if (!res)
+		return -ENOMEM;
+	if (name)
+		res->instlist[0] = inst;
+	else
+		res->namelist[0] = strdup(text);
+	if (!name && !res->namelist[0]) {
+		free_result(res);
+		return -ENOMEM;
+	}
+	*result = res;
+	return 0;
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kmmv.percpu.*: instances name::cpuN. There may be a million of them, so none
+ * is kept: an identifier is the instance's lasting id and the CPU side by side,
+ * a domain is counted out when it is asked for, up to a limit.
+ *
+ * A listing has the CPUs that are or were online while the agent ran: machines
+ * have many more possible ones. Asked for by name or identifier, any possible
+ * CPU answers.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "agent.h"
+
+#define MAX_CPUS (1u << PERCPU_CPU_BITS)
+#define MAX_ID (1 << (31 - PERCPU_CPU_BITS))
+
+uint32_t agent_percpu_limit = 16384;
+uint32_t agent_percpu_omitted;	/* by the last listing */
+
+static bool online[MAX_CPUS];	/* now or earlier */
+static uint32_t nr_listed;	/* one above the last of them */
+
+void agent_percpu_sync(struct kmmv *handle)
+{
+	struct kmmv_info info;
+	uint32_t cpu;
+
+	kmmv_get_info(handle, &info);
+	for (cpu = 0; cpu < info.nr_cpus && cpu < MAX_CPUS; cpu++) {
+		if (!kmmv_cpu_possible(handle, cpu) ||
+		    !kmmv_cpu_online(handle, cpu))
+			continue;
+		online[cpu] = true;
+		if (cpu >= nr_listed)
+			nr_listed = cpu + 1;
+	}
+}
+
+int agent_percpu_id(const struct inst *inst, uint32_t cpu)
+{
+	if (inst->id >= MAX_ID || cpu >= MAX_CPUS)
+		return -1;
+	return inst->id << PERCPU_CPU_BITS | (int)cpu;
+}
+
+void agent_percpu_name(const struct inst *inst, uint32_t cpu, char *name,
+		       size_t size)
+{
+	pmsprintf(name, size, "%s::cpu%u", inst->name, cpu);
+}
+
+static int add_cell(struct cells *cells, uint32_t pos, uint32_t cpu)
+{
+	if (cells->count == cells->room) {
+		uint32_t room = cells->room ? 2 * cells->room : 256;
+		void *p = realloc(cells->cell, room * sizeof(*cells->cell));
+
+		if (!p)
+			return -ENOMEM;
+		cells->cell = p;
+		cells->room = room;
+	}
+	cells->cell[cells->count].pos = pos;
+	cells->cell[cells->count++].cpu = cpu;
+	return 0;
+}
+
+static int possible(uint32_t cpu)
+{
+	struct kmmv *handle = agent_attach_handle();
+
+	return handle && kmmv_cpu_possible(handle, cpu);
+}
+
+int agent_percpu_by_id(struct family *f, int id, struct cell *cell)
+{
+	struct inst *inst;
+
+	if (id < 0)
+		return PM_ERR_INST;
+	inst = agent_instance_by_id(f, id >> PERCPU_CPU_BITS);
+	cell->cpu = id & (MAX_CPUS - 1);
+	if (!inst || !inst->active || !possible(cell->cpu))
+		return PM_ERR_INST;
+	cell->pos = inst - f->insts;
+	return 0;
+}
+
+int agent_percpu_by_name(struct family *f, const char *name,
+			 struct cell *cell)
+{
+	static const char mark[] = "::cpu";
+	char base[AGENT_NAME_SIZE];
+	const char *at, *next, *digits;
+	struct inst *inst;
+	char *end;
+
+	at = strstr(name, mark);
+	while (at && (next = strstr(at + 1, mark)))
+		at = next;
+	if (!at || (size_t)(at - name) >= sizeof(base))
+		return PM_ERR_INST;
+	digits = at + sizeof(mark) - 1;
+	/* One name per CPU: neither a sign nor a leading zero. */
+	if (digits[0] < '0' || digits[0] > '9' ||
+	    (digits[0] == '0' && digits[1]) || strlen(digits) > 5)
+		return PM_ERR_INST;
+	cell->cpu = strtoul(digits, &end, 10);
+	if (*end)
+		return PM_ERR_INST;
+	memcpy(base, name, at - name);
+	base[at - name] = '\0';
+	inst = agent_instance_by_name(f, base);
+	if (!inst || !inst->active || agent_percpu_id(inst, cell->cpu) < 0 ||
+	    !possible(cell->cpu))
+		return PM_ERR_INST;
+	cell->pos = inst - f->insts;
+	return 0;
+}
+
+static int select_listed(struct family *f, const int *ids, int count,
+			 struct cells *cells)
+{
+	struct cell cell;
+	int i, rc;
+
+	for (i = 0; i < count; i++) {
+		if (agent_percpu_by_id(f, ids[i], &cell) < 0)
+			continue;
+		if (cells->count >= agent_percpu_limit) {
+			agent_percpu_omitted++;
+			continue;
+		}
+		rc = add_cell(cells, cell.pos, cell.cpu);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* All but the COUNT sorted IDS. */
+static int select_unlisted(struct family *f, const int *ids, int count,
+			   struct cells *cells)
+{
+	uint32_t i, cpu;
+	int id, rc;
+
+	for (i = 0; i < f->active.count; i++) {
+		struct inst *inst = &f->insts[f->active.pos[i]];
+
+		for (cpu = 0; cpu < nr_listed; cpu++) {
+			if (!online[cpu] || !possible(cpu))
+				continue;
+			id = agent_percpu_id(inst, cpu);
+			if (id < 0 || cells->count >= agent_percpu_limit) {
+				agent_percpu_omitted++;
+				continue;
+			}
+			if (count && bsearch(&id, ids, count, sizeof(id),
+					     compare_ids))
+				continue;
+			rc = add_cell(cells, f->active.pos[i], cpu);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+int agent_percpu_select(struct family *f, const pmProfile *profile,
+			const struct cells **result)
+{
+	static struct cells cells;
+	const int *ids;
+	int count, rc;
+	bool listed;
+
+	cells.count = 0;
+	agent_percpu_omitted = 0;
+	*result = &cells;
+	rc = agent_indom_profile(agent_indom(f, true), profile, &listed, &ids,
+				 &count);
+	if (rc < 0)
+		return rc;
+	if (listed)
+		return select_listed(f, ids, count, &cells);
+	return select_unlisted(f, ids, count, &cells);
+}

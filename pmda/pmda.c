@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * pmdakmmv: counters of the kernel that are mapped, as PCP metrics. Options,
+ * dispatch, and the two ways to start: a daemon below pmcd, or a DSO inside
+ * pmcd or a client with a local context.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "agent.h"
+#include "domain.h"
+
+int agent_domain;
+pmdaExt *agent_ext;
+
+static const char *device;
+
+static pmLongOptions longopts[] = {
+	PMDA_OPTIONS_HEADER("Options"),
+	PMOPT_DEBUG,
+	{ "max-age", 1, 'a', "MSEC",
+	  "age of mirrored counters that is good enough" },
+	{ "percpu-limit", 1, 'c', "N",
+	  "greatest number of instances of a per-CPU metric" },
+	PMDAOPT_DOMAIN,
+	{ "device", 1, 'f', "DIR", "directory of the device nodes" },
+	PMDAOPT_LOGFILE,
+	PMDAOPT_USERNAME,
+	PMOPT_HELP,
+	PMDA_OPTIONS_END
+};
+
+static pmdaOptions opts = {
+	.short_options = "D:a:c:d:f:l:U:?",
+	.long_options = longopts,
+};
+
+static void init(pmdaInterface *dispatch)
+{
+	if (dispatch->status != 0)
+		return;
+	dispatch->version.seven.fetch = agent_fetch;
+	dispatch->version.seven.desc = agent_desc;
+	dispatch->version.seven.instance = agent_indom_instance;
+	dispatch->version.seven.text = agent_text;
+	dispatch->version.seven.store = agent_control_store;
+	dispatch->version.seven.pmid = agent_pmns_pmid;
+	dispatch->version.seven.name = agent_pmns_name;
+	dispatch->version.seven.children = agent_pmns_children;
+	dispatch->version.seven.attribute = agent_access_attribute;
+	dispatch->version.seven.label = agent_label;
+	pmdaSetEndContextCallBack(dispatch, agent_access_end);
+	pmdaSetCommFlags(dispatch, PMDA_FLAG_AUTHORIZE);
+	pmdaInit(dispatch, NULL, 0, NULL, 0);
+	if (dispatch->status != 0)
+		return;
+	agent_domain = dispatch->domain;
+	agent_ext = dispatch->version.seven.ext;
+	agent_attach_init(device);
+	agent_family_load();
+	agent_pmns_rebuild();
+	agent_attach_sync();
+}
+
+static const char *default_device(void)
+{
+	const char *dir = getenv("KMMV_DEVICE_DIR");
+
+	return dir && *dir ? dir : KMMV_DEVICE_DIR;
+}
+
+static void help_path(char *path, size_t size)
+{
+	int sep = pmPathSeparator();
+
+	pmsprintf(path, size, "%s%ckmmv%chelp", pmGetConfig("PCP_PMDAS_DIR"),
+		  sep, sep);
+}
+
+void __PMDA_INIT_CALL kmmv_init(pmdaInterface *dispatch)
+{
+	char help[MAXPATHLEN];
+
+	help_path(help, sizeof(help));
+	device = default_device();
+	pmdaDSO(dispatch, PMDA_INTERFACE_7, "kmmv", help);
+	init(dispatch);
+}
+
+static bool number(const char *text, uint32_t *value)
+{
+	unsigned long n;
+	char *end;
+
+	errno = 0;
+	n = strtoul(text, &end, 10);
+	if (errno || *text < '0' || *text > '9' || *end || n > UINT32_MAX)
+		return false;
+	*value = n;
+	return true;
+}
+
+static void usage(const char *what)
+{
+	pmprintf("%s: %s needs a number\n", pmGetProgname(), what);
+	opts.errors++;
+}
+
+static void get_options(int argc, char **argv, pmdaInterface *dispatch)
+{
+	uint32_t msec;
+	int c;
+
+	while ((c = pmdaGetOptions(argc, argv, &opts, dispatch)) != EOF) {
+		switch (c) {
+		case 'a':
+			if (number(opts.optarg, &msec))
+				agent_fetch_max_age = msec * 1000000ULL;
+			else
+				usage("--max-age");
+			break;
+		case 'c':
+			if (!number(opts.optarg, &agent_percpu_limit))
+				usage("--percpu-limit");
+			break;
+		case 'f':
+			device = opts.optarg;
+			break;
+		}
+	}
+	if (opts.errors || opts.optind != argc) {
+		pmdaUsageMessage(&opts);
+		exit(1);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static pmdaInterface dispatch;
+	char help[MAXPATHLEN];
+
+	pmSetProgname(argv[0]);
+	help_path(help, sizeof(help));
+	device = default_device();
+	pmdaDaemon(&dispatch, PMDA_INTERFACE_7, pmGetProgname(), KMMV,
+		   "kmmv.log", help);
+	get_options(argc, argv, &dispatch);
+	pmdaOpenLog(&dispatch);
+	if (opts.username)
+		pmSetProcessIdentity(opts.username);
+	init(&dispatch);
+	pmdaConnect(&dispatch);
+	pmdaMain(&dispatch);
+	agent_attach_close();
+	exit(0);
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The name space below kmmv, all of it dynamic: pmcd asks here. It is built
+ * anew when a family appears; names never leave it while the agent runs.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "agent.h"
+
+static pmdaNameSpace *tree;
+
+static void insert(pmID pmid, const char *prefix, const char *name)
+{
+	char path[512];
+
+	pmsprintf(path, sizeof(path), "kmmv.%s%s", prefix, name);
+	if (pmdaTreeInsert(tree, pmid, path) < 0)
+		agent_error("%s: cannot be a metric's name", path);
+}
+
+void agent_pmns_rebuild(void)
+{
+	int fid, i, count = 0;
+
+	if (tree)
+		pmdaTreeRelease(tree);
+	if (pmdaTreeCreate(&tree) < 0) {
+		tree = NULL;
+		agent_error("no memory for the name space");
+		return;
+	}
+	/* Siblings come out in the reverse order. */
+	for (fid = agent_family_limit() - 1; fid >= 0; fid--) {
+		struct family *f = agent_family(fid);
+
+		if (!f)
+			continue;
+		insert(agent_pmid(f, ITEM_SUM), "", f->name);
+		insert(agent_pmid(f, ITEM_PERCPU), "percpu.", f->name);
+		insert(agent_pmid(f, ITEM_ALL), "all.", f->name);
+		count += NR_ITEMS;
+	}
+	for (i = AGENT_NR_CONTROLS - 1; i >= 0; i--) {
+		const struct control *control = agent_control(i);
+
+		insert(pmID_build(agent_domain, CLUSTER_CONTROL, control->item),
+		       "control.", control->name);
+		count++;
+	}
+	pmdaTreeRebuildHash(tree, count);
+}
+
+int agent_pmns_pmid(const char *name, pmID *pmid, pmdaExt *ext)
+{
+	(void)ext;
+	agent_attach_sync();
+	return pmdaTreePMID(tree, name, pmid);
+}
+
+int agent_pmns_name(pmID pmid, char ***names, pmdaExt *ext)
+{
+	(void)ext;
+	agent_attach_sync();
+	return pmdaTreeName(tree, pmid, names);
+}
+
+int agent_pmns_children(const char *name, int traverse, char ***names,
+			int **status, pmdaExt *ext)
+{
+	(void)ext;
+	/* The library leaves them alone where there are no children. */
+	*names = NULL;
+	*status = NULL;
+	agent_attach_sync();
+	return pmdaTreeChildren(tree, name, traverse, names, status);
+}

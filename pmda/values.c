@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Value sets, one allocation each. pmdaFetch() makes one per 64-bit value.
+ * Here the value blocks lie behind the set; with PM_VAL_SPTR whoever gets the
+ * set (pmcd's encoder, a client with a local context that keeps results) frees
+ * the set alone, so they live as long as it does.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "agent.h"
+
+#define U64_BLOCK (PM_VAL_HDR_SIZE + sizeof(uint64_t))
+
+static size_t set_size(uint32_t count)
+{
+	return offsetof(pmValueSet, vlist) +
+	       (count ? count : 1) * sizeof(pmValue);
+}
+
+static pmValueSet *alloc_set(pmID pmid, uint32_t count, size_t blocks)
+{
+	pmValueSet *set = malloc(set_size(count) + blocks);
+
+	if (!set)
+		return NULL;
+	set->pmid = pmid;
+	set->numval = count;
+	set->valfmt = blocks ? PM_VAL_SPTR : PM_VAL_INSITU;
+	set->vlist[0].inst = PM_IN_NULL;
+	return set;
+}
+
+pmValueSet *agent_values_alloc(pmID pmid, uint32_t count)
+{
+	return alloc_set(pmid, count, count * U64_BLOCK);
+}
+
+void agent_values_put_u64(pmValueSet *set, uint32_t count, uint32_t index,
+			  int inst, uint64_t value)
+{
+	char *blocks = (char *)set + set_size(count);
+	pmValueBlock *block;
+
+	block = (pmValueBlock *)(blocks + index * U64_BLOCK);
+	block->vtype = PM_TYPE_U64;
+	block->vlen = U64_BLOCK;
+	memcpy(block->vbuf, &value, sizeof(value));
+	set->vlist[index].inst = inst;
+	set->vlist[index].value.pval = block;
+}
+
+pmValueSet *agent_values_error(pmID pmid, int status)
+{
+	pmValueSet *set = alloc_set(pmid, 0, 0);
+
+	if (set)
+		set->numval = status;
+	return set;
+}
+
+pmValueSet *agent_values_u32(pmID pmid, uint32_t value)
+{
+	pmValueSet *set = alloc_set(pmid, 1, 0);
+
+	if (set)
+		set->vlist[0].value.lval = value;
+	return set;
+}
+
+pmValueSet *agent_values_u64(pmID pmid, uint64_t value)
+{
+	pmValueSet *set = agent_values_alloc(pmid, 1);
+
+	if (set)
+		agent_values_put_u64(set, 1, 0, PM_IN_NULL, value);
+	return set;
+}
+
+pmValueSet *agent_values_string(pmID pmid, const char *text)
+{
+	size_t len = strlen(text) + 1;
+	pmValueSet *set = alloc_set(pmid, 1, PM_VAL_HDR_SIZE + len);
+	pmValueBlock *block;
+
+	if (!set)
+		return NULL;
+	block = (pmValueBlock *)((char *)set + set_size(1));
+	block->vtype = PM_TYPE_STRING;
+	block->vlen = PM_VAL_HDR_SIZE + len;
+	memcpy(block->vbuf, text, len);
+	set->vlist[0].value.pval = block;
+	return set;
+}
