@@ -199,8 +199,12 @@ int agent_control_store(pmdaResult *result, pmdaExt *ext)
 {
 	int i, rc;
 
-	if (!agent_access_allowed(ext->e_context))
+	if (!agent_access_allowed(ext->e_context)) {
+		if (pmDebugOptions.appl1)
+			pmNotifyErr(LOG_DEBUG, "context %d may not store",
+				    ext->e_context);
 		return PM_ERR_PERMISSION;
+	}
 	for (i = 0; i < result->numpmid; i++) {
 		rc = store_one(result->vset[i]);
 		if (rc < 0)

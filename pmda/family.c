@@ -192,6 +192,9 @@ static struct family *take(const struct kmmv_family_info *info, bool *new)
 		if (!f)
 			return NULL;
 		*new = true;
+		if (pmDebugOptions.appl0)
+			pmNotifyErr(LOG_DEBUG, "family %s: number %d",
+				    f->name, fid);
 	}
 	describe(f, info);
 	if (!f->loaded) {

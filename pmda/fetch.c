@@ -75,6 +75,9 @@ static void read_all(struct family *f)
 		return;
 	read_members(f, &f->bound);
 	f->reading = 2 * request + 1;
+	if (pmDebugOptions.appl2)
+		pmNotifyErr(LOG_DEBUG, "%s: read all, %u values", f->name,
+			    f->bound.count);
 }
 
 /* Why none of an instance domain's values could be had, for clients. */
@@ -96,6 +99,9 @@ static pmValueSet *fetch_sum(struct family *f, pmID pmid)
 	if (!was_read(f, false)) {
 		read_members(f, m);
 		f->reading = 2 * request;
+		if (pmDebugOptions.appl2)
+			pmNotifyErr(LOG_DEBUG, "%s: read %u values", f->name,
+				    m->count);
 	}
 	set = agent_values_alloc(pmid, m->count);
 	if (!set)
@@ -240,6 +246,9 @@ static pmValueSet *fetch_percpu(struct family *f, pmID pmid)
 		values = new;
 		values_cpus = p.nr_cpus;
 	}
+	if (pmDebugOptions.appl2)
+		pmNotifyErr(LOG_DEBUG, "%s: read %u per-CPU values", f->name,
+			    p.cells->count);
 	p.values = values;
 	p.set = agent_values_alloc(pmid, p.cells->count);
 	if (!p.set)

@@ -498,6 +498,9 @@ void agent_instance_sync(struct kmmv *handle)
 	if (relabelled)
 		pmdaExtSetFlags(agent_ext, PMDA_EXT_LABEL_CHANGE);
 	finish();
+	if (pmDebugOptions.appl0)
+		pmNotifyErr(LOG_DEBUG, "generation %llu: %u active instances",
+			    (unsigned long long)table.generation, nr_active);
 }
 
 uint32_t agent_instance_active(void)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+#
+# What Install does, and Remove undoes, besides pmdaproc.sh: modules, device
+# nodes, and what the agent keeps between runs. Nothing here stops Install: the
+# agent works without a device, and attaches when one appears.
+
+rules=/etc/udev/rules.d/60-kmmv.rules
+modules=/etc/modules-load.d/kmmv.conf
+nodes="/dev/kmmv/counters /dev/kmmv/names"
+
+udev_runs()
+{
+	command -v udevadm >/dev/null 2>&1 &&
+		udevadm control --ping --timeout=5 >/dev/null 2>&1
+}
+
+# Why modprobe failed, for the reader of its message.
+explain()
+{
+	case $1 in
+	*"Required key not available"*|*"Key was rejected"*)
+		echo "  The kernel takes signed modules only (Secure Boot). Sign kmmv.ko and"
+		echo "  kmmv_stat.ko with a key that this machine trusts (mokutil --import),"
+		echo "  or turn Secure Boot off."
+		;;
+	*"Operation not permitted"*)
+		echo "  The kernel is locked down, or this system may not load modules at all"
+		echo "  (a container). See /sys/kernel/security/lockdown."
+		;;
+	*"not found"*)
+		echo "  It is not installed for kernel $(uname -r): run \`make install\` in the"
+		echo "  source tree with that kernel's headers installed."
+		;;
+	*"Invalid module format"*|*"Exec format"*)
+		echo "  It was built for another kernel than $(uname -r)."
+		;;
+	esac
+	echo "  dmesg may say more. The agent is installed all the same, and attaches by"
+	echo "  itself when the module is loaded."
+}
+
+load()
+{
+	[ -d "/sys/module/$1" ] && return 0
+	if message=$(modprobe "$1" 2>&1); then
+		echo "Loaded the module $1."
+		return 0
+	fi
+	echo "Warning: the module $1 cannot be loaded: ${message:-no message}"
+	explain "$message"
+	return 1
+}
+
+# Device nodes belong to root until udev has seen them with our rule.
+open_nodes()
+{
+	if udev_runs; then
+		udevadm trigger --action=change --subsystem-match=misc \
+			--sysname-match='kmmv_*' 2>/dev/null
+		udevadm settle --timeout=10 2>/dev/null
+	fi
+	for node in $nodes; do
+		[ -c "$node" ] || continue
+		if [ "$(stat -c %G:%a "$node")" != "$PCP_GROUP:440" ]; then
+			chgrp "$PCP_GROUP" "$node"
+			chmod 440 "$node"
+		fi
+	done
+}
+
+device_setup()
+{
+	mkdir -p "${rules%/*}" "${modules%/*}"
+	sed "s/\"pcp\"/\"$PCP_GROUP\"/" kmmv.rules >"$rules"
+	cp kmmv.modules "$modules"
+	chmod 644 "$rules" "$modules"
+	udev_runs && udevadm control --reload
+	if load kmmv; then
+		load kmmv_stat
+	fi
+	open_nodes
+}
+
+device_remove()
+{
+	rm -f "$rules" "$modules"
+	udev_runs && udevadm control --reload
+	for module in kmmv_stat kmmv; do
+		[ -d "/sys/module/$module" ] || continue
+		if message=$(modprobe -r "$module" 2>&1); then
+			echo "Unloaded the module $module."
+		else
+			echo "Warning: the module $module stays loaded: $message"
+		fi
+	done
+}
+
+# pmcd makes the name space when it starts first; pmdaproc.sh gives up if it
+# has not yet.
+pmns_setup()
+{
+	[ -f "$NAMESPACE" ] && return
+	echo "Making the Performance Metrics Name Space, pmcd has not run yet ..."
+	(cd "$PMNSDIR" && ./Rebuild -us)
+}
+
+# The agent runs as $PCP_USER and must be able to write what root may have made.
+cache_setup()
+{
+	# shellcheck disable=SC2154
+	for file in "$PCP_VAR_DIR/config/pmda/$domain".*; do
+		[ -f "$file" ] && chown "$PCP_USER:$PCP_GROUP" "$file"
+	done
+}
+
+cache_remove()
+{
+	rm -f "$PCP_VAR_DIR/config/pmda/$domain".*
+}
