@@ -13,7 +13,7 @@
 #	skip NAME WHY			one test that cannot be run here
 #	skip_all WHY			all of them: ends the script
 #	bail WHY			no sense in going on: ends the script, fails
-#	note TEXT			a comment
+#	note LINE...			comments
 #	wait_for SECONDS COMMAND...	until the command succeeds; 1 if it never does
 #
 # What a command prints is shown as comments if the test fails.  A script that
@@ -32,7 +32,7 @@ plan()
 
 note()
 {
-	printf '%s\n' "$*" | sed 's/^/# /'
+	printf '%s\n' "$@" | sed 's/^/# /'
 }
 
 pass()
@@ -76,8 +76,7 @@ ok()
 	if tap_text=$("$@" 2>&1); then
 		pass "$tap_name"
 	else
-		fail "$tap_name" "status $?: $*" "
-$tap_text"
+		fail "$tap_name" "status $?: $*" "$tap_text"
 		return 1
 	fi
 }
@@ -87,8 +86,7 @@ not_ok()
 	tap_name=$1
 	shift
 	if tap_text=$("$@" 2>&1); then
-		fail "$tap_name" "should have failed: $*" "
-$tap_text"
+		fail "$tap_name" "should have failed: $*" "$tap_text"
 		return 1
 	fi
 	pass "$tap_name"
@@ -99,8 +97,7 @@ is()
 	if [ "$2" = "$3" ]; then
 		pass "$1"
 	else
-		fail "$1" "got:      $2" "
-expected: $3"
+		fail "$1" "got:      $2" "expected: $3"
 		return 1
 	fi
 }
@@ -110,8 +107,7 @@ like()
 	if printf '%s\n' "$2" | grep -E -q -e "$3"; then
 		pass "$1"
 	else
-		fail "$1" "nothing matches $3 in:" "
-$2"
+		fail "$1" "nothing matches $3 in:" "$2"
 		return 1
 	fi
 }
