@@ -76,6 +76,17 @@ static bool is_idle(enum cpu_usage_stat index)
 	return index == CPUTIME_IDLE || index == CPUTIME_IOWAIT;
 }
 
+/*
+ * The kernel adds the idle period at hand without a lock: one that ends
+ * meanwhile may be there twice. The next reading is right again.
+ */
+static u64 idle_usecs(u64 (*read)(int cpu, u64 *last_update), int cpu)
+{
+	u64 usecs = read(cpu, NULL);
+
+	return min(usecs, read(cpu, NULL));
+}
+
 /* As fs/proc/stat.c does it; the tick keeps neither where NO_HZ counts them. */
 static u64 raw_time(const struct kernel_cpustat *stat, int cpu,
 		    enum cpu_usage_stat index)
@@ -83,9 +94,9 @@ static u64 raw_time(const struct kernel_cpustat *stat, int cpu,
 	u64 usecs = -1ULL;
 
 	if (cpu_online(cpu) && index == CPUTIME_IDLE)
-		usecs = get_cpu_idle_time_us(cpu, NULL);
+		usecs = idle_usecs(get_cpu_idle_time_us, cpu);
 	if (cpu_online(cpu) && index == CPUTIME_IOWAIT)
-		usecs = get_cpu_iowait_time_us(cpu, NULL);
+		usecs = idle_usecs(get_cpu_iowait_time_us, cpu);
 	return usecs == -1ULL ? stat->cpustat[index] : usecs * NSEC_PER_USEC;
 }
 

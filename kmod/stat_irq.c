@@ -47,7 +47,7 @@ struct irq_line {
 
 /**
  * struct view - what the kernel has under a number at this moment
- * @desc: the descriptor, NULL for none; referenced if it is not the line's
+ * @desc: the descriptor, NULL for none; referenced here if not by the line
  * @shown: /proc/interrupts has a line
  * @action: names of the actions
  */
@@ -90,28 +90,35 @@ static void desc_put(struct irq_desc *desc)
 
 #endif
 
-/* Names as in /proc/interrupts; cut off where a label must end. */
+/* Append to @to, of which @at bytes are used; cut off where a label must end. */
+static size_t append(char *to, size_t at, const char *text)
+{
+	while (*text && at < KMMV_LABEL_MAX) {
+		to[at++] = iscntrl(*text) ? '_' : *text;
+		text++;
+	}
+	return at;
+}
+
+/* Names as in /proc/interrupts. Interrupts are off meanwhile: no printf. */
 static void read_action(struct irq_desc *desc, struct view *view)
 {
 	struct irqaction *action;
 	unsigned long flags;
 	size_t at = 0;
-	char *c;
 
-	view->action[0] = '\0';
 	raw_spin_lock_irqsave(&desc->lock, flags);
 	for (action = desc->action; action; action = action->next) {
 		/* A chained interrupt's action has no name, and no line. */
 		if (!action->name)
 			continue;
 		view->shown = true;
-		at += scnprintf(view->action + at, sizeof(view->action) - at,
-				"%s%s", at ? ", " : "", action->name);
+		if (at)
+			at = append(view->action, at, ", ");
+		at = append(view->action, at, action->name);
 	}
 	raw_spin_unlock_irqrestore(&desc->lock, flags);
-	for (c = view->action; *c; c++)
-		if (iscntrl(*c))
-			*c = '_';
+	view->action[at] = '\0';
 }
 
 static bool has_counted(struct irq_desc *desc)
@@ -124,24 +131,30 @@ static bool has_counted(struct irq_desc *desc)
 	return false;
 }
 
+/* What is neither shown nor was is left alone: no descriptor in the view. */
 static void look(unsigned int irq, const struct irq_line *line,
 		 struct view *view)
 {
+	struct irq_desc *desc;
 	struct irq_data *data;
 
 	view->desc = NULL;
 	view->shown = false;
 	rcu_read_lock();
 	data = irq_get_irq_data(irq);
-	if (data) {
-		view->desc = irq_data_to_desc(data);
-		if (!(view->desc->status_use_accessors & IRQ_HIDDEN)) {
-			read_action(view->desc, view);
-			view->shown = view->shown || has_counted(view->desc);
-		}
-		if (!line || view->desc != line->desc)
-			desc_get(view->desc);
+	if (!data)
+		goto out_unlock;
+	desc = irq_data_to_desc(data);
+	if (!(desc->status_use_accessors & IRQ_HIDDEN)) {
+		read_action(desc, view);
+		view->shown = view->shown || has_counted(desc);
 	}
+	if (!line && !view->shown)
+		goto out_unlock;
+	if (!line || desc != line->desc)
+		desc_get(desc);
+	view->desc = desc;
+out_unlock:
 	rcu_read_unlock();
 }
 
@@ -225,13 +238,14 @@ static void copy_line(unsigned int irq)
 	struct view view;
 
 	look(irq, line, &view);
+	if (!line && !view.shown)
+		return;
 	if (!line) {
-		if (!view.shown)
-			goto out_put;
 		line = line_create(irq, view.desc);
 		if (IS_ERR(line)) {
 			kmmv_stat_self_failed(PTR_ERR(line));
-			goto out_put;
+			desc_put(view.desc);
+			return;
 		}
 		line->desc = view.desc;
 		lines[irq] = line;
@@ -241,11 +255,16 @@ static void copy_line(unsigned int irq)
 		copy_counts(line);
 	}
 	show_line(line, &view);
-	return;
+}
 
-out_put:
-	if (view.desc)
-		desc_put(view.desc);
+/* Most numbers are nobody's: the first from @irq on that is, or was. */
+static unsigned int next_line(unsigned int irq)
+{
+	rcu_read_lock();
+	while (irq < nr_lines && !lines[irq] && !irq_get_irq_data(irq))
+		irq++;
+	rcu_read_unlock();
+	return irq;
 }
 
 /* The kernel may make room for more numbers as it runs. */
@@ -274,7 +293,7 @@ void kmmv_stat_irq_copy(void)
 	err = grow(irq_get_nr_irqs());
 	if (err)
 		kmmv_stat_self_failed(err);
-	for (irq = 0; irq < nr_lines; irq++)
+	for (irq = next_line(0); irq < nr_lines; irq = next_line(irq + 1))
 		copy_line(irq);
 	kmmv_stat_arch_copy(family);
 }
