@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmmv.stat.* against /proc, number by number.
+ *
+ *	stat-check bracket ROUNDS	/proc before <= value <= /proc after, and
+ *					each has all that the other has
+ *	stat-check watch SECONDS	no value of any CPU ever falls
+ *	stat-check dump FAMILY [AGE]	a line for each instance: name, state, a
+ *					value for each CPU area, action or -
+ *
+ * What differs is printed, and makes the status 1. AGE is the greatest age of
+ * the copy, in nanoseconds; by default, and elsewhere, a new one is made.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <libkmmv.h>
+
+#include "../proc.h"
+
+static struct kmmv *kmmv;
+static int bad;
+
+static void complain(const char *what, const struct proc_value *value, uint64_t low,
+		     uint64_t shown, uint64_t high)
+{
+	if (bad++ < 20)
+		printf("%s: stat.%s %s cpu %d: %llu, shown %llu, %llu\n", what,
+		       proc_family[value->file], value->name, value->cpu,
+		       (unsigned long long)low, (unsigned long long)shown,
+		       (unsigned long long)high);
+}
+
+static void refresh(uint64_t max_age)
+{
+	int ret = kmmv_refresh(kmmv, max_age, NULL);
+
+	if (ret < 0)
+		errx(2, "refresh: %s", kmmv_error(kmmv));
+	ret = kmmv_update(kmmv);
+	if (ret < 0)
+		errx(2, "update: %s", kmmv_error(kmmv));
+}
+
+static uint32_t nr_cpus(void)
+{
+	struct kmmv_info info;
+
+	kmmv_get_info(kmmv, &info);
+	return info.nr_cpus;
+}
+
+/* Every instance's values: of number n on CPU c, shown[n * nr_cpus() + c]. */
+static uint64_t *shown;
+
+static uint32_t read_values(void)
+{
+	struct kmmv_info info;
+	uint32_t *numbers, i;
+
+	kmmv_get_info(kmmv, &info);
+	numbers = calloc(info.nr_instances, sizeof(*numbers));
+	shown = realloc(shown, (size_t)info.nr_instances * info.nr_cpus * sizeof(*shown));
+	if (!numbers || !shown)
+		err(2, "memory");
+	for (i = 0; i < info.nr_instances; i++)
+		numbers[i] = i;
+	if (kmmv_read_percpu(kmmv, numbers, info.nr_instances, shown, NULL) < 0)
+		errx(2, "read: %s", kmmv_error(kmmv));
+	free(numbers);
+	return info.nr_instances;
+}
+
+static uint64_t value_of(uint32_t number, uint32_t cpu)
+{
+	return shown[(size_t)number * nr_cpus() + cpu];
+}
+
+static bool is_stat(const struct kmmv_instance_info *instance, const char *family)
+{
+	const struct kmmv_family_info *info;
+
+	info = kmmv_family_by_id(kmmv, instance->family);
+	return info && !strcmp(info->name, family);
+}
+
+/* ---- bracket */
+
+static const struct kmmv_instance_info *find(const struct proc_value *value)
+{
+	char family[64];
+
+	snprintf(family, sizeof(family), "stat.%s", proc_family[value->file]);
+	return kmmv_lookup(kmmv, family, value->name);
+}
+
+/* What a module cannot reach; said in the help of kmmv.stat.irq. */
+static bool is_beyond(const struct proc_value *value)
+{
+	static const char *const never[] = { "MCE", "MCP", "ERR", "MIS" };
+	static const char *const at_zero[] = { "PLT", "HYP", "HRE", "HVS", "PMN" };
+	size_t i;
+
+	if (value->file != PROC_INTERRUPTS)
+		return false;
+	for (i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		if (!strcmp(value->name, never[i]))
+			return true;
+	for (i = 0; i < sizeof(at_zero) / sizeof(at_zero[0]); i++)
+		if (!value->value && !strcmp(value->name, at_zero[i]))
+			return true;
+	return false;
+}
+
+static bool ends_with(const char *line, const char *tail)
+{
+	size_t length = strlen(line), end = strlen(tail);
+
+	return length >= end && !strcmp(line + length - end, tail);
+}
+
+/*
+ * What /proc says of idle times falls now and then: the kernel counts the idle
+ * period at hand twice if it ends while it is added. Hence two readings of each
+ * file, of which the lesser one bounds from below, the greater from above.
+ */
+struct reading {
+	struct proc *first, *second;
+};
+
+static void take(struct reading *reading)
+{
+	proc_read(reading->first);
+	proc_read(reading->second);
+}
+
+static bool may_fall(const struct proc_value *value)
+{
+	return value->file == PROC_STAT &&
+		(!strcmp(value->name, "idle") || !strcmp(value->name, "iowait"));
+}
+
+static uint64_t lower(const struct proc_value *first, const struct reading *before)
+{
+	const struct proc_value *second;
+
+	second = may_fall(first) ? proc_find(before->second, first) : NULL;
+	return second && second->value < first->value ? second->value : first->value;
+}
+
+static uint64_t upper(const struct proc_value *first, const struct reading *after)
+{
+	const struct proc_value *second;
+
+	if (!first)
+		return UINT64_MAX;	/* vanished meanwhile */
+	second = may_fall(first) ? proc_find(after->second, first) : NULL;
+	return second && second->value > first->value ? second->value : first->value;
+}
+
+static void check_value(const struct proc_value *value, const struct reading *before,
+			const struct reading *after)
+{
+	const struct kmmv_instance_info *instance = find(value);
+	const struct proc_value *then = proc_find(after->first, value);
+	uint64_t low = lower(value, before), high = upper(then, after), now;
+	char action[256];
+
+	if (is_beyond(value))
+		return;
+	if (!instance || instance->state != KMMV_ACTIVE) {
+		if (then)	/* else it vanished meanwhile */
+			complain("missing", value, low, 0, high);
+		return;
+	}
+	now = value_of(instance->number, value->cpu < 0 ? 0 : value->cpu);
+	if (value->file == PROC_STAT)
+		now /= 1000000000 / proc_hz();
+	if (low > now)
+		complain("too low", value, low, now, high);
+	if (now > high)
+		complain("too high", value, low, now, high);
+	if (value->rest[0] && instance->label) {
+		snprintf(action, sizeof(action), "  %s", instance->label);
+		if (!ends_with(value->rest, action))
+			complain(value->rest, value, 0, 0, 0);
+	}
+}
+
+/* All that is active is in /proc, before or after. */
+static void check_instances(const struct proc *before, const struct proc *after)
+{
+	const struct kmmv_instance_info *instance;
+	struct proc_value value = { 0 };
+	struct kmmv_info info;
+	uint32_t number;
+
+	kmmv_get_info(kmmv, &info);
+	for (number = 0; number < info.nr_instances; number++) {
+		instance = kmmv_instance(kmmv, number);
+		if (!instance || instance->state != KMMV_ACTIVE)
+			continue;
+		if (is_stat(instance, "stat.cpu"))
+			value.file = PROC_STAT;
+		else if (is_stat(instance, "stat.softirq"))
+			value.file = PROC_SOFTIRQS;
+		else if (is_stat(instance, "stat.irq"))
+			value.file = PROC_INTERRUPTS;
+		else if (is_stat(instance, "stat.vm"))
+			value.file = PROC_VMSTAT;
+		else
+			continue;
+		value.cpu = value.file == PROC_VMSTAT ? -1 : 0;
+		snprintf(value.name, sizeof(value.name), "%s", instance->name);
+		if (!proc_find(before, &value) && !proc_find(after, &value))
+			complain("not in /proc", &value, 0, 0, 0);
+	}
+}
+
+static void bracket(int rounds)
+{
+	struct reading before = { proc_new(), proc_new() };
+	struct reading after = { proc_new(), proc_new() };
+	size_t i, checked = 0;
+	int round;
+
+	for (round = 0; round < rounds; round++) {
+		take(&before);
+		refresh(0);
+		read_values();
+		take(&after);
+		for (i = 0; i < before.first->nr; i++)
+			check_value(&before.first->values[i], &before, &after);
+		check_instances(before.first, after.first);
+		checked += before.first->nr;
+	}
+	printf("%zu values in %d rounds\n", checked, rounds);
+	if (checked < 100 * (size_t)rounds)
+		errx(2, "too few values to mean anything");
+	proc_free(before.first);
+	proc_free(before.second);
+	proc_free(after.first);
+	proc_free(after.second);
+}
+
+/* ---- watch */
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+/* What fell, of the first NR values of the round before. */
+static void compare(const uint64_t *last, size_t nr)
+{
+	const struct kmmv_instance_info *instance;
+	const struct kmmv_family_info *family;
+	uint32_t cpus = nr_cpus();
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		instance = kmmv_instance(kmmv, i / cpus);
+		if (shown[i] >= last[i] || !instance)
+			continue;
+		family = kmmv_family_by_id(kmmv, instance->family);
+		if (strncmp(family->name, "stat.", 5))
+			continue;
+		if (bad++ < 20)
+			printf("fell: %s %s cpu %zu: %llu, then %llu\n", family->name,
+			       instance->name, i % cpus, (unsigned long long)last[i],
+			       (unsigned long long)shown[i]);
+	}
+}
+
+static void watch(double duration)
+{
+	double end = seconds() + duration;
+	uint64_t *last = NULL;
+	size_t nr = 0;
+	long rounds;
+
+	for (rounds = 0; seconds() < end; rounds++) {
+		uint64_t *swap = last;
+		size_t now;
+
+		refresh(0);
+		last = shown;
+		shown = swap;
+		now = (size_t)read_values() * nr_cpus();
+		compare(last, nr);
+		nr = now;
+	}
+	printf("%ld rounds, %zu values each\n", rounds, nr);
+	if (rounds < 3)
+		errx(2, "too few rounds to mean anything");
+	free(last);
+}
+
+/* ---- dump */
+
+static void dump(const char *name, uint64_t max_age)
+{
+	const struct kmmv_instance_info *instance;
+	uint32_t number, cpu, nr;
+
+	refresh(max_age);
+	nr = read_values();
+	for (number = 0; number < nr; number++) {
+		instance = kmmv_instance(kmmv, number);
+		if (!instance || instance->state == KMMV_FREE || !is_stat(instance, name))
+			continue;
+		printf("%s %s", instance->name,
+		       instance->state == KMMV_ACTIVE ? "active" : "inactive");
+		for (cpu = 0; cpu < nr_cpus(); cpu++)
+			printf(" %llu", (unsigned long long)value_of(number, cpu));
+		printf(" %s\n", instance->label ? instance->label : "-");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3)
+		errx(2, "usage: stat-check bracket ROUNDS | watch SECONDS | dump FAMILY [AGE]");
+	if (kmmv_open(KMMV_DEVICE_DIR, &kmmv))
+		errx(2, "%s", kmmv_error(NULL));
+	if (!strcmp(argv[1], "bracket"))
+		bracket(atoi(argv[2]));
+	else if (!strcmp(argv[1], "watch"))
+		watch(atof(argv[2]));
+	else if (!strcmp(argv[1], "dump"))
+		dump(argv[2], argc > 3 ? strtoull(argv[3], NULL, 10) : 0);
+	else
+		errx(2, "no such command: %s", argv[1]);
+	kmmv_close(kmmv);
+	free(shown);
+	return bad != 0;
+}

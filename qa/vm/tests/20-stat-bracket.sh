@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 180
+#
+# Every number of kmmv.stat lies between two readings of /proc around the copy.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/stat.sh
+. qa/vm/stat.sh
+
+ok "loads" load
+start_load
+rounds=30
+[ "${KMMV_SOAK:-0}" = 0 ] || rounds=1000
+ok "each value is between /proc before and after, none is missing" \
+	$check bracket $rounds
+note "$tap_text"
+ok "nothing falls" $check watch 3
+note "$tap_text"
+
+before=$(total stat.irq NMI)
+qa/vm/host nmi
+# shellcheck disable=SC2317 # called by wait_for
+nmi_came()
+{
+	[ "$(total stat.irq NMI)" -gt "$before" ]
+}
+ok "an NMI counts" wait_for 10 nmi_came
+
+note "went back: $($check dump stat.resets | awk '{ print $1, $3 }' | xargs)"
+for source in softirq irq vm; do
+	is "no $source value went back" "$(total stat.resets $source)" 0
+done
+is "no interrupt is left out" "$(total stat.failed irq)" 0
+stop_load
+ok "unloads" unload
+finish

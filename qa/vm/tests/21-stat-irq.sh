@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 180
+#
+# Interrupts vanish with their device and come back: the counts of all their
+# lives add up, none is lost, none is another's.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/stat.sh
+. qa/vm/stat.sh
+
+driver=/sys/bus/pci/drivers/virtio-pci
+
+# pci_of DRIVER: the PCI function below the virtio device
+pci_of()
+{
+	local dev
+
+	for dev in /sys/bus/virtio/drivers/"$1"/virtio*; do
+		dev=$(readlink -f "$dev")
+		basename "${dev%/virtio*}"
+	done | head -n 1
+}
+
+# irq_of ACTION: the number, as /proc/interrupts has it
+irq_of()
+{
+	awk -v action="$1" '$NF == action { sub(":", "", $1); print $1 }' \
+		/proc/interrupts
+}
+
+# proc_total IRQ
+proc_total()
+{
+	awk -v irq="$1:" '$1 == irq {
+		for (i = 2; $i ~ /^[0-9]+$/; i++) sum += $i; print sum }' \
+		/proc/interrupts
+}
+
+label()
+{
+	values stat.irq "$1" | awk '{ print $NF }'
+}
+
+interrupt_rng()
+{
+	dd if=/dev/hwrng of=/dev/null bs=64 count=20 2>/dev/null
+}
+
+rng=$(pci_of virtio_rng)
+net=$(pci_of virtio_net)
+note "rng: PCI function $rng, net: $net"
+
+ok "loads" load
+interrupt_rng
+virtio=$(basename "$(readlink -f $driver/"$rng"/virtio*)")
+irq=$(irq_of "$virtio-input")
+note "$virtio-input is IRQ $irq, $(proc_total "$irq") interrupts"
+is "the label is the action" "$(label "$irq")" "$virtio-input"
+is "the count is the kernel's" "$(total stat.irq "$irq")" "$(proc_total "$irq")"
+
+# After the last copy before the device goes: still counted.
+interrupt_rng
+last=$(proc_total "$irq")
+echo "$rng" >$driver/unbind
+is "gone from /proc" "$(proc_total "$irq")" ""
+is "inactive" "$(state stat.irq "$irq")" inactive
+gone=$(total stat.irq "$irq")
+note "last seen in /proc: $last, kept: $gone"
+ok "what it counted after the last copy is kept" test "$gone" -ge "$last"
+ok "and not invented" test "$gone" -le $((last + 5))
+
+echo "$rng" >$driver/bind
+interrupt_rng
+new=$(irq_of "$virtio-input")
+is "the device has its interrupt back" "$new" "$irq"
+is "active again" "$(state stat.irq "$irq")" active
+is "the label is the action" "$(label "$irq")" "$virtio-input"
+low=$((gone + $(proc_total "$irq")))
+now=$(total stat.irq "$irq")
+high=$((gone + $(proc_total "$irq")))
+note "$low <= $now <= $high"
+ok "both lives add up" test "$low" -le "$now" -a "$now" -le "$high"
+
+# The number goes to another device.
+echo "$rng" >$driver/unbind
+echo "$net" >$driver/unbind
+before=$(total stat.irq "$irq")
+echo "$net" >$driver/bind
+owner=$(awk -v irq="$irq:" '$1 == irq { print $NF }' /proc/interrupts)
+note "IRQ $irq is now $owner"
+echo "$rng" >$driver/bind
+is "the label is the new owner's" "$(label "$irq")" \
+	"$(awk -v irq="$irq:" '$1 == irq { print $NF }' /proc/interrupts)"
+ok "the count goes on" test "$(total stat.irq "$irq")" -ge "$before"
+
+# Many times, with somebody watching.
+$check watch 8 >"$WORK/watch" 2>&1 &
+watcher=$!
+times=0
+while kill -0 $watcher 2>/dev/null; do
+	echo "$rng" >$driver/unbind
+	echo "$rng" >$driver/bind
+	interrupt_rng
+	times=$((times + 1))
+done
+wait $watcher
+is "nothing falls while devices come and go" $? 0
+note "$times times; $(cat "$WORK/watch")"
+ok "it did come and go" test $times -ge 3
+is "no interrupt is left out" "$(total stat.failed irq)" 0
+note "went back: $($check dump stat.resets | awk '{ print $1, $3 }' | xargs)"
+is "no new interrupt is taken for an old one" "$(total stat.resets irq)" 0
+ok "unloads" unload
+
+# A descriptor that was held is given back: numbers are there for all.
+ok "loads anew, from the kernel's counts" load
+ok "and agrees with /proc" $check bracket 3
+finish

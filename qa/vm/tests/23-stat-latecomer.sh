@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# machine: APPEND=maxcpus=3
+#
+# A CPU that has never been online comes: it counts from its first moment.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/stat.sh
+. qa/vm/stat.sh
+
+is "the last CPU was never online" "$(cat /sys/devices/system/cpu/online)" 0-2
+ok "loads" load
+ok "agrees with /proc" $check bracket 3
+is "it has counted nothing" "$($check dump stat.irq | awk '{ sum += $6 }
+	END { print sum }')" 0
+echo 1 >/sys/devices/system/cpu/cpu3/online
+ok "agrees with /proc once it is there" $check bracket 10
+note "$tap_text"
+ok "it counts" test "$(value stat.irq LOC 3)" -gt 0
+ok "its time is its own" test "$(value stat.cpu idle 3)" -gt 0
+ok "unloads" unload
+finish
