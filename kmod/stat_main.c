@@ -73,7 +73,9 @@ static DECLARE_DEFERRABLE_WORK(keep_alive, copy_work);
 static void queue_copy(void)
 {
 	if (period_ms)
-		schedule_delayed_work(&periodic, msecs_to_jiffies(period_ms));
+		schedule_delayed_work(&periodic,
+				      min_t(unsigned long, KEEP_ALIVE,
+					    msecs_to_jiffies(period_ms)));
 	else
 		schedule_delayed_work(&keep_alive, KEEP_ALIVE);
 }
@@ -158,7 +160,17 @@ static void exit_units(void)
 	kmmv_stat_self_exit();
 }
 
-/* First sight and callback as one, so that no CPU comes or goes in between. */
+static void discard(void)
+{
+	mutex_lock(&kmmv_stat_lock);
+	exit_units();
+	mutex_unlock(&kmmv_stat_lock);
+}
+
+/*
+ * First sight and callback without a CPU that comes or goes in between. The
+ * callback is set up outside kmmv_stat_lock, which it takes.
+ */
 static int begin(void)
 {
 	int err;
@@ -167,20 +179,21 @@ static int begin(void)
 	mutex_lock(&kmmv_stat_lock);
 	find_cpus();
 	err = init_units();
+	if (!err)
+		copy();
+	mutex_unlock(&kmmv_stat_lock);
 	if (err)
 		goto out_unlock;
-	copy();
 	err = cpuhp_setup_state_nocalls_cpuslocked(CPUHP_AP_ONLINE_DYN,
 						   "kmmv_stat:online",
 						   cpu_came, cpu_goes);
 	if (err < 0) {
-		exit_units();
+		discard();
 		goto out_unlock;
 	}
 	hotplug_state = err;
 	err = 0;
 out_unlock:
-	mutex_unlock(&kmmv_stat_lock);
 	cpus_read_unlock();
 	return err;
 }
@@ -188,11 +201,9 @@ out_unlock:
 static void end(void)
 {
 	cpuhp_remove_state_nocalls(hotplug_state);
+	refresh(&source, 0);
 	cpus_read_lock();
-	mutex_lock(&kmmv_stat_lock);
-	copy();
-	exit_units();
-	mutex_unlock(&kmmv_stat_lock);
+	discard();
 	cpus_read_unlock();
 }
 
