@@ -33,9 +33,19 @@ unload()
 	done
 }
 
+# Bash itself would write line by line, and 4096 bytes at a time.
 call()
 {
-	printf '%s' "$1" >$client_dir/call && cat $client_dir/call
+	local answer
+
+	if [[ $1 = *$'\n'* || ${#1} -ge 4096 ]]; then
+		printf '%s' "$1" | dd of=$client_dir/call bs=8192 \
+			iflag=fullblock status=none || return
+	else
+		printf '%s' "$1" >$client_dir/call || return
+	fi
+	read -r answer <$client_dir/call
+	printf '%s\n' "$answer"
 }
 
 errno()
@@ -59,15 +69,18 @@ errno()
 # A read gives a part; nothing more to give ends it.
 names()
 {
-	cat /dev/kmmv/names
+	printf '%s\n' "$(</dev/kmmv/names)"
 }
 
 # The name as the stream writes it, with its escapes.
 instance()
 {
-	names | grep -a "^instance number=[0-9]* family=$1 " |
-		grep -aF -- " name=$2" | while read -r line; do
-		[ "${line#* name=}" != "$2" ] ||
-			echo "$line" | cut -d ' ' -f 2,4,5
-	done
+	local line word
+
+	while IFS= read -r line; do
+		[[ $line = "instance number="*" family=$1 incarnation="* &&
+			${line#* name=} = "$2" ]] || continue
+		read -r _ word _ line <<<"${line%% name=*}"
+		printf '%s %s\n' "$word" "$line"
+	done </dev/kmmv/names
 }

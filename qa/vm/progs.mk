@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Programs that qa/vm/tests run on the module.
+vm-programs += header mapping names-stream growth storm
+
+progs-common := qa/vm/progs/tap.c
+progs-cflags := -Ikmod/include/uapi -Ilib
+
+header-sources := qa/vm/progs/header.c $(progs-common)
+header-cflags := $(progs-cflags)
+mapping-sources := qa/vm/progs/mapping.c $(progs-common)
+mapping-cflags := $(progs-cflags)
+names-stream-sources := qa/vm/progs/names-stream.c $(progs-common)
+names-stream-cflags := $(progs-cflags)
+growth-sources := qa/vm/progs/growth.c $(progs-common)
+growth-cflags := $(progs-cflags)
+storm-sources := qa/vm/progs/storm.c $(progs-common)
+storm-cflags := $(progs-cflags)
+storm-libs := build/libkmmv.a

@@ -1,0 +1,290 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Every call of the kernel API, its errors, and that an error changes nothing.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+trap unload EXIT
+
+# repeat COUNT TEXT
+repeat()
+{
+	local i text=
+
+	for ((i = 0; i < $1; i++)); do
+		text+=$2
+	done
+	printf '%s' "$text"
+}
+
+# refuses WHAT COMMAND ERRNO: and nobody can see a difference, neither in the
+# names nor in the generation behind them
+refuses()
+{
+	local before after got
+
+	before=$(names)
+	got=$(call "$2")
+	after=$(names)
+	is "refused: $1 ($3)" "$got" "$(errno "$3")" || return
+	[ "$before" = "$after" ] ||
+		fail "refused: $1: nothing changed" "$(diff <(echo "$before") \
+			<(echo "$after"))"
+}
+
+everything()
+{
+	names
+	build/qa/vm/header
+}
+
+refused_count()
+{
+	call "read $1"
+}
+
+# ---- loading
+
+ok "a client built without kmmv loads without it" \
+	insmod qa/client/kmmv_noop.ko
+is "and depends on nothing" "$(modinfo -F depends qa/client/kmmv_noop.ko)" ""
+rmmod kmmv_noop
+not_ok "a client built with it does not" load_client
+load_core || bail "kmmv.ko does not load"
+load_client || bail "the client does not load"
+ok "they load together, too" insmod qa/client/kmmv_noop.ko
+rmmod kmmv_noop
+not_ok "no rmmod while a client is there" rmmod kmmv
+ok "it is still there" test -c /dev/kmmv/counters
+is "the nodes are for reading" "$(stat -c %a /dev/kmmv/*)" "440
+440"
+
+# ---- names
+
+first=$(call "add first")
+is "the first number is not the module's own" "$first" 3
+is "adding it again gives the same" "$(call "add first")" "$first"
+is "in its family as well" "$(call "addin 0 first")" "$first"
+second=$(call "add second")
+is "the next one is another" "$second" $((first + 1))
+refuses "no name" "add (null)" EINVAL
+refuses "an empty name" "add " EINVAL
+refuses "no name, in a family" "addin 0 (null)" EINVAL
+everything=$(everything)
+for what in "(null)" "" "$(repeat 256 x)" $'a\x7f'; do
+	call "add $what" >/dev/null
+	call "addin 4000 $what" >/dev/null
+	call "family 0|count|control|One|" >/dev/null
+done
+is "errors leave names and header as they are" "$(everything)" "$everything"
+is "255 bytes" "$(call "add $(repeat 255 x)")" $((second + 1))
+refuses "256 bytes" "add $(repeat 256 x)" ENAMETOOLONG
+refuses "5000 bytes" "add $(repeat 5000 x)" ENAMETOOLONG
+for byte in 01 09 0a 0d 1b 1f 7f; do
+	refuses "byte 0x$byte" "add a$(printf '%b' "\\x$byte."  )b" EILSEQ
+done
+refuses "a newline at the end" $'add a\n' EILSEQ
+refuses "family -1" "addin -1 name" ENOENT
+refuses "a family that is not there" "addin 4000 name" ENOENT
+
+# echoed NAME [AS]: it is in the stream as it is, or as it is escaped
+echoed()
+{
+	local number
+
+	number=$(call "add $1")
+	is "name: ${3-$1}" "$(instance 0 "${2-$1}")" \
+		"number=$number incarnation=0 state=active"
+}
+echoed "/dev/ide/host0/bus0/target0/lun0/part5"
+echoed "with  two blanks and one behind " 
+echoed " one in front"
+echoed "a=b state=free name=x"
+echoed "Zähler für größere Brüche ∑"
+echoed $'\x80\xff\xc3(' $'\x80\xff\xc3(' "bytes that are no UTF-8"
+echoed 'back\slash\n' 'back\\slash\\n' "backslashes"
+echoed '\' '\\' "one backslash"
+echoed "(" "("
+all=
+for ((i = 0x20; i <= 0xff; i++)); do
+	[ $i -eq $((0x7f)) ] || all+=$(printf '%b' "\\x$(printf %x $i).")
+	[ $i -eq $((0x7f)) ] || all=${all%.}
+done
+echoed "$all" "${all/\\/\\\\}" "every byte that is allowed"
+
+# ---- counting
+
+number=$(call "add counting")
+sum=0
+for context in task softirq hardirq nmi; do
+	for cpu in 0 1 2 3; do
+		for how in adjust slot; do
+			result=$(call "$how $context $cpu $number 7")
+			sum=$((sum + 7))
+			[ "$result" = 0 ] || note "$context $cpu: $result"
+		done
+	done
+	is "counts in $context on every CPU" "$(call "read $number")" $sum
+done
+call "adjust task 1 $number -100" >/dev/null
+is "a negative delta" "$(call "read $number")" $((sum - 100))
+call "adjust task 2 $number 100" >/dev/null
+is "made good on another CPU" "$(call "read $number")" $sum
+call "adjust task 0 $number 9223372036854775807" >/dev/null
+call "adjust task 0 $number 9223372036854775807" >/dev/null
+call "adjust task 0 $number 2" >/dev/null
+is "modulo 2^64" "$(call "read $number")" $sum
+is "a mirror stores" "$(call "store $second 2 12345")" 0
+is "what it stored is there" "$(call "read $second")" 12345
+refuses "a store on CPU -1" "store $second -1 1" EINVAL
+refuses "a store on a CPU that is not possible" "store $second 4095 1" EINVAL
+
+# ---- bad numbers: harmless, and counted
+
+nr=$(build/qa/vm/header nr_instances)
+before=$(refused_count 0)
+everything=$(everything)
+bad="0 1 2 -1 $nr 511 512 262143 262144 2147483647 -2147483648"
+n=0
+for number in $bad; do
+	for context in task softirq hardirq nmi; do
+		[ "$(call "adjust $context 1 $number 5")" = 0 ] ||
+			note "$context $number"
+		n=$((n + 1))
+	done
+done
+is "perf_adjust of bad numbers is counted" "$(refused_count 0)" \
+	$((before + n))
+for number in $bad; do
+	call "del $number" >/dev/null
+	n=$((n + 1))
+done
+is "perf_del of bad numbers is counted" "$(refused_count 0)" $((before + n))
+is "and has changed nothing" "$(everything)" "$everything"
+for number in 0 2 -1 "$nr" 262144; do
+	refuses "forget $number" "forget $number" ENOENT
+	refuses "label $number" "label $number key|text" ENOENT
+	refuses "slot $number" "slot task 0 $number 1" ENOENT
+done
+refuses "read $nr" "read $nr" ENOENT
+before=$(refused_count 1)
+number=$(call "add unbalanced")
+call "del $number" >/dev/null
+is "it is gone" "$(instance 0 unbalanced)" \
+	"number=$number incarnation=0 state=inactive"
+everything=$(everything)
+call "del $number" >/dev/null
+is "one perf_del too many is counted" "$(refused_count 1)" $((before + 1))
+is "and has changed nothing" "$(everything)" "$everything"
+
+# ---- going, coming back, being forgotten
+
+number=$(call "add device")
+call "add device" >/dev/null
+call "adjust task 3 $number 42" >/dev/null
+call "del $number" >/dev/null
+is "the first of two deletions leaves it active" "$(instance 0 device)" \
+	"number=$number incarnation=0 state=active"
+refuses "to forget what is active" "forget $number" EBUSY
+call "del $number" >/dev/null
+is "the second does not" "$(instance 0 device)" \
+	"number=$number incarnation=0 state=inactive"
+is "its count stays" "$(call "read $number")" 42
+call "adjust task 2 $number 1" >/dev/null
+is "who still counts on it is heard" "$(call "read $number")" 43
+other=$(call "add other device")
+ok "its number is not given to another" test "$other" != "$number"
+is "it comes back to its number" "$(call "add device")" "$number"
+is "it goes on with its count" "$(call "read $number")" 43
+is "it is active again" "$(instance 0 device)" \
+	"number=$number incarnation=0 state=active"
+call "del $number" >/dev/null
+free=$(build/qa/vm/header slots_free)
+is "it can be forgotten" "$(call "forget $number")" 0
+is "its number is free" "$(build/qa/vm/header slots_free)" $((free + 1))
+is "the stream says so" "$(names | grep "^instance number=$number ")" \
+	"instance number=$number family=0 incarnation=1 state=free name="
+refuses "to forget it twice" "forget $number" ENOENT
+refuses "to read what was forgotten" "read $number" ENOENT
+again=$(call "add device")
+ok "its name begins anew" test "$again" != "$number"
+is "at 0" "$(call "read $again")" 0
+
+# ---- labels
+
+number=$(call "add labelled")
+is "a label" "$(call "label $number action|nvme0 q1 = \\ ")" 0
+is "is in the stream" "$(names | grep "^label number=$number ")" \
+	"label number=$number incarnation=0 key=action text=nvme0 q1 = \\\\ "
+refuses "a key in capitals" "label $number Key|text" EINVAL
+refuses "a key that begins with a digit" "label $number 1key|text" EINVAL
+refuses "no key" "label $number (null)|text" EINVAL
+refuses "an empty text" "label $number key|" EINVAL
+refuses "a key of 32 bytes" "label $number $(repeat 32 k)|text" ENAMETOOLONG
+refuses "a text of 128 bytes" "label $number key|$(repeat 128 t)" ENAMETOOLONG
+refuses "a control character in it" "label $number key|"$'a\tb' EILSEQ
+everything=$(everything)
+is "the same label again" "$(call "label $number action|nvme0 q1 = \\ ")" 0
+is "changes nothing" "$(everything)" "$everything"
+is "no label" "$(call "label $number key|(null)")" 0
+is "takes it away" "$(names | grep -c "^label number=$number ")" 0
+
+# ---- families
+
+family=$(call $'family 1|byte|my.driver_2.level|One line|Line one\nline two\\.')
+ok "a family has an id" test "$family" -ge 2
+is "its lines" "$(names | grep " id=$family ")" \
+"family id=$family units=byte semantics=instant name=my.driver_2.level
+oneline id=$family text=One line
+help id=$family text=Line one\\nline two\\\\."
+is "the same again is the same" \
+	"$(call $'family 1|byte|my.driver_2.level|One line|Line one\nline two\\.')" \
+	"$family"
+number=$(call "addin $family first")
+ok "a name is another one in another family" test "$number" -gt "$first"
+is "and is the family's" "$(instance "$family" first)" \
+	"number=$number incarnation=0 state=active"
+refuses "other units" "family 1|Kbyte|my.driver_2.level|One line|x" EEXIST
+refuses "other semantics" "family 0|byte|my.driver_2.level|One line|x" EEXIST
+refuses "other help" "family 1|byte|my.driver_2.level|One line|x" EEXIST
+refuses "a name below it" "family 1|byte|my.driver_2.level.x|One|x" ENOTUNIQ
+refuses "a name above it" "family 1|byte|my.driver_2|One|x" ENOTUNIQ
+refuses "a name far above it" "family 1|byte|my|One|x" ENOTUNIQ
+ok "a name that only begins alike is another" \
+	test "$(call "family 1|byte|my.driver_2.levels|One line|")" -gt "$family"
+for word in control percpu all ring profile; do
+	refuses "the reserved $word" "family 0|count|$word|One|x" EADDRINUSE
+	refuses "below it" "family 0|count|$word.more|One|x" EADDRINUSE
+done
+ok "reserved words may come later" \
+	test "$(call "family 0|count|mine.control|One|")" -gt 0
+ok "or be the beginning of a word" \
+	test "$(call "family 0|count|controls|One|")" -gt 0
+for name in "" "(null)" 1x x.1 .x x. x..y "x y" x-y 'x"' "ä" _x; do
+	refuses "family name '$name'" "family 0|count|$name|One|x" EINVAL
+done
+refuses "a family name of 128 bytes" "family 0|count|$(repeat 128 f)|One|" \
+	ENAMETOOLONG
+refuses "no units" "family 0|(null)|bad|One|" EINVAL
+refuses "units with a blank" "family 0|a b|bad|One|" EINVAL
+refuses "units of 32 bytes" "family 0|$(repeat 32 u)|bad|One|" ENAMETOOLONG
+refuses "no such semantics" "family 3|count|bad|One|" EINVAL
+refuses "negative semantics" "family -1|count|bad|One|" EINVAL
+refuses "no line of help" "family 0|count|bad|(null)|" EINVAL
+refuses "a line of 128 bytes" "family 0|count|bad|$(repeat 128 o)|" \
+	ENAMETOOLONG
+refuses "a line that is two" $'family 0|count|bad|One\ntwo|' EILSEQ
+refuses "a help of 1024 bytes" "family 0|count|bad|One|$(repeat 1024 h)" \
+	ENAMETOOLONG
+refuses "a tab in the help" $'family 0|count|bad|One|a\tb' EILSEQ
+ok "a help of 1023 bytes" \
+	test "$(call "family 0|count|good|One|$(repeat 1023 h)")" -gt 0
+
+# ---- the end
+
+rmmod kmmv_client
+ok "rmmod without a client" rmmod kmmv
+ok "the nodes are gone" test ! -e /dev/kmmv/counters -a ! -e /dev/kmmv/names
+finish

@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 300
+# How many instances there may be: parameters, the last number, the far end.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+trap unload EXIT
+
+header()
+{
+	build/qa/vm/header "$1"
+}
+
+cpus=$(awk 'NR == 1 { print NF }' /proc/softirqs)
+fits=$((600 * 8 * cpus))
+
+not_ok "a capacity that does not fit is refused" \
+	load_core capacity=600 max_bytes=$((fits - 1))
+like "with both numbers" "$(dmesg | tail -n 3)" \
+	"kmmv: .*\\b$fits\\b.*\\b$((fits - 1))\\b"
+not_ok "a capacity that no mapping can hold is refused" \
+	load_core capacity=4294967295 max_bytes=18446744073709551615
+like "with both numbers" "$(dmesg | tail -n 3)" \
+	"kmmv: .*\\b4294967295\\b.*\\b18446744073709551615\\b"
+not_ok "a capacity that the default memory does not hold is refused" \
+	load_core capacity=67108864
+ok "nothing was left" test ! -e /sys/module/kmmv -a ! -e /dev/kmmv
+
+load_core max_bytes=$((1000 * 8 * cpus)) || bail "does not load"
+is "the default is what max_bytes allows" "$(header capacity)" 1000
+rmmod kmmv
+load_core || bail "does not load"
+is "but not more than 256 Ki" "$(header capacity)" 262144
+rmmod kmmv
+not_ok "a capacity for the module's own numbers alone is refused" \
+	load_core capacity=3 max_bytes=$fits
+load_core capacity=4 max_bytes=$fits || bail "does not load"
+is "the smallest capacity has room for one" "$(header slots_free)" 1
+rmmod kmmv
+
+load_core capacity=600 max_bytes=$fits && load_client || bail "does not load"
+is "a capacity that just fits" "$(header capacity)" 600
+is "all but the module's own are free" "$(header slots_free)" 597
+is "as many as are free can be added" "$(call "addmany 0 597 full.")" "599 597"
+is "then none is free" "$(header slots_free)" 0
+before=$(names)
+is "one more is -ENOSPC" "$(call "add one more")" "$(errno ENOSPC)"
+is "and nothing has changed" "$(names)" "$before"
+is "a name that is there can still be added" "$(call "add full.596")" 599
+ok "the last number counts on every CPU" build/qa/vm/growth 599
+call "adjust task 0 300 77" >/dev/null
+call "del 300" >/dev/null
+is "what is deleted is not free" "$(call "add one more")" "$(errno ENOSPC)"
+is "what is forgotten" "$(call "forget 300")" 0
+is "is" "$(header slots_free)" 1
+is "the next name gets its number" "$(call "add one more")" 300
+is "under another incarnation" "$(instance 0 "one more")" \
+	"number=300 incarnation=1 state=active"
+is "from 0" "$(call "read 300")" 0
+is "and then none is free again" "$(call "add two more")" "$(errno ENOSPC)"
+# What was free longest goes first: a reader has time to notice.
+for number in 20 10 15; do
+	call "del $number" >/dev/null
+	call "forget $number" >/dev/null
+done
+is "numbers come back in the order in which they were forgotten" \
+	"$(call "add x") $(call "add y") $(call "add z")" "20 10 15"
+unload
+
+# 4 Mi instances take 32 MiB per CPU, and about 600 MiB for names and records.
+free=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
+if [ "$free" -lt $((900 + 32 * cpus)) ]; then
+	skip "4 Mi instances" "only $free MiB"
+else
+	load_core capacity=$((4 << 20)) max_bytes=$((32 * cpus << 20)) &&
+		load_client || bail "4 Mi does not load"
+	last=$(((4 << 20) - 1))
+	begin=$SECONDS
+	is "4 Mi instances" "$(call "addmany 0 $((last - 2)) i")" \
+		"$last $((last - 2))"
+	note "in $((SECONDS - begin)) s"
+	ok "the last of them counts on every CPU" build/qa/vm/growth "$last"
+	is "there is not one more" "$(call "add more")" "$(errno ENOSPC)"
+	call "del $last" >/dev/null
+	ok "the first one's name is still found" \
+		test "$(call "add i0")" = 3
+	ok "and they go" unload
+fi
+finish

@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# machine: MAXCPUS=6
+# The rules of the mapping, and who keeps the module loaded.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+
+loop=
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	[ -z "$loop" ] || losetup -d "$loop"
+	kill %% 2>/dev/null
+	unload
+}
+trap clean_up EXIT
+
+load_core && load_client || bail "the modules do not load"
+
+# Direct writes need a device that does them.
+modprobe loop
+dd if=/dev/zero of="$WORK/disk" bs=1M count=1 status=none
+loop=$(losetup -f --show "$WORK/disk")
+program=$(build/qa/vm/mapping "$loop")
+status=$?
+printf '%s\n' "$program" | grep -v '^1\.\.'
+tap_count=$(printf '%s\n' "$program" | grep -cE '^(not )?ok ')
+tap_failed=$(printf '%s\n' "$program" | grep -c '^not ok ')
+is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
+	"0 1..$tap_count"
+
+# ---- a reader that holds the mapping, and no file
+
+mkfifo "$WORK/go"
+build/qa/vm/mapping hold <"$WORK/go" >"$WORK/said" &
+holder=$!
+exec 4>"$WORK/go"
+wait_for 20 grep -q mapped "$WORK/said" || bail "nobody holds the mapping"
+
+kill -STOP $holder
+number=$(call "add stopped")
+for cpu in 0 1 2 3; do
+	for context in task softirq hardirq; do
+		call "adjust $context $cpu $number 1" >/dev/null
+	done
+done
+is "a stopped reader hinders no updater" "$(call "read $number")" 12
+is "nor who adds" "$(call "addmany 0 2000 s." | cut -d ' ' -f 2)" 2000
+echo 0 >/sys/devices/system/cpu/cpu3/online
+echo 1 >/sys/devices/system/cpu/cpu3/online
+pass "nor a CPU that goes and comes"
+rmmod kmmv_client
+not_ok "no rmmod while it is mapped, though no file is open" rmmod kmmv
+kill -CONT $holder
+not_ok "nor when the reader runs again" rmmod kmmv
+exec 4>&-
+wait $holder
+is "the reader ends well" $? 0
+
+exec 4</dev/kmmv/names
+not_ok "no rmmod while the names are open" rmmod kmmv
+exec 4<&-
+exec 4</dev/kmmv/counters
+not_ok "no rmmod while the counters are open" rmmod kmmv
+exec 4<&-
+ok "rmmod when nothing is" rmmod kmmv
+finish

@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 180
+# The stream of names, read in every way.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+trap unload EXIT
+
+load_core && load_client || bail "the modules do not load"
+if [ "${KMMV_SOAK:-0}" = 0 ]; then
+	build/qa/vm/names-stream 100000 10000
+else
+	build/qa/vm/names-stream 10000000 1000000
+fi

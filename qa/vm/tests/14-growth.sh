@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# machine: MAXCPUS=6
+# Instances come while the area is mapped.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+trap unload EXIT
+
+load_core && load_client || bail "the modules do not load"
+build/qa/vm/growth

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 300
+# machine: MAXCPUS=6
+# Adders, deleters and updaters in every context, CPUs that go and come, and
+# readers that believe nothing.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+trap unload EXIT
+
+soak=1
+[ "${KMMV_SOAK:-0}" = 0 ] || soak=30
+
+# A program's TAP as part of this script's.
+include()
+{
+	local line
+
+	while IFS= read -r line; do
+		case $line in
+		"ok "*)		pass "${line#ok * - }" ;;
+		"not ok "*)	fail "${line#not ok * - }" ;;
+		1..*)		planned=${line#1..} ;;
+		*)		printf '%s\n' "$line" ;;
+		esac
+	done < <("$@")
+	is "the storm came to its end" "$planned" 8
+}
+
+load_core && load_client || bail "the modules do not load"
+planned=none
+include build/qa/vm/storm $((900000 * soak)) $((20000 * soak))
+planned=none
+include build/qa/vm/storm $((300000 * soak)) $((5000 * soak)) nmi
+rmmod kmmv_client
+load_client || bail "the client does not load again"
+planned=none
+include build/qa/vm/storm $((100000 * soak)) $((1000 * soak))
+unload
+
+# Few numbers: each is soon another name's.
+load_core capacity=160 && load_client || bail "the modules do not load"
+planned=none
+include build/qa/vm/storm $((300000 * soak)) $((20000 * soak))
+unload
+finish
