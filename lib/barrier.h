@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The library's memory model, all of it. Shared words are reached through
+ * these functions only; pointers to them are named with a leading k.
+ *
+ * acquire	what the writer stored before the release that this load sees
+ *		is seen by every later access
+ * kmmv_rmb	loads before it are done before loads after it
+ *
+ * On 64-bit machines a load of 64 bits is one access. Elsewhere, and where
+ * KMMV_SPLIT64 is defined to test it, high, low and high again are loaded until
+ * both highs are equal. That is right for a word whose high half does not go
+ * and come back within three loads, as <linux/kmmv.h> says.
+ *
+ * ThreadSanitizer knows loads and stores with an order and no fences. Under it
+ * every load is an acquire and the barrier is empty, which orders the same.
+ */
+#ifndef KMMV_LIB_BARRIER_H
+#define KMMV_LIB_BARRIER_H
+
+#include <stdint.h>
+
+#ifdef __SANITIZE_THREAD__
+#define KMMV_RELAXED __ATOMIC_ACQUIRE
+#else
+#define KMMV_RELAXED __ATOMIC_RELAXED
+#endif
+
+#if !defined(KMMV_SPLIT64) && __SIZEOF_POINTER__ < 8
+#define KMMV_SPLIT64
+#endif
+
+static inline uint32_t kmmv_load32(const uint32_t *kword)
+{
+	return __atomic_load_n(kword, KMMV_RELAXED);
+}
+
+static inline uint32_t kmmv_load32_acquire(const uint32_t *kword)
+{
+	return __atomic_load_n(kword, __ATOMIC_ACQUIRE);
+}
+
+#ifdef KMMV_SPLIT64
+static inline uint64_t kmmv_load64_acquire(const uint64_t *kword)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	const uint32_t *klow = (const uint32_t *)kword;
+	const uint32_t *khigh = klow + 1;
+#else
+	const uint32_t *khigh = (const uint32_t *)kword;
+	const uint32_t *klow = khigh + 1;
+#endif
+	uint32_t high, low, again;
+
+	again = __atomic_load_n(khigh, __ATOMIC_ACQUIRE);
+	do {
+		high = again;
+		low = __atomic_load_n(klow, __ATOMIC_ACQUIRE);
+		again = __atomic_load_n(khigh, __ATOMIC_ACQUIRE);
+	} while (high != again);
+	return (uint64_t)high << 32 | low;
+}
+
+static inline uint64_t kmmv_load64(const uint64_t *kword)
+{
+	return kmmv_load64_acquire(kword);
+}
+#else
+static inline uint64_t kmmv_load64_acquire(const uint64_t *kword)
+{
+	return __atomic_load_n(kword, __ATOMIC_ACQUIRE);
+}
+
+static inline uint64_t kmmv_load64(const uint64_t *kword)
+{
+	return __atomic_load_n(kword, KMMV_RELAXED);
+}
+#endif
+
+static inline void kmmv_rmb(void)
+{
+#ifndef __SANITIZE_THREAD__
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
+}
+
+static inline void kmmv_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ __volatile__("yield");
+#endif
+}
+
+#endif /* KMMV_LIB_BARRIER_H */

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A copy of the area as files: the same form, its capacity cut to what is in
+ * use. Each file is written beside its place and renamed into it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "handle.h"
+#include "barrier.h"
+
+enum { TRIES_MAX = 8 };
+
+static uint64_t round_up(uint64_t n, uint64_t unit)
+{
+	return (n + unit - 1) / unit * unit;
+}
+
+/* Geometry of the copy. Its values are whole words, so it needs no pairs. */
+static struct kmmv_header copy_header(const struct kmmv *k)
+{
+	struct kmmv_header h = k->header;
+
+	h.minor = KMMV_ABI_MINOR;
+	h.size = sizeof(h);
+	h.features_compat = KMMV_F_ATOMIC64;
+	h.gen1 = k->generation;
+	h.gen2 = k->generation;
+	h.capacity = k->nr_instances ? k->nr_instances : 1;
+	h.nr_instances = k->nr_instances;
+	h.slots_free = k->slots_free;
+	h.possible_offset = sizeof(h);
+	h.mask_size = k->mask_words * 8;
+	h.online_offset = h.possible_offset + h.mask_size;
+	h.counter_offset = 0;
+	h.incarnation_offset = h.page_size;
+	h.cpu_offset = h.incarnation_offset +
+		       round_up((uint64_t)h.capacity * 4, h.page_size);
+	h.cpu_stride = round_up((uint64_t)h.capacity * 8, h.page_size);
+	h.length = h.cpu_offset + h.cpu_stride * h.nr_cpus;
+	memset(h.reserved, 0, sizeof(h.reserved));
+	return h;
+}
+
+static bool put_at(FILE *file, uint64_t offset, const void *from, size_t size)
+{
+	return !fseeko(file, (off_t)offset, SEEK_SET) &&
+	       fwrite(from, 1, size, file) == size;
+}
+
+/* Unnamed numbers have values, too; nobody can be told whose. */
+static int put_values(struct kmmv *k, FILE *file, const struct kmmv_header *h)
+{
+	uint64_t *values = calloc(h->nr_cpus, sizeof(*values));
+	uint32_t n, i;
+	int err = 0, status;
+
+	if (!values)
+		return kmmv_fail_nomem(k);
+	for (n = 0; !err && n < h->nr_instances; n++) {
+		kmmv_read_percpu(k, &n, 1, values, &status);
+		if (status == -ENOENT)
+			continue;
+		if (status)
+			err = status == -ESTALE ? -EAGAIN : status;
+		for (i = 0; !err && i < h->nr_cpus; i++)
+			if (values[i] &&
+			    !put_at(file, h->cpu_offset + i * h->cpu_stride +
+						  (uint64_t)n * 8,
+				    &values[i], 8))
+				err = -errno;
+	}
+	free(values);
+	return err;
+}
+
+static int put_counters(struct kmmv *k, FILE *file)
+{
+	struct kmmv_header h = copy_header(k);
+	int err;
+
+	if (!put_at(file, 0, &h, sizeof(h)) ||
+	    !put_at(file, h.possible_offset, k->possible, h.mask_size) ||
+	    !put_at(file, h.online_offset, k->online, h.mask_size) ||
+	    !put_at(file, h.incarnation_offset, k->table.incarnations,
+		    (size_t)k->table.nr * 4))
+		return -errno;
+	err = put_values(k, file, &h);
+	if (err)
+		return err;
+	if (fflush(file) || ftruncate(fileno(file), (off_t)h.length))
+		return -errno;
+	return 0;
+}
+
+static void put_text(FILE *file, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '\\' || *text == '\n')
+			fprintf(file, "\\%c", *text == '\n' ? 'n' : '\\');
+		else
+			fputc(*text, file);
+	fputc('\n', file);
+}
+
+static void put_instance(FILE *file, const struct kmmv_instance_info *in)
+{
+	static const char *const states[] = { "active", "inactive", "free" };
+
+	fprintf(file,
+		"instance number=%u family=%u incarnation=%u state=%s name=",
+		in->number, in->family, in->incarnation, states[in->state]);
+	put_text(file, in->name);
+	if (!in->label)
+		return;
+	fprintf(file, "label number=%u incarnation=%u key=%s text=",
+		in->number, in->incarnation, in->label_key);
+	put_text(file, in->label);
+}
+
+static int put_names(struct kmmv *k, FILE *file)
+{
+	static const char *const semantics[] = { "counter", "instant",
+						 "discrete" };
+	const struct kmmv_family_info *f;
+	const struct kmmv_instance_info *in;
+	uint32_t i;
+
+	fprintf(file, "kmmv abi=%u.%u epoch=%" PRIu64 "\n", KMMV_ABI_MAJOR,
+		KMMV_ABI_MINOR, (uint64_t)k->header.epoch);
+	for (i = 0; (f = kmmv_family(k, i)); i++) {
+		fprintf(file, "family id=%u units=%s semantics=%s name=",
+			f->id, f->units, semantics[f->semantics]);
+		put_text(file, f->name);
+		fprintf(file, "oneline id=%u text=", f->id);
+		put_text(file, f->oneline);
+		if (*f->help) {
+			fprintf(file, "help id=%u text=", f->id);
+			put_text(file, f->help);
+		}
+	}
+	for (i = 0; i < k->table.nr; i++) {
+		in = kmmv_instance(k, i);
+		if (in)
+			put_instance(file, in);
+	}
+	fprintf(file, "end %" PRIu64 "\n", k->generation);
+	return ferror(file) ? -EIO : 0;
+}
+
+static int put_file(struct kmmv *k, const char *dir, const char *name,
+		    int (*put)(struct kmmv *k, FILE *file))
+{
+	char *path, *temporary;
+	FILE *file = NULL;
+	int err = -ENOMEM, fd;
+
+	path = temporary = NULL;
+	if (asprintf(&path, "%s/%s", dir, name) < 0 ||
+	    asprintf(&temporary, "%s/.%s.new", dir, name) < 0)
+		goto out;
+	unlink(temporary);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd >= 0)
+		file = fdopen(fd, "w");
+	err = file ? put(k, file) : -errno;
+	if (file && fclose(file) && !err)
+		err = -errno;
+	if (!err && rename(temporary, path))
+		err = -errno;
+	if (err)
+		unlink(temporary);
+out:
+	if (err)
+		kmmv_fail(k, err, "%s/%s: %s", dir, name, strerror(-err));
+	free(temporary);
+	free(path);
+	return err;
+}
+
+int kmmv_capture(struct kmmv *k, const char *dir)
+{
+	unsigned int tries = 0;
+	int err;
+
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		return kmmv_fail(k, -errno, "%s: %s", dir, strerror(errno));
+	do {
+		err = kmmv_update(k);
+		if (err >= 0)
+			err = put_file(k, dir, "counters", put_counters);
+	} while (err == -EAGAIN && ++tries < TRIES_MAX);
+	if (!err)
+		err = put_file(k, dir, "names", put_names);
+	return err;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The handle, and what the units of the library call of each other.
+ *
+ * Everything outside the mapping is this reader's own: geometry is copied from
+ * the header once, validated, and never read again. What is read again from
+ * the mapping is checked against that copy before it is used.
+ */
+#ifndef KMMV_LIB_HANDLE_H
+#define KMMV_LIB_HANDLE_H
+
+#include <sys/types.h>
+#include <linux/kmmv.h>
+
+#include "libkmmv.h"
+
+enum kmmv_kind {
+	KMMV_CAPTURED,		/* regular files, read into memory */
+	KMMV_SEALED,		/* a memfd that cannot shrink, mapped */
+	KMMV_DEVICE,		/* mapped */
+};
+
+/* The counters of one possible CPU. */
+struct kmmv_area {
+	const uint64_t *kvalues;	/* by instance number */
+	const struct kmmv_pair *kpair;	/* NULL if a value is one load */
+	uint32_t cpu;
+};
+
+struct kmmv_instance {
+	struct kmmv_instance_info info;
+	char *name;		/* owned */
+	char *label;		/* owned: key, NUL, text; NULL if none */
+	uint32_t next;		/* in its hash chain, number + 1; 0 ends */
+	bool seen;		/* a record for the number was read */
+	bool changed;		/* is in table.changed */
+};
+
+struct kmmv_family {
+	struct kmmv_family_info info;
+	char *name, *units, *oneline, *help;	/* owned */
+	uint32_t next_id;	/* chain of the id, index + 1; 0 ends */
+	uint32_t next_name;	/* chain of the name, likewise */
+};
+
+enum { KMMV_FAMILY_HEADS = 256 };
+
+/* What the names said so far. */
+struct kmmv_table {
+	struct kmmv_instance *instances;	/* by number */
+	uint32_t *incarnations;	/* by number; apart, for the read path */
+	uint8_t *readable;	/* by number: 1 if active or inactive */
+	uint32_t nr;		/* numbers below it have an entry */
+	uint32_t room;
+
+	uint32_t *heads;	/* identity to number + 1 */
+	uint32_t nr_heads;	/* a power of two */
+	uint32_t nr_hashed;
+	uint64_t seed;		/* nobody can prepare long chains */
+
+	uint32_t *changed;	/* numbers whose record came since "end" */
+	uint32_t nr_changed, changed_room;
+
+	struct kmmv_family *families;
+	uint32_t nr_families, families_room;
+	uint32_t family_ids[KMMV_FAMILY_HEADS];
+	uint32_t family_names[KMMV_FAMILY_HEADS];
+	bool families_changed;
+};
+
+/* Where the names stream stands. */
+struct kmmv_stream {
+	char line[KMMV_LINE_MAX];	/* head of a line that is not complete */
+	size_t len;
+	uint64_t lines;		/* for messages */
+	bool started;		/* the first line was read */
+	bool complete;		/* the last line was an "end" */
+	uint64_t generation;	/* of the last "end" */
+	bool changed;		/* something came since kmmv_update() last said so */
+	uint32_t last;		/* number of the last instance, plus 1 */
+};
+
+struct kmmv {
+	enum kmmv_kind kind;
+	char *dir;
+	int counters_fd, names_fd;
+	dev_t dev;		/* of a sealed memfd: who was opened */
+	ino_t ino;
+
+	struct kmmv_header header;	/* the copy; gen1.. are as of opening */
+	const struct kmmv_header *kheader;
+	const uint64_t *konline;
+	const uint32_t *kincarnations;
+	struct kmmv_area *areas;	/* possible CPUs, ascending */
+	uint32_t nr_areas;
+	uint64_t *possible, *online, *scratch;	/* masks, mask_words each */
+	uint32_t mask_words;
+	void *map;
+	size_t map_length;
+	void *memory;		/* of a captured area */
+
+	uint32_t nr_instances;	/* as last loaded; only grows */
+	uint32_t slots_free;
+	uint64_t generation;
+	uint64_t retries, rereads;
+	int broken;		/* why the names cannot be read on, or 0 */
+
+	struct kmmv_table table;
+	struct kmmv_stream stream;
+	char error[512];
+};
+
+/* error.c: keep a sentence for kmmv_error() and hand back ERR. */
+int kmmv_fail(struct kmmv *k, int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void kmmv_fail_open(const struct kmmv *k);
+int kmmv_fail_nomem(struct kmmv *k);
+
+/* geometry.c: the copied header and masks against FILE_LENGTH bytes. */
+int kmmv_geometry_check(struct kmmv *k, uint64_t file_length);
+int kmmv_geometry_masks(struct kmmv *k);
+bool kmmv_mask_test(const uint64_t *mask, uint32_t cpu);
+uint32_t kmmv_mask_weight(const uint64_t *mask, uint32_t words);
+
+/* map.c */
+int kmmv_map_open(struct kmmv *k, const char *dir);
+void kmmv_map_close(struct kmmv *k);
+
+/* names.c: read on; TARGET is the generation that must be reached. */
+int kmmv_names_feed(struct kmmv *k, const char *bytes, size_t len);
+int kmmv_names_read(struct kmmv *k, uint64_t target);
+bool kmmv_names_reached(const struct kmmv *k, uint64_t target);
+
+/* table.c: records as they come, and the check when a batch is complete. */
+int kmmv_table_init(struct kmmv *k);
+void kmmv_table_fini(struct kmmv *k);
+int kmmv_table_family(struct kmmv *k, uint32_t id, const char *name,
+		      const char *units, enum kmmv_sem semantics);
+int kmmv_table_family_text(struct kmmv *k, uint32_t id, bool help,
+			   const char *text);
+int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info);
+int kmmv_table_label(struct kmmv *k, uint32_t number, const char *key,
+		     const char *text);
+int kmmv_table_end(struct kmmv *k);
+
+/* update.c: wait a little longer each time; false when it is enough. */
+bool kmmv_retry(struct kmmv *k, unsigned int *tries);
+int kmmv_update_instances(struct kmmv *k);
+int kmmv_update_words(struct kmmv *k);
+
+#endif /* KMMV_LIB_HANDLE_H */

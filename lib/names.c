@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The names stream, kmmv(5): lines as they come, in pieces of any size. Unknown
+ * kinds of lines and unknown keys are skipped: they are of a later minor
+ * version.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "handle.h"
+
+enum { CHUNK = 64 << 10 };
+
+#define bad(k, what, ...)                                                     \
+	kmmv_fail(k, -EBADMSG, "%s/names: line %" PRIu64 ": " what, (k)->dir, \
+		  (k)->stream.lines, ##__VA_ARGS__)
+
+/* The fields of one line; absent ones are NULL. */
+struct fields {
+	char *abi, *epoch, *id, *units, *semantics, *number, *family;
+	char *incarnation, *state, *key;
+	char *text;	/* name= or text=: the rest of the line, unescaped */
+};
+
+static const struct {
+	const char *key;
+	size_t place;
+} keys[] = {
+	{ "abi", offsetof(struct fields, abi) },
+	{ "epoch", offsetof(struct fields, epoch) },
+	{ "id", offsetof(struct fields, id) },
+	{ "units", offsetof(struct fields, units) },
+	{ "semantics", offsetof(struct fields, semantics) },
+	{ "number", offsetof(struct fields, number) },
+	{ "family", offsetof(struct fields, family) },
+	{ "incarnation", offsetof(struct fields, incarnation) },
+	{ "state", offsetof(struct fields, state) },
+	{ "key", offsetof(struct fields, key) },
+};
+
+static bool unescape(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++) {
+		if (*text != '\\') {
+			*to++ = *text;
+			continue;
+		}
+		text++;
+		if (*text != '\\' && *text != 'n')
+			return false;
+		*to++ = *text == 'n' ? '\n' : '\\';
+	}
+	*to = '\0';
+	return true;
+}
+
+/* Cuts the line up. False for what is no list of fields. */
+static bool split(char *line, struct fields *f)
+{
+	char *value, *next;
+	size_t i;
+
+	memset(f, 0, sizeof(*f));
+	for (; line && *line; line = next) {
+		value = strchr(line, '=');
+		if (!value)
+			return false;
+		*value++ = '\0';
+		if (!strcmp(line, "name") || !strcmp(line, "text")) {
+			f->text = value;
+			return unescape(value);
+		}
+		next = strchr(value, ' ');
+		if (next)
+			*next++ = '\0';
+		for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+			if (!strcmp(line, keys[i].key))
+				*(char **)((char *)f + keys[i].place) = value;
+	}
+	return true;
+}
+
+static bool parse_u64(const char *text, uint64_t *value)
+{
+	char *end;
+
+	if (!text || *text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return !errno && !*end;
+}
+
+static bool parse_u32(const char *text, uint32_t *value)
+{
+	uint64_t wide;
+
+	if (!parse_u64(text, &wide) || wide > UINT32_MAX)
+		return false;
+	*value = (uint32_t)wide;
+	return true;
+}
+
+/* A name or a text may hold anything but control characters. */
+static bool is_clean(const char *text, size_t max)
+{
+	size_t n = 0;
+
+	for (; *text; text++, n++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			return false;
+	return n <= max;
+}
+
+static int take_start(struct kmmv *k, const struct fields *f)
+{
+	uint64_t epoch;
+	unsigned int major, minor;
+
+	if (!f->abi || sscanf(f->abi, "%u.%u", &major, &minor) != 2 ||
+	    !parse_u64(f->epoch, &epoch))
+		return bad(k, "not the first line of a names file");
+	if (major != KMMV_ABI_MAJOR)
+		return kmmv_fail(k, -EOPNOTSUPP,
+				 "%s/names: ABI %u.%u, this library reads %u.x; install the one that came with the module",
+				 k->dir, major, minor, KMMV_ABI_MAJOR);
+	if (epoch != k->header.epoch)
+		return kmmv_fail(k, -ESTALE,
+				 "%s: names and counters are of different loads of the module; open them again",
+				 k->dir);
+	k->stream.started = true;
+	return 0;
+}
+
+static int take_family(struct kmmv *k, const struct fields *f)
+{
+	static const char *const names[] = { "counter", "instant", "discrete" };
+	uint32_t id;
+	int i;
+
+	if (!parse_u32(f->id, &id) || !f->units || !f->text || !*f->text ||
+	    !f->semantics || !is_clean(f->text, KMMV_FAMILY_MAX) ||
+	    !is_clean(f->units, KMMV_UNITS_MAX))
+		return bad(k, "not a family");
+	for (i = 0; i < 3; i++)
+		if (!strcmp(f->semantics, names[i]))
+			return kmmv_table_family(k, id, f->text, f->units,
+						 (enum kmmv_sem)i);
+	return bad(k, "semantics %s", f->semantics);
+}
+
+static int take_family_text(struct kmmv *k, const struct fields *f, bool help)
+{
+	uint32_t id;
+
+	if (!parse_u32(f->id, &id) || !f->text)
+		return bad(k, "not a family's text");
+	return kmmv_table_family_text(k, id, help, f->text);
+}
+
+static int take_instance(struct kmmv *k, const struct fields *f)
+{
+	static const char *const states[] = { "active", "inactive", "free" };
+	struct kmmv_instance_info info = { .name = f->text };
+	int i, err;
+
+	if (!parse_u32(f->number, &info.number) || !f->text || !f->state ||
+	    !parse_u32(f->family, &info.family) ||
+	    !parse_u32(f->incarnation, &info.incarnation) ||
+	    !is_clean(f->text, KMMV_NAME_MAX))
+		return bad(k, "not an instance");
+	for (i = 0; i < 3; i++)
+		if (!strcmp(f->state, states[i]))
+			break;
+	if (i == 3)
+		return bad(k, "state %s", f->state);
+	info.state = (enum kmmv_state)i;
+	err = kmmv_table_instance(k, &info);
+	if (!err)
+		k->stream.last = info.number + 1;
+	return err;
+}
+
+static int take_label(struct kmmv *k, const struct fields *f)
+{
+	uint32_t number;
+
+	if (!parse_u32(f->number, &number) || !f->key || !f->text ||
+	    !*f->key || !is_clean(f->key, KMMV_LABEL_KEY_MAX) ||
+	    !is_clean(f->text, KMMV_LABEL_MAX))
+		return bad(k, "not a label");
+	return kmmv_table_label(k, number, f->key, f->text);
+}
+
+static int take_end(struct kmmv *k, const char *rest)
+{
+	char *cut = strchr(rest, ' ');
+	int err;
+
+	if (cut)
+		*cut = '\0';
+	if (!parse_u64(rest, &k->stream.generation))
+		return bad(k, "end of no generation");
+	err = kmmv_table_end(k);
+	if (err < 0)
+		return err;
+	k->stream.complete = true;
+	k->stream.changed |= err;
+	return 0;
+}
+
+static int take_line(struct kmmv *k, char *line)
+{
+	char *rest = strchr(line, ' ');
+	struct fields f;
+
+	k->stream.lines++;
+	k->stream.complete = false;
+	if (rest)
+		*rest++ = '\0';
+	if (!strcmp(line, "end"))
+		return rest ? take_end(k, rest) : bad(k, "end of nothing");
+	if (!rest || !split(rest, &f))
+		return bad(k, "not a list of fields");
+	if (!strcmp(line, "kmmv"))
+		return take_start(k, &f);
+	if (!k->stream.started)
+		return bad(k, "not a names file");
+	if (!strcmp(line, "label"))
+		return take_label(k, &f);
+	k->stream.last = 0;
+	if (!strcmp(line, "family"))
+		return take_family(k, &f);
+	if (!strcmp(line, "oneline"))
+		return take_family_text(k, &f, false);
+	if (!strcmp(line, "help"))
+		return take_family_text(k, &f, true);
+	if (!strcmp(line, "instance"))
+		return take_instance(k, &f);
+	return 0;
+}
+
+int kmmv_names_feed(struct kmmv *k, const char *bytes, size_t len)
+{
+	struct kmmv_stream *s = &k->stream;
+	const char *end;
+	size_t n;
+	int err;
+
+	while (len) {
+		end = memchr(bytes, '\n', len);
+		n = end ? (size_t)(end - bytes) : len;
+		if (n >= sizeof(s->line) - s->len)
+			return bad(k, "longer than %zu bytes",
+				   sizeof(s->line) - 1);
+		if (memchr(bytes, '\0', n))
+			return bad(k, "a NUL in it");
+		memcpy(s->line + s->len, bytes, n);
+		s->len += n;
+		if (!end)
+			return 0;
+		s->line[s->len] = '\0';
+		s->len = 0;
+		err = take_line(k, s->line);
+		if (err)
+			return err;
+		bytes = end + 1;
+		len -= n + 1;
+	}
+	return 0;
+}
+
+static int read_fd(struct kmmv *k, int fd)
+{
+	char *buffer = malloc(CHUNK);
+	ssize_t n;
+	int err = 0;
+
+	if (!buffer)
+		return kmmv_fail_nomem(k);
+	while (!err) {
+		n = read(fd, buffer, CHUNK);
+		if (!n)
+			break;
+		if (n > 0)
+			err = kmmv_names_feed(k, buffer, (size_t)n);
+		else if (errno != EINTR)
+			err = kmmv_fail(k, -errno, "%s/names: %s", k->dir,
+					strerror(errno));
+	}
+	free(buffer);
+	return err;
+}
+
+/* A file is not read on but again, as a whole: it may be another one by now. */
+static int reopen(struct kmmv *k)
+{
+	char *path;
+	int fd;
+
+	if (asprintf(&path, "%s/names", k->dir) < 0)
+		return kmmv_fail_nomem(k);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	free(path);
+	if (fd < 0)
+		return kmmv_fail(k, -errno, "%s/names: %s", k->dir,
+				 strerror(errno));
+	close(k->names_fd);
+	k->names_fd = fd;
+	k->stream.started = false;
+	k->stream.len = 0;
+	k->stream.lines = 0;
+	return 0;
+}
+
+/*
+ * What there is to read. -EAGAIN if it did not come to TARGET's end, which on a
+ * device cannot be: TARGET was seen in the header.
+ */
+int kmmv_names_read(struct kmmv *k, uint64_t target)
+{
+	int err = 0;
+
+	k->rereads++;
+	if (k->kind != KMMV_DEVICE && k->stream.started)
+		err = reopen(k);
+	if (!err)
+		err = read_fd(k, k->names_fd);
+	if (err)
+		return err;
+	if (!k->stream.complete || k->stream.len)
+		return k->kind == KMMV_SEALED ? -EAGAIN :
+		       bad(k, "truncated: it does not close with an end line");
+	return kmmv_names_reached(k, target) ? 0 : -EAGAIN;
+}
+
+/* Generations wrap: a later one is less than half the range away. */
+bool kmmv_names_reached(const struct kmmv *k, uint64_t target)
+{
+	return k->stream.complete &&
+	       (int64_t)(k->stream.generation - target) >= 0;
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Values.
+ *
+ * Memory ordering; the writer's side is in kmod/slots.[ch]:
+ *
+ *	read_status:A  values before the incarnation - slots:C
+ *	    a value that is not the known instance's any more comes with an
+ *	    incarnation that says so.
+ *	read_pair:A  done before the halves, acquire - slots:E
+ *	read_pair:B  the halves before begun         - slots:D
+ *	    equal counts: no half is of an update.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "handle.h"
+#include "barrier.h"
+
+/* Sums of so many stay in the first-level cache while CPUs stream by. */
+enum { BLOCK = 512, PAIR_TRIES = 10000 };
+
+static bool is_atomic(const struct kmmv *k)
+{
+	return k->header.features_compat & KMMV_F_ATOMIC64;
+}
+
+/*
+ * Four CPUs at a time: a sum is loaded and stored once for four values. Each
+ * load is of one aligned word, hence never torn.
+ */
+static void add_areas(const struct kmmv *k, uint32_t first, size_t n,
+		      uint64_t *sums)
+{
+	const struct kmmv_area *a = k->areas, *end = a + k->nr_areas;
+	size_t i;
+
+	for (; end - a >= 4; a += 4) {
+		const uint64_t *k0 = a[0].kvalues + first;
+		const uint64_t *k1 = a[1].kvalues + first;
+		const uint64_t *k2 = a[2].kvalues + first;
+		const uint64_t *k3 = a[3].kvalues + first;
+
+		for (i = 0; i < n; i++)
+			sums[i] += kmmv_load64(&k0[i]) + kmmv_load64(&k1[i]) +
+				   kmmv_load64(&k2[i]) + kmmv_load64(&k3[i]);
+	}
+	for (; a < end; a++) {
+		const uint64_t *k0 = a->kvalues + first;
+
+		for (i = 0; i < n; i++)
+			sums[i] += kmmv_load64(&k0[i]);
+	}
+}
+
+/* One value under its CPU's pair. */
+static int read_pair(struct kmmv *k, const struct kmmv_area *a, uint32_t number,
+		     uint64_t *value)
+{
+	unsigned int tries;
+	uint32_t done;
+
+	for (tries = 0; tries < PAIR_TRIES; tries++) {
+		/* read_pair:A pairs with slots:E. */
+		done = kmmv_load32_acquire(&a->kpair->done);
+		*value = kmmv_load64(&a->kvalues[number]);
+		/* read_pair:B pairs with slots:D. */
+		kmmv_rmb();
+		if (kmmv_load32(&a->kpair->begun) == done)
+			return 0;
+		k->retries++;
+		kmmv_relax();
+	}
+	return -EAGAIN;
+}
+
+static int read_one(struct kmmv *k, const struct kmmv_area *a, uint32_t number,
+		    uint64_t *value)
+{
+	if (a->kpair)
+		return read_pair(k, a, number, value);
+	*value = kmmv_load64(&a->kvalues[number]);
+	return 0;
+}
+
+static int sum_one(struct kmmv *k, uint32_t number, uint64_t *sum)
+{
+	uint64_t value;
+	uint32_t i;
+	int err;
+
+	*sum = 0;
+	for (i = 0; i < k->nr_areas; i++) {
+		err = read_one(k, &k->areas[i], number, &value);
+		if (err)
+			return err;
+		*sum += value;
+	}
+	return 0;
+}
+
+/* Numbers first..first+n-1, all of them below nr_instances. */
+static void sum_block(struct kmmv *k, uint32_t first, size_t n, uint64_t *sums,
+		      int *status)
+{
+	size_t i;
+
+	memset(sums, 0, n * sizeof(*sums));
+	if (is_atomic(k)) {
+		memset(status, 0, n * sizeof(*status));
+		add_areas(k, first, n, sums);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		status[i] = sum_one(k, first + (uint32_t)i, &sums[i]);
+}
+
+/* Is the number what the table says; its values are read. */
+static int owner_status(const struct kmmv *k, uint32_t number)
+{
+	const struct kmmv_table *t = &k->table;
+
+	if (number >= t->nr || !t->readable[number])
+		return -ENOENT;
+	if (kmmv_load32(&k->kincarnations[number]) != t->incarnations[number])
+		return -ESTALE;
+	return 0;
+}
+
+static size_t block_status(const struct kmmv *k, uint32_t first, size_t n,
+			   uint64_t *sums, int *status)
+{
+	size_t i, valid = 0;
+
+	/* read_status:A pairs with slots:C. */
+	kmmv_rmb();
+	for (i = 0; i < n; i++) {
+		int err = owner_status(k, first + (uint32_t)i);
+
+		if (err)
+			status[i] = err;
+		if (status[i])
+			sums[i] = 0;
+		else
+			valid++;
+	}
+	return valid;
+}
+
+/* Numbers that follow each other are read as a block. */
+static size_t run_of(const uint32_t *numbers, size_t count)
+{
+	size_t n = 1;
+
+	while (n < count && n < BLOCK && numbers[n] == numbers[0] + n)
+		n++;
+	return n;
+}
+
+int kmmv_read_sums(struct kmmv *k, const uint32_t *numbers, size_t count,
+		   uint64_t *sums, int *status)
+{
+	int own[BLOCK], *s;
+	size_t n, valid = 0;
+
+	for (; count; count -= n, numbers += n, sums += n) {
+		n = run_of(numbers, count);
+		s = status ? status : own;
+		if (numbers[0] >= k->nr_instances) {
+			n = 1;
+			*sums = 0;
+			*s = -ENOENT;
+		} else {
+			if (n > k->nr_instances - numbers[0])
+				n = k->nr_instances - numbers[0];
+			sum_block(k, numbers[0], n, sums, s);
+			valid += block_status(k, numbers[0], n, sums, s);
+		}
+		if (status)
+			status += n;
+	}
+	return (int)valid;
+}
+
+int kmmv_read_all(struct kmmv *k, uint64_t *sums, int *status, size_t count)
+{
+	int own[BLOCK], *s;
+	size_t first, n, valid = 0;
+
+	for (first = 0; first < count; first += n) {
+		n = count - first < BLOCK ? count - first : BLOCK;
+		s = status ? status + first : own;
+		if (first >= k->nr_instances) {
+			n = 1;
+			sums[first] = 0;
+			*s = -ENOENT;
+			continue;
+		}
+		if (n > k->nr_instances - first)
+			n = k->nr_instances - first;
+		sum_block(k, (uint32_t)first, n, sums + first, s);
+		valid += block_status(k, (uint32_t)first, n, sums + first, s);
+	}
+	return (int)valid;
+}
+
+int kmmv_read_percpu(struct kmmv *k, const uint32_t *numbers, size_t count,
+		     uint64_t *values, int *status)
+{
+	uint32_t nr_cpus = k->header.nr_cpus, i;
+	size_t n, valid = 0;
+	int err;
+
+	for (n = 0; n < count; n++, values += nr_cpus) {
+		memset(values, 0, nr_cpus * sizeof(*values));
+		err = numbers[n] < k->nr_instances ? 0 : -ENOENT;
+		for (i = 0; !err && i < k->nr_areas; i++)
+			err = read_one(k, &k->areas[i], numbers[n],
+				       &values[k->areas[i].cpu]);
+		/* read_status:A pairs with slots:C. */
+		kmmv_rmb();
+		if (!err)
+			err = owner_status(k, numbers[n]);
+		if (err)
+			memset(values, 0, nr_cpus * sizeof(*values));
+		else
+			valid++;
+		if (status)
+			status[n] = err;
+	}
+	return (int)valid;
+}

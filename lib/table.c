@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The table of families and instances, as the names stream tells it. Records
+ * replace what was known of their number; a batch, up to its "end" line, has to
+ * make sense as a whole, because within it a name may have left one number
+ * after it came to another.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "handle.h"
+
+enum { HEADS_MIN = 1024, FAMILIES_MAX = 1 << 20 };
+
+#define bad(k, what, ...)                                                     \
+	kmmv_fail(k, -EBADMSG, "%s/names: line %llu: " what, (k)->dir,        \
+		  (unsigned long long)(k)->stream.lines, ##__VA_ARGS__)
+
+static uint32_t hash_text(uint64_t seed, const char *text)
+{
+	uint64_t h = seed;
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 0x9e3779b97f4a7c15ULL;
+	return (uint32_t)(h >> 32);
+}
+
+static uint32_t *identity_head(struct kmmv_table *t, uint32_t family,
+			       const char *name)
+{
+	return &t->heads[hash_text(t->seed + family, name) &
+			 (t->nr_heads - 1)];
+}
+
+static void identity_link(struct kmmv_table *t, uint32_t number)
+{
+	struct kmmv_instance *in = &t->instances[number];
+	uint32_t *head = identity_head(t, in->info.family, in->name);
+
+	in->next = *head;
+	*head = number + 1;
+	t->nr_hashed++;
+}
+
+static void identity_unlink(struct kmmv_table *t, uint32_t number)
+{
+	struct kmmv_instance *in = &t->instances[number];
+	uint32_t *at = identity_head(t, in->info.family, in->name);
+
+	while (*at != number + 1)
+		at = &t->instances[*at - 1].next;
+	*at = in->next;
+	t->nr_hashed--;
+}
+
+/* Longer chains cost time, not correctness. */
+static void identity_grow(struct kmmv_table *t)
+{
+	uint32_t *heads, i;
+
+	if (t->nr_hashed < t->nr_heads || t->nr_heads >> 30)
+		return;
+	heads = calloc(t->nr_heads * 2, sizeof(*heads));
+	if (!heads)
+		return;
+	free(t->heads);
+	t->heads = heads;
+	t->nr_heads *= 2;
+	t->nr_hashed = 0;
+	for (i = 0; i < t->nr; i++)
+		if (t->readable[i])
+			identity_link(t, i);
+}
+
+int kmmv_table_init(struct kmmv *k)
+{
+	struct kmmv_table *t = &k->table;
+
+	/* Without entropy chains can be prepared, which is slow, not wrong. */
+	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) < 0)
+		t->seed = (uintptr_t)t;
+	t->nr_heads = HEADS_MIN;
+	t->heads = calloc(t->nr_heads, sizeof(*t->heads));
+	return t->heads ? 0 : kmmv_fail_nomem(k);
+}
+
+void kmmv_table_fini(struct kmmv *k)
+{
+	struct kmmv_table *t = &k->table;
+	uint32_t i;
+
+	for (i = 0; i < t->nr; i++) {
+		free(t->instances[i].name);
+		free(t->instances[i].label);
+	}
+	for (i = 0; i < t->nr_families; i++) {
+		free(t->families[i].name);
+		free(t->families[i].units);
+		free(t->families[i].oneline);
+		free(t->families[i].help);
+	}
+	free(t->instances);
+	free(t->incarnations);
+	free(t->readable);
+	free(t->heads);
+	free(t->changed);
+	free(t->families);
+}
+
+static struct kmmv_family *family_by_id(const struct kmmv_table *t, uint32_t id)
+{
+	uint32_t at = t->family_ids[id % KMMV_FAMILY_HEADS];
+
+	for (; at; at = t->families[at - 1].next_id)
+		if (t->families[at - 1].info.id == id)
+			return &t->families[at - 1];
+	return NULL;
+}
+
+static struct kmmv_family *family_by_name(const struct kmmv_table *t,
+					  const char *name)
+{
+	uint32_t at = t->family_names[hash_text(t->seed, name) %
+				      KMMV_FAMILY_HEADS];
+
+	for (; at; at = t->families[at - 1].next_name)
+		if (!strcmp(t->families[at - 1].name, name))
+			return &t->families[at - 1];
+	return NULL;
+}
+
+static int family_append(struct kmmv *k, uint32_t id, const char *name,
+			 const char *units, enum kmmv_sem semantics)
+{
+	struct kmmv_table *t = &k->table;
+	struct kmmv_family *f;
+	uint32_t *head;
+
+	if (t->nr_families == FAMILIES_MAX)
+		return bad(k, "more than %u families", FAMILIES_MAX);
+	if (t->nr_families == t->families_room) {
+		uint32_t room = t->families_room ? t->families_room * 2 : 16;
+
+		f = realloc(t->families, room * sizeof(*f));
+		if (!f)
+			return kmmv_fail_nomem(k);
+		t->families = f;
+		t->families_room = room;
+	}
+	f = &t->families[t->nr_families];
+	memset(f, 0, sizeof(*f));
+	f->name = strdup(name);
+	f->units = strdup(units);
+	f->oneline = strdup("");
+	f->help = strdup("");
+	if (!f->name || !f->units || !f->oneline || !f->help) {
+		free(f->name);
+		free(f->units);
+		free(f->oneline);
+		free(f->help);
+		return kmmv_fail_nomem(k);
+	}
+	f->info.id = id;
+	f->info.semantics = semantics;
+	head = &t->family_ids[id % KMMV_FAMILY_HEADS];
+	f->next_id = *head;
+	*head = ++t->nr_families;
+	head = &t->family_names[hash_text(t->seed, name) % KMMV_FAMILY_HEADS];
+	f->next_name = *head;
+	*head = t->nr_families;
+	t->families_changed = true;
+	return 0;
+}
+
+/* Families never change: one that is told again has to be what it was. */
+int kmmv_table_family(struct kmmv *k, uint32_t id, const char *name,
+		      const char *units, enum kmmv_sem semantics)
+{
+	struct kmmv_family *f = family_by_id(&k->table, id);
+
+	if (!f && family_by_name(&k->table, name))
+		return bad(k, "a second family %s", name);
+	if (!f)
+		return family_append(k, id, name, units, semantics);
+	if (strcmp(f->name, name) || strcmp(f->units, units) ||
+	    f->info.semantics != semantics)
+		return bad(k, "family %u has changed", id);
+	return 0;
+}
+
+int kmmv_table_family_text(struct kmmv *k, uint32_t id, bool help,
+			   const char *text)
+{
+	struct kmmv_family *f = family_by_id(&k->table, id);
+	char **place, *copy;
+
+	if (!f)
+		return bad(k, "text of an unknown family %u", id);
+	place = help ? &f->help : &f->oneline;
+	if (!strcmp(*place, text))
+		return 0;
+	copy = strdup(text);
+	if (!copy)
+		return kmmv_fail_nomem(k);
+	free(*place);
+	*place = copy;
+	k->table.families_changed = true;
+	return 0;
+}
+
+/* Three arrays that grow together; what was moved stays valid on failure. */
+static int table_room(struct kmmv *k, uint32_t number)
+{
+	struct kmmv_table *t = &k->table;
+	uint32_t room = t->room ? t->room : 256;
+	void *p;
+
+	if (number < t->room)
+		goto fill;
+	while (room <= number)
+		room = room > k->header.capacity / 2 ? k->header.capacity :
+						       room * 2;
+	p = realloc(t->instances, (size_t)room * sizeof(*t->instances));
+	if (!p)
+		return kmmv_fail_nomem(k);
+	t->instances = p;
+	p = realloc(t->incarnations, (size_t)room * sizeof(*t->incarnations));
+	if (!p)
+		return kmmv_fail_nomem(k);
+	t->incarnations = p;
+	p = realloc(t->readable, room);
+	if (!p)
+		return kmmv_fail_nomem(k);
+	t->readable = p;
+	t->room = room;
+fill:
+	for (; t->nr <= number; t->nr++) {
+		memset(&t->instances[t->nr], 0, sizeof(*t->instances));
+		t->incarnations[t->nr] = 0;
+		t->readable[t->nr] = 0;
+	}
+	return 0;
+}
+
+static int mark_changed(struct kmmv *k, uint32_t number)
+{
+	struct kmmv_table *t = &k->table;
+	uint32_t room, *p;
+
+	if (t->instances[number].changed)
+		return 0;
+	if (t->nr_changed == t->changed_room) {
+		room = t->changed_room ? t->changed_room * 2 : 256;
+		p = realloc(t->changed, (size_t)room * sizeof(*p));
+		if (!p)
+			return kmmv_fail_nomem(k);
+		t->changed = p;
+		t->changed_room = room;
+	}
+	t->changed[t->nr_changed++] = number;
+	t->instances[number].changed = true;
+	return 0;
+}
+
+/* INFO's strings are the caller's; the label comes with its own line. */
+int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
+{
+	struct kmmv_table *t = &k->table;
+	uint32_t number = info->number;
+	struct kmmv_instance *in;
+	char *name;
+	int err;
+
+	if (number >= k->header.capacity)
+		return bad(k, "instance number %u, capacity %u", number,
+			   k->header.capacity);
+	if (info->state != KMMV_FREE && !*info->name)
+		return bad(k, "instance %u without a name", number);
+	if (!family_by_id(t, info->family))
+		return bad(k, "instance %u of an unknown family %u", number,
+			   info->family);
+	err = table_room(k, number);
+	if (!err)
+		err = mark_changed(k, number);
+	if (err)
+		return err;
+	name = strdup(info->name);
+	if (!name)
+		return kmmv_fail_nomem(k);
+	in = &t->instances[number];
+	if (t->readable[number])
+		identity_unlink(t, number);
+	free(in->name);
+	free(in->label);
+	in->name = name;
+	in->label = NULL;
+	in->info = *info;
+	in->info.name = NULL;
+	in->seen = true;
+	t->incarnations[number] = info->incarnation;
+	t->readable[number] = info->state != KMMV_FREE;
+	if (t->readable[number]) {
+		identity_link(t, number);
+		identity_grow(t);
+	}
+	return 0;
+}
+
+/* Belongs to the instance line just before it. */
+int kmmv_table_label(struct kmmv *k, uint32_t number, const char *key,
+		     const char *text)
+{
+	struct kmmv_instance *in;
+	size_t key_size = strlen(key) + 1, text_size = strlen(text) + 1;
+
+	if (k->stream.last != number + 1)
+		return bad(k, "label of instance %u at another's", number);
+	in = &k->table.instances[number];
+	if (in->label || in->info.state == KMMV_FREE)
+		return bad(k, "a label too many of instance %u", number);
+	in->label = malloc(key_size + text_size);
+	if (!in->label)
+		return kmmv_fail_nomem(k);
+	memcpy(in->label, key, key_size);
+	memcpy(in->label + key_size, text, text_size);
+	return 0;
+}
+
+static int check_unique(struct kmmv *k, uint32_t number)
+{
+	struct kmmv_table *t = &k->table;
+	struct kmmv_instance *in = &t->instances[number];
+	uint32_t at;
+
+	if (!t->readable[number])
+		return 0;
+	at = *identity_head(t, in->info.family, in->name);
+	for (; at; at = t->instances[at - 1].next) {
+		struct kmmv_instance *other = &t->instances[at - 1];
+
+		if (other != in && other->info.family == in->info.family &&
+		    !strcmp(other->name, in->name))
+			return bad(k, "instances %u and %u have one name",
+				   number, at - 1);
+	}
+	return 0;
+}
+
+/* At an "end" line: the batch as a whole. 1 if it changed anything. */
+int kmmv_table_end(struct kmmv *k)
+{
+	struct kmmv_table *t = &k->table;
+	uint32_t i;
+	int err, changed = t->nr_changed || t->families_changed;
+
+	for (i = 0; i < t->nr_changed; i++) {
+		err = check_unique(k, t->changed[i]);
+		if (err)
+			return err;
+		t->instances[t->changed[i]].changed = false;
+	}
+	t->nr_changed = 0;
+	t->families_changed = false;
+	return changed;
+}
+
+const struct kmmv_family_info *kmmv_family(const struct kmmv *k, uint32_t index)
+{
+	struct kmmv_family *f;
+
+	if (index >= k->table.nr_families)
+		return NULL;
+	f = &k->table.families[index];
+	f->info.name = f->name;
+	f->info.units = f->units;
+	f->info.oneline = f->oneline;
+	f->info.help = f->help;
+	return &f->info;
+}
+
+const struct kmmv_family_info *kmmv_family_by_id(const struct kmmv *k,
+						 uint32_t id)
+{
+	struct kmmv_family *f = family_by_id(&k->table, id);
+
+	return f ? kmmv_family(k, (uint32_t)(f - k->table.families)) : NULL;
+}
+
+const struct kmmv_instance_info *kmmv_instance(const struct kmmv *k,
+					       uint32_t number)
+{
+	struct kmmv_instance *in;
+
+	if (number >= k->table.nr || !k->table.instances[number].seen)
+		return NULL;
+	in = &k->table.instances[number];
+	in->info.name = in->name;
+	in->info.label_key = in->label;
+	in->info.label = in->label ? in->label + strlen(in->label) + 1 : NULL;
+	return &in->info;
+}
+
+const struct kmmv_instance_info *kmmv_lookup(const struct kmmv *k,
+					     const char *family,
+					     const char *name)
+{
+	const struct kmmv_table *t = &k->table;
+	struct kmmv_family *f = family_by_name(t, family);
+	uint32_t at;
+
+	if (!f)
+		return NULL;
+	at = *identity_head((struct kmmv_table *)t, f->info.id, name);
+	for (; at; at = t->instances[at - 1].next)
+		if (t->instances[at - 1].info.family == f->info.id &&
+		    !strcmp(t->instances[at - 1].name, name))
+			return kmmv_instance(k, at - 1);
+	return NULL;
+}
