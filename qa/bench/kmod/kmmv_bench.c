@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What an update costs, kmmv's and its peers', on the kernel that runs.
+ *
+ * Reading debugfs' kmmv_bench measures: a line for each, tab-separated, with
+ * its name and the time stamp counter's ticks per update, in hundredths, net of
+ * the loop. In a machine whose time counts instructions (-icount shift=0) a
+ * tick is an instruction. The least of many rounds: what interrupts one costs
+ * more.
+ */
+#include <linux/debugfs.h>
+#include <linux/kmmv.h>
+#include <linux/module.h>
+#include <linux/percpu_counter.h>
+#include <linux/preempt.h>
+#include <linux/seq_file.h>
+#include <linux/u64_stats_sync.h>
+
+#include <asm/msr.h>
+
+#define ITERATIONS	100000
+#define ROUNDS		24
+
+struct stats {
+	u64_stats_t		count;
+	struct u64_stats_sync	sync;
+};
+
+static DEFINE_PER_CPU(u64, plain);
+static DEFINE_PER_CPU(struct stats, stats);
+static atomic64_t shared;
+static struct percpu_counter batched;
+static struct kmmv_slot slot;
+static int by_slot, by_number;
+
+/*
+ * One function each, so that a loop has the registers of a caller that does
+ * nothing else. barrier() has what is in memory loaded anew each time, as in a
+ * caller that counts once; what is held in a register is not.
+ */
+#define TIMED(name, operation)						\
+static noinline u64 time_##name(u32 n)					\
+{									\
+	struct kmmv_slot held __maybe_unused = slot;			\
+	u64 begin = rdtsc_ordered();					\
+									\
+	do {								\
+		operation;						\
+		barrier();						\
+	} while (--n);							\
+	return rdtsc_ordered() - begin;					\
+}
+
+/* perf_adjust() without its body; no tracing hook, which it has not either. */
+static noinline notrace void callee(int instance, s64 delta)
+{
+	asm volatile("" : : "r" (instance), "r" (delta));
+}
+
+/* What a caller of perf_adjust() does before the call. */
+static __always_inline void load_arguments(void)
+{
+	int instance = by_number;
+	s64 delta = 1;
+
+	asm volatile("" : "+D" (instance), "+S" (delta));
+}
+
+static __always_inline void stats_inc(void)
+{
+	struct stats *mine = this_cpu_ptr(&stats);
+
+	u64_stats_update_begin(&mine->sync);
+	u64_stats_inc(&mine->count);
+	u64_stats_update_end(&mine->sync);
+}
+
+static __always_inline void irqsave_inc(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	__this_cpu_inc(plain);
+	local_irq_restore(flags);
+}
+
+TIMED(nothing, barrier())
+TIMED(this_cpu, this_cpu_inc(plain))
+TIMED(slot_held, kmmv_slot_add(held, 1))
+TIMED(slot_loaded, kmmv_slot_add(slot, 1))
+TIMED(adjust, perf_adjust(by_number, 1))
+TIMED(arguments, load_arguments())
+TIMED(call, callee(by_number, 1))
+TIMED(u64_stats, stats_inc())
+TIMED(percpu_counter, percpu_counter_add(&batched, 1))
+TIMED(atomic64, atomic64_inc(&shared))
+TIMED(irqsave, irqsave_inc())
+
+static const struct {
+	const char *name;
+	u64 (*time)(u32 n);
+} operations[] = {
+	{ "this_cpu_inc", time_this_cpu },
+	{ "slot_held", time_slot_held },
+	{ "slot_loaded", time_slot_loaded },
+	{ "perf_adjust", time_adjust },
+	{ "arguments", time_arguments },
+	{ "call", time_call },
+	{ "u64_stats", time_u64_stats },
+	{ "percpu_counter", time_percpu_counter },
+	{ "atomic64_inc", time_atomic64 },
+	{ "irqsave", time_irqsave },
+};
+
+static u64 least(u64 (*time)(u32 n))
+{
+	u64 best = U64_MAX;
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		preempt_disable();
+		best = min(best, time(ITERATIONS));
+		preempt_enable();
+		cond_resched();
+	}
+	return best;
+}
+
+/* A benchmark of what does not count is none. */
+static int check(int instance, u64 before, u64 updates)
+{
+	u64 after;
+	int err = kmmv_read(instance, &after);
+
+	return err ?: after - before == updates ? 0 : -EIO;
+}
+
+static int kmmv_bench_show(struct seq_file *file, void *unused)
+{
+	u64 slot_before, number_before, loop, took;
+	int err, i;
+
+	err = kmmv_read(by_slot, &slot_before);
+	err = err ?: kmmv_read(by_number, &number_before);
+	if (err)
+		return err;
+	loop = least(time_nothing);
+	for (i = 0; i < ARRAY_SIZE(operations); i++) {
+		took = least(operations[i].time);
+		took = took > loop ? took - loop : 0;
+		took = DIV_ROUND_CLOSEST_ULL(took * 100, ITERATIONS);
+		seq_printf(file, "%s\t%llu.%02llu\n", operations[i].name,
+			   took / 100, took % 100);
+	}
+	err = check(by_slot, slot_before, 2ULL * ROUNDS * ITERATIONS);
+	return err ?: check(by_number, number_before, ROUNDS * ITERATIONS);
+}
+DEFINE_SHOW_ATTRIBUTE(kmmv_bench);
+
+static struct dentry *file;
+
+static int __init bench_init(void)
+{
+	int err;
+
+	by_slot = perf_add("bench:slot");
+	if (by_slot < 0)
+		return by_slot;
+	by_number = perf_add("bench:number");
+	if (by_number < 0) {
+		err = by_number;
+		goto err_del_slot;
+	}
+	err = kmmv_get_slot(by_slot, &slot);
+	err = err ?: percpu_counter_init(&batched, 0, GFP_KERNEL);
+	if (err)
+		goto err_del_number;
+	file = debugfs_create_file("kmmv_bench", 0400, NULL, NULL,
+				   &kmmv_bench_fops);
+	return 0;
+
+err_del_number:
+	perf_del(by_number);
+err_del_slot:
+	perf_del(by_slot);
+	return err;
+}
+
+static void __exit bench_exit(void)
+{
+	debugfs_remove(file);
+	percpu_counter_destroy(&batched);
+	perf_del(by_number);
+	perf_del(by_slot);
+}
+
+module_init(bench_init);
+module_exit(bench_exit);
+
+MODULE_DESCRIPTION("Cost of an update");
+MODULE_LICENSE("GPL");
