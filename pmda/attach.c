@@ -54,7 +54,7 @@ const char *agent_error_text(void)
 static void open_failed(int rc)
 {
 	why = rc;
-	agent_error("%s: %s", device, kmmv_error(NULL));
+	agent_error("%s", kmmv_error(NULL));
 }
 
 static void close_handle(void)
@@ -108,7 +108,7 @@ static bool reopen(int rc)
 {
 	uint64_t now = now_ms();
 
-	agent_error("%s: %s", device, kmmv_error(handle));
+	agent_error("%s", kmmv_error(handle));
 	close_handle();
 	why = rc;
 	if (rc != -ESTALE || (stale_ms && now - stale_ms < RETRY_MS)) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154 # variables of pmdaproc.sh
 #
 # What Install does, and Remove undoes, besides pmdaproc.sh: modules, device
 # nodes, and what the agent keeps between runs. Nothing here stops Install: the
@@ -108,7 +108,6 @@ pmns_setup()
 # The agent runs as $PCP_USER and must be able to write what root may have made.
 cache_setup()
 {
-	# shellcheck disable=SC2154
 	for file in "$PCP_VAR_DIR/config/pmda/$domain".*; do
 		[ -f "$file" ] && chown "$PCP_USER:$PCP_GROUP" "$file"
 	done
@@ -116,5 +115,6 @@ cache_setup()
 
 cache_remove()
 {
+	rm -f "$PCP_LOG_DIR/pmcd/kmmv.log" "$PCP_LOG_DIR/pmcd/kmmv.log.prev"
 	rm -f "$PCP_VAR_DIR/config/pmda/$domain".*
 }

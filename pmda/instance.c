@@ -315,14 +315,6 @@ static void unbind_slot(struct slot *slot)
 	f->dirty = true;
 }
 
-void agent_instance_unbind_all(void)
-{
-	uint32_t n;
-
-	for (n = 0; n < nr_slots; n++)
-		unbind_slot(&slots[n]);
-}
-
 static void bind_slot(uint32_t n, const struct kmmv_instance_info *info,
 		      uint64_t epoch)
 {
@@ -445,6 +437,15 @@ static void finish(void)
 		if (f && f->unsaved)
 			save(f);
 	}
+}
+
+void agent_instance_unbind_all(void)
+{
+	uint32_t n;
+
+	for (n = 0; n < nr_slots; n++)
+		unbind_slot(&slots[n]);
+	finish();
 }
 
 /* A name may have moved to a lower number: all that ended goes first. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "agent.h"
 #include "domain.h"
 
@@ -135,6 +136,16 @@ static void get_options(int argc, char **argv, pmdaInterface *dispatch)
 	}
 }
 
+/* pmcd starts agents as root; this one needs no more than the group. */
+static void drop_privileges(void)
+{
+	if (geteuid() != 0)
+		return;
+	if (!opts.username)
+		pmGetUsername(&opts.username);
+	pmSetProcessIdentity(opts.username);
+}
+
 int main(int argc, char **argv)
 {
 	static pmdaInterface dispatch;
@@ -147,8 +158,7 @@ int main(int argc, char **argv)
 		   "kmmv.log", help);
 	get_options(argc, argv, &dispatch);
 	pmdaOpenLog(&dispatch);
-	if (opts.username)
-		pmSetProcessIdentity(opts.username);
+	drop_privileges();
 	init(&dispatch);
 	pmdaConnect(&dispatch);
 	pmdaMain(&dispatch);

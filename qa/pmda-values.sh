@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Metrics of a captured area: names, values, metadata, help and labels.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/pmda/env
+. qa/pmda/env
+
+long=$(printf 'x%.0s' {1..255})
+area <<E
+set epoch 12345678901234567890
+set online 0x7
+family 0 counter count counter Counters of kernel code
+help 0 They count.\\nAnd go on counting.
+family 1 stat.cpu nanosecond counter CPU time
+family 2 net.queue.len byte instant Length of queues
+family 3 odd furlongs discrete Units that PCP does not know
+family 4 empty - instant Nobody is in it
+inst 0 0 0 active 1,20,300,4000 eth0
+inst 1 0 0 active 0xffffffffffffffff,0,0,0 max
+inst 2 0 0 inactive 7,7,7,7 gone
+inst 3 1 0 active 5,6,7,8 user
+inst 4 2 0 active 9 a queue
+inst 5 0 0 active 1 24 nvme0q0
+label 5 action nvme0q0 "0" \\\\ rest
+inst 6 0 0 active 2 24 nvme0q1
+inst 7 0 0 active 3 a b
+inst 8 0 0 active 4 a_b
+inst 9 0 0 active 5 grün-中文-\\xf0\\x9f\\x90\\x84
+inst 10 0 0 active 6 bad\\xff\\xc3(utf8
+inst 11 0 0 active 7 $long
+inst 12 0 0 active 8 [key] x
+inst 13 0 0 active 9 back\\x5cslash=a"b
+inst 15 3 0 active 1 one
+E
+
+names=$(info kmmv | sort | grep -v control | tr '\n' ' ')
+is "names" "$names" "kmmv.all.counter kmmv.all.empty kmmv.all.net.queue.len \
+kmmv.all.odd kmmv.all.stat.cpu kmmv.counter kmmv.empty kmmv.net.queue.len \
+kmmv.odd kmmv.percpu.counter kmmv.percpu.empty kmmv.percpu.net.queue.len \
+kmmv.percpu.odd kmmv.percpu.stat.cpu kmmv.stat.cpu "
+
+all=$(values kmmv.counter)
+is "a sum is over all CPUs, offline ones included" \
+	"$(grep eth0 <<<"$all")" "eth0 4321"
+is "64 bits, unsigned" "$(grep max <<<"$all")" "max 18446744073709551615"
+is "an inactive instance is not there" "$(grep -c gone <<<"$all")" 0
+is "white space becomes _" "$(grep nvme <<<"$all" | tr '\n' ' ')" \
+	"24_nvme0q0 1 24_nvme0q1 2 "
+is "clashing names are told apart" "$(grep '^a_b' <<<"$all" | tr '\n' ' ')" \
+	"a_b 3 a_b#2 4 "
+is "UTF-8 is left alone" "$(grep gr <<<"$all")" "grün-中文-🐄 5"
+is "invalid UTF-8 is not" "$(grep bad <<<"$all")" "bad__(utf8 6"
+is "a long name is whole" "$(grep xxxx <<<"$all")" "$long 7"
+is "a leading bracket would be a key to the cache" \
+	"$(grep key <<<"$all")" "_key]_x 8"
+is "other bytes are as they were" "$(grep slash <<<"$all")" 'back\slash=a"b 9'
+is "values of another family" "$(values kmmv.stat.cpu)" "user 26"
+is "all: inactive ones too, and the sum may wrap" "$(values kmmv.all.counter)" \
+	"$((4321 + 28 - 1 + 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9))"
+is "all of another family" "$(values kmmv.all.stat.cpu)" 26
+is "a family of nobody" "$(values kmmv.empty)" none
+is "all of nobody" "$(values kmmv.all.empty)" 0
+
+like "semantics and units of a counter" "$(info -d kmmv.counter)" \
+	"Semantics: counter  Units: count$"
+like "of time" "$(info -d kmmv.stat.cpu)" "Semantics: counter  Units: nanosec$"
+like "of an instant one" "$(info -d kmmv.net.queue.len)" \
+	"Semantics: instant  Units: byte$"
+like "units unknown to PCP are none" "$(info -d kmmv.odd)" \
+	"Semantics: discrete  Units: none$"
+like "and the agent says so" "$(cat "$work/stderr")" "odd.*furlongs"
+like "values are U64" "$(info -d kmmv.counter)" \
+	"Data Type: 64-bit unsigned int  InDom: $domain.16 "
+like "all is singular" "$(info -d kmmv.all.counter)" "InDom: PM_INDOM_NULL"
+
+like "one-line help is the family's" "$(info -t kmmv.counter)" \
+	"\[Counters of kernel code\]"
+like "help is the family's" "$(info -T kmmv.counter)" "^And go on counting\.$"
+like "help of per-CPU metrics says so" "$(info -T kmmv.percpu.counter)" \
+	"instance::cpuN"
+missing=
+for metric in $(info kmmv.control); do
+	info -t "$metric" | grep -q '\[..*\]' &&
+		info -T "$metric" | grep -A 1 '^Help:' | grep -q '^[A-Z0-9].* ' ||
+		missing="$missing $metric"
+done
+is "every control metric has help" "$missing" ""
+is "and no help is without its metric" \
+	"$(grep -c '^@ kmmv' help/metrics)" "$(info kmmv.control | wc -l)"
+
+labels=$(info -l kmmv.counter)
+like "label: agent and device" "$labels" '"agent":"kmmv","device":"'"$work"
+like "label: family" "$labels" '"family":"counter"'
+like "label: raw name" "$labels" '"24_nvme0q0".*"name":"24 nvme0q0"'
+like "label: raw name of one with a suffix" "$labels" '"a_b#2".*"name":"a_b"'
+like "label: the kernel's, quoted" "$labels" \
+	'"24_nvme0q0".*"action":"nvme0q0 \\"0\\" \\\\ rest"'
+like "label: raw name that JSON must escape" "$labels" \
+	'"name":"back\\\\slash=a\\"b"'
+like "label: a raw name that is no UTF-8" "$labels" 'bad__.*"name":"bad.*utf8"'
+like "label: cpu" "$(info -l kmmv.percpu.counter)" \
+	'"eth0::cpu1"\] labels .*"cpu":1,.*"name":"eth0"'
+
+like "control: state" "$(values kmmv.control.state)" '^"attached"$'
+is "control: no error but the units" "$(values kmmv.control.error)" \
+	'"family odd: units "furlongs" are not PCP'"'"'s"'
+is "control: ABI" "$(values kmmv.control.abi)" '"1.0"'
+is "control: epoch" "$(values kmmv.control.epoch)" 12345678901234567890
+is "control: generation" "$(values kmmv.control.generation)" 42
+is "control: families" "$(values kmmv.control.families)" 5
+is "control: instances" "$(values kmmv.control.instances)" 14
+is "control: CPUs" "$(values kmmv.control.cpus | tr '\n' ' ')" "4 3 "
+is "control: slots free" "$(values kmmv.control.slots_free)" 900
+is "control: resets have no value without their family" \
+	"$(values kmmv.control.resets)" none
+finish
