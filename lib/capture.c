@@ -15,7 +15,7 @@
 #include "handle.h"
 #include "barrier.h"
 
-enum { TRIES_MAX = 8 };
+enum { TRIES_MAX = 8, BLOCK = 512 };
 
 static uint64_t round_up(uint64_t n, uint64_t unit)
 {
@@ -54,28 +54,44 @@ static bool put_at(FILE *file, uint64_t offset, const void *from, size_t size)
 	       fwrite(from, 1, size, file) == size;
 }
 
-/* Unnamed numbers have values, too; nobody can be told whose. */
+/* Instances FIRST.. of all CPUs; what has no name has no value. */
+static int put_block(struct kmmv *k, FILE *file, const struct kmmv_header *h,
+		     uint32_t first, uint64_t *values)
+{
+	uint32_t n = h->nr_instances - first, i, cpu, numbers[BLOCK] = { 0 };
+	uint64_t column[BLOCK];
+	int status[BLOCK];
+
+	n = n < BLOCK ? n : BLOCK;
+	for (i = 0; i < n; i++)
+		numbers[i] = first + i;
+	kmmv_read_percpu(k, numbers, n, values, status);
+	for (i = 0; i < n; i++)
+		if (status[i] && status[i] != -ENOENT)
+			return -EAGAIN;
+	for (cpu = 0; cpu < h->nr_cpus; cpu++) {
+		if (!kmmv_cpu_possible(k, cpu))
+			continue;
+		for (i = 0; i < n; i++)
+			column[i] = values[(size_t)i * h->nr_cpus + cpu];
+		if (!put_at(file, h->cpu_offset + cpu * h->cpu_stride +
+					  (uint64_t)first * 8,
+			    column, (size_t)n * 8))
+			return -errno;
+	}
+	return 0;
+}
+
 static int put_values(struct kmmv *k, FILE *file, const struct kmmv_header *h)
 {
-	uint64_t *values = calloc(h->nr_cpus, sizeof(*values));
-	uint32_t n, i;
-	int err = 0, status;
+	uint64_t *values = calloc((size_t)h->nr_cpus * BLOCK, sizeof(*values));
+	uint32_t first;
+	int err = 0;
 
 	if (!values)
-		return kmmv_fail_nomem(k);
-	for (n = 0; !err && n < h->nr_instances; n++) {
-		kmmv_read_percpu(k, &n, 1, values, &status);
-		if (status == -ENOENT)
-			continue;
-		if (status)
-			err = status == -ESTALE ? -EAGAIN : status;
-		for (i = 0; !err && i < h->nr_cpus; i++)
-			if (values[i] &&
-			    !put_at(file, h->cpu_offset + i * h->cpu_stride +
-						  (uint64_t)n * 8,
-				    &values[i], 8))
-				err = -errno;
-	}
+		return -ENOMEM;
+	for (first = 0; !err && first < h->nr_instances; first += BLOCK)
+		err = put_block(k, file, h, first, values);
 	free(values);
 	return err;
 }
@@ -159,11 +175,16 @@ static int put_file(struct kmmv *k, const char *dir, const char *name,
 {
 	char *path, *temporary;
 	FILE *file = NULL;
+	struct stat st;
 	int err = -ENOMEM, fd;
 
 	path = temporary = NULL;
 	if (asprintf(&path, "%s/%s", dir, name) < 0 ||
 	    asprintf(&temporary, "%s/.%s.new", dir, name) < 0)
+		goto out;
+	/* Devices, and what leads to a simulated area, are not replaced. */
+	err = -EEXIST;
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
 		goto out;
 	unlink(temporary);
 	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);

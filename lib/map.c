@@ -6,12 +6,6 @@
  * F_SEAL_SHRINK. Any other file is read into private memory, and only the part
  * of it that is in use, because its owner may truncate it at any time and a
  * touch of the mapping then is SIGBUS.
- *
- * Memory ordering
- *
- *	map_header:A	copies words that never change, and some that do; the
- *			latter (gen1, gen2, nr_instances, slots_free) are loaded
- *			again where they are used. No order is needed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -141,7 +135,7 @@ static int map_header(struct kmmv *k, uint64_t length)
 	kwords = mmap(NULL, page, PROT_READ, MAP_SHARED, k->counters_fd, 0);
 	if (kwords == MAP_FAILED)
 		return fail_file(k, "counters", -errno);
-	/* map_header:A */
+	/* No order: the words that change are loaded again where they are used. */
 	for (i = 0; i < sizeof(k->header) / 8; i++)
 		words[i] = kmmv_load64(kwords + i);
 	munmap((void *)kwords, page);
@@ -246,10 +240,9 @@ static int load_area(struct kmmv *k, uint64_t length)
 		err = alloc_areas(k);
 	if (err)
 		return err;
-	/* Neither factor is above 2^32, so that only the last sum counts. */
-	if (__builtin_mul_overflow((uint64_t)h->nr_instances * 8,
-				   (uint64_t)k->nr_areas + 1, &bytes) ||
-	    bytes > CAPTURED_MAX)
+	/* 2^32 instances on the 2^23 CPUs of a mask do not overflow. */
+	bytes = (uint64_t)h->nr_instances * 8 * (k->nr_areas + 1ULL);
+	if (bytes > CAPTURED_MAX)
 		return kmmv_fail(k, -ENOMEM,
 				 "%s/counters: %u instances on %u CPUs are more than the library reads into memory",
 				 k->dir, h->nr_instances, k->nr_areas);
@@ -290,6 +283,9 @@ int kmmv_map_open(struct kmmv *k, const char *dir)
 	}
 	if (is_sealed(k->counters_fd)) {
 		k->kind = KMMV_SEALED;
+		/* The length again: until it was sealed it could shrink. */
+		if (fstat(k->counters_fd, &st))
+			return fail_file(k, "counters", -errno);
 		k->dev = st.st_dev;
 		k->ino = st.st_ino;
 		return map_area(k, (uint64_t)st.st_size);

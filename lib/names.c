@@ -119,6 +119,25 @@ static bool is_clean(const char *text, size_t max)
 	return n <= max;
 }
 
+/* It becomes a metric's name: components, first a letter, between dots. */
+static bool is_family_name(const char *name)
+{
+	const char *p;
+	bool first, letter;
+
+	for (p = name; *p; p++) {
+		first = p == name || p[-1] == '.';
+		letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z');
+		if (letter)
+			continue;
+		if (first || (*p == '.' && !p[1]))
+			return false;
+		if (*p != '.' && *p != '_' && !(*p >= '0' && *p <= '9'))
+			return false;
+	}
+	return p != name && p - name <= KMMV_FAMILY_MAX;
+}
+
 static int take_start(struct kmmv *k, const struct fields *f)
 {
 	uint64_t epoch;
@@ -145,8 +164,8 @@ static int take_family(struct kmmv *k, const struct fields *f)
 	uint32_t id;
 	int i;
 
-	if (!parse_u32(f->id, &id) || !f->units || !f->text || !*f->text ||
-	    !f->semantics || !is_clean(f->text, KMMV_FAMILY_MAX) ||
+	if (!parse_u32(f->id, &id) || !f->units || !f->text ||
+	    !f->semantics || !is_family_name(f->text) ||
 	    !is_clean(f->units, KMMV_UNITS_MAX))
 		return bad(k, "not a family");
 	for (i = 0; i < 3; i++)
@@ -160,7 +179,8 @@ static int take_family_text(struct kmmv *k, const struct fields *f, bool help)
 {
 	uint32_t id;
 
-	if (!parse_u32(f->id, &id) || !f->text)
+	if (!parse_u32(f->id, &id) || !f->text ||
+	    strlen(f->text) > (help ? KMMV_HELP_MAX : KMMV_ONELINE_MAX))
 		return bad(k, "not a family's text");
 	return kmmv_table_family_text(k, id, help, f->text);
 }
@@ -225,14 +245,14 @@ static int take_line(struct kmmv *k, char *line)
 	k->stream.complete = false;
 	if (rest)
 		*rest++ = '\0';
+	if (!k->stream.started && strcmp(line, "kmmv"))
+		return bad(k, "not a names file");
 	if (!strcmp(line, "end"))
 		return rest ? take_end(k, rest) : bad(k, "end of nothing");
 	if (!rest || !split(rest, &f))
 		return bad(k, "not a list of fields");
 	if (!strcmp(line, "kmmv"))
 		return take_start(k, &f);
-	if (!k->stream.started)
-		return bad(k, "not a names file");
 	if (!strcmp(line, "label"))
 		return take_label(k, &f);
 	k->stream.last = 0;
@@ -277,8 +297,14 @@ int kmmv_names_feed(struct kmmv *k, const char *bytes, size_t len)
 	return 0;
 }
 
-static int read_fd(struct kmmv *k, int fd)
+/*
+ * Up to where the stream ends for now. A device is left at the first end that
+ * is late enough, else a storm of changes could hold the reader for ever; a
+ * file that only grows is given up.
+ */
+static int read_fd(struct kmmv *k, int fd, uint64_t target)
 {
+	uint64_t left = (k->nr_instances + 65536ULL) * 2 * KMMV_LINE_MAX;
 	char *buffer = malloc(CHUNK);
 	ssize_t n;
 	int err = 0;
@@ -289,11 +315,21 @@ static int read_fd(struct kmmv *k, int fd)
 		n = read(fd, buffer, CHUNK);
 		if (!n)
 			break;
-		if (n > 0)
-			err = kmmv_names_feed(k, buffer, (size_t)n);
-		else if (errno != EINTR)
-			err = kmmv_fail(k, -errno, "%s/names: %s", k->dir,
-					strerror(errno));
+		if (n < 0) {
+			if (errno != EINTR)
+				err = kmmv_fail(k, -errno, "%s/names: %s",
+						k->dir, strerror(errno));
+			continue;
+		}
+		err = kmmv_names_feed(k, buffer, (size_t)n);
+		if (k->kind == KMMV_DEVICE) {
+			if (!k->stream.len && kmmv_names_reached(k, target))
+				break;
+		} else if (!err && (uint64_t)n > left) {
+			err = bad(k, "longer than all its records can be");
+		} else {
+			left -= (uint64_t)n;
+		}
 	}
 	free(buffer);
 	return err;
@@ -332,7 +368,7 @@ int kmmv_names_read(struct kmmv *k, uint64_t target)
 	if (k->kind != KMMV_DEVICE && k->stream.started)
 		err = reopen(k);
 	if (!err)
-		err = read_fd(k, k->names_fd);
+		err = read_fd(k, k->names_fd, target);
 	if (err)
 		return err;
 	if (!k->stream.complete || k->stream.len)
@@ -341,9 +377,17 @@ int kmmv_names_read(struct kmmv *k, uint64_t target)
 	return kmmv_names_reached(k, target) ? 0 : -EAGAIN;
 }
 
-/* Generations wrap: a later one is less than half the range away. */
+/*
+ * Generations wrap: a later one is less than half the range away. Where there
+ * is no 64-bit atomicity the range is that of 32 bits.
+ */
 bool kmmv_names_reached(const struct kmmv *k, uint64_t target)
 {
-	return k->stream.complete &&
-	       (int64_t)(k->stream.generation - target) >= 0;
+	uint64_t ahead = k->stream.generation - target;
+
+	if (!k->stream.complete)
+		return false;
+	if (k->header.features_compat & KMMV_F_ATOMIC64)
+		return (int64_t)ahead >= 0;
+	return (int32_t)(uint32_t)ahead >= 0;
 }

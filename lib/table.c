@@ -264,6 +264,22 @@ static int mark_changed(struct kmmv *k, uint32_t number)
 	return 0;
 }
 
+/*
+ * An instance that is not counted yet may have come since; its pages are there
+ * before its name is. Nothing is allocated for a number that is not counted: it
+ * may be anybody's invention.
+ */
+static int check_number(struct kmmv *k, uint32_t number)
+{
+	int err = 0;
+
+	if (number >= k->nr_instances)
+		err = kmmv_update_instances(k);
+	if (!err && number >= k->nr_instances)
+		err = bad(k, "instance %u of %u", number, k->nr_instances);
+	return err;
+}
+
 /* INFO's strings are the caller's; the label comes with its own line. */
 int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 {
@@ -273,9 +289,9 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 	char *name;
 	int err;
 
-	if (number >= k->header.capacity)
-		return bad(k, "instance number %u, capacity %u", number,
-			   k->header.capacity);
+	err = check_number(k, number);
+	if (err)
+		return err;
 	if (info->state != KMMV_FREE && !*info->name)
 		return bad(k, "instance %u without a name", number);
 	if (!family_by_id(t, info->family))
@@ -348,6 +364,39 @@ static int check_unique(struct kmmv *k, uint32_t number)
 	return 0;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/*
+ * No family's name is the beginning of another's, up to a dot. The dot sorts
+ * before all else that a name may hold, so it would be its neighbour.
+ */
+static int check_families(struct kmmv *k)
+{
+	struct kmmv_table *t = &k->table;
+	const char **names = calloc(t->nr_families, sizeof(*names));
+	uint32_t i;
+	size_t len;
+	int err = 0;
+
+	if (!names)
+		return kmmv_fail_nomem(k);
+	for (i = 0; i < t->nr_families; i++)
+		names[i] = t->families[i].name;
+	qsort(names, t->nr_families, sizeof(*names), compare_names);
+	for (i = 1; !err && i < t->nr_families; i++) {
+		len = strlen(names[i - 1]);
+		if (!strncmp(names[i - 1], names[i], len) &&
+		    names[i][len] == '.')
+			err = bad(k, "families %s and %s cannot both be",
+				  names[i - 1], names[i]);
+	}
+	free(names);
+	return err;
+}
+
 /* At an "end" line: the batch as a whole. 1 if it changed anything. */
 int kmmv_table_end(struct kmmv *k)
 {
@@ -362,6 +411,11 @@ int kmmv_table_end(struct kmmv *k)
 		t->instances[t->changed[i]].changed = false;
 	}
 	t->nr_changed = 0;
+	if (t->families_changed) {
+		err = check_families(k);
+		if (err)
+			return err;
+	}
 	t->families_changed = false;
 	return changed;
 }

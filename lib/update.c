@@ -65,6 +65,19 @@ int kmmv_update_instances(struct kmmv *k)
 	return 0;
 }
 
+static int take_online(struct kmmv *k)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->mask_words; i++)
+		if (k->scratch[i] & ~k->possible[i])
+			return kmmv_fail(k, -EBADMSG,
+					 "%s/counters: a CPU is online that is not possible",
+					 k->dir);
+	memcpy(k->online, k->scratch, k->mask_words * 8);
+	return 0;
+}
+
 /* The words of the header that belong to the table, of one generation. */
 int kmmv_update_words(struct kmmv *k)
 {
@@ -82,8 +95,7 @@ int kmmv_update_words(struct kmmv *k)
 		kmmv_rmb();
 		if (kmmv_load64(kword(&k->kheader->gen1)) == generation) {
 			k->slots_free = slots_free;
-			memcpy(k->online, k->scratch, k->mask_words * 8);
-			return 0;
+			return take_online(k);
 		}
 	} while (kmmv_retry(k, &tries));
 	return kmmv_fail(k, -EAGAIN, "%s: the table does not hold still; try again",
@@ -98,9 +110,10 @@ static int read_on(struct kmmv *k)
 	int err;
 
 	for (;;) {
+		/* update_words:A as well: the names come after it. */
 		target = kmmv_load64_acquire(kword(&k->kheader->gen2));
 		err = kmmv_names_read(k, target);
-		if (err != -EAGAIN)
+		if (err != -EAGAIN || k->kind == KMMV_CAPTURED)
 			break;
 		if (!kmmv_retry(k, &tries))
 			return kmmv_fail(k, -EAGAIN,
@@ -120,10 +133,24 @@ static int read_on(struct kmmv *k)
 	return err;
 }
 
-static bool is_consistent(const struct kmmv *k)
+/* What does not move has no second chance to agree with itself. */
+static int open_table(struct kmmv *k)
 {
-	return k->header.gen1 == k->header.gen2 &&
-	       k->stream.generation == k->header.gen2;
+	int err = 0;
+
+	if (k->kind == KMMV_CAPTURED && k->header.gen1 != k->header.gen2)
+		return kmmv_fail(k, -EBADMSG,
+				 "%s/counters: copied amid a change; use kmmvdump --capture",
+				 k->dir);
+	err = kmmv_update_instances(k);
+	if (!err)
+		err = read_on(k);
+	if (k->kind == KMMV_CAPTURED && (!err || err == -EAGAIN) &&
+	    k->stream.generation != k->header.gen2)
+		err = kmmv_fail(k, -EBADMSG,
+				"%s: names and counters are of different generations; capture them again",
+				k->dir);
+	return err;
 }
 
 int kmmv_open(const char *dir, struct kmmv **handle)
@@ -140,11 +167,7 @@ int kmmv_open(const char *dir, struct kmmv **handle)
 	if (!err)
 		err = kmmv_table_init(k);
 	if (!err)
-		err = read_on(k);
-	if (!err && k->kind == KMMV_CAPTURED && !is_consistent(k))
-		err = kmmv_fail(k, -EBADMSG,
-				"%s: names and counters are of different generations; capture them again",
-				dir);
+		err = open_table(k);
 	if (err) {
 		kmmv_fail_open(k);
 		kmmv_close(k);
@@ -185,6 +208,7 @@ static int update(struct kmmv *k)
 		return kmmv_fail(k, -ESTALE,
 				 "%s: the module was loaded again; open it again",
 				 k->dir);
+	/* update_words:A as well: nothing was begun after it was complete. */
 	if (kmmv_load64_acquire(kword(&k->kheader->gen2)) == k->generation &&
 	    kmmv_load64(kword(&k->kheader->gen1)) == k->generation)
 		return kmmv_update_instances(k);
