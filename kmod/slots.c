@@ -198,9 +198,10 @@ void kmmv_slots_put(struct kmmv_slots *slots, u32 number)
 
 	WRITE_ONCE(*inc, *inc + 1);
 	/*
-	 * slots:C pairs with the reader's: values before the incarnation. A full
-	 * barrier, because the next owner counts on other CPUs: the incarnation
-	 * has to have reached every CPU before any of them can count.
+	 * slots:C pairs with read_status:A: values before the incarnation. A
+	 * full barrier, because the next owner counts on other CPUs: the
+	 * incarnation has to have reached every CPU before any of them can
+	 * count.
 	 */
 	smp_mb();
 
@@ -266,11 +267,11 @@ static void pair_store(struct kmmv_pair *pair, u64 *ctr, u64 value)
 
 	memcpy(halves, &value, sizeof(value));
 	WRITE_ONCE(pair->begun, pair->begun + 1);
-	/* slots:D pairs with slots:G: who sees a new half sees begun. */
+	/* slots:D pairs with slots:G, read_pair:B: who sees it sees begun. */
 	smp_store_release(&half[0], halves[0]);
 	/* slots:D for the other half. */
 	smp_store_release(&half[1], halves[1]);
-	/* slots:E pairs with slots:F: who sees done sees both halves. */
+	/* slots:E pairs with slots:F, read_pair:A: who sees done sees both. */
 	smp_store_release(&pair->done, pair->begun);
 }
 

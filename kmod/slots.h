@@ -2,15 +2,16 @@
 /*
  * The slot store: numbers, each a 64-bit counter on every possible CPU.
  *
- * Memory ordering (labels in slots.[ch]; the other side of the incarnation and
- * of the pair is in lib/read.c):
+ * Memory ordering (labels in slots.[ch]; read_*: in lib/read.c):
  *
  *	slots:A  pages before open, release    - slots:B  open before pages, acquire
  *	    an update or a fault that sees a number sees its page.
- *	slots:C  incarnation before zeroing    - read.c: values before incarnation
+ *	slots:C  incarnation before zeroing    - read_status:A  values before it
  *	    a reader that saw the next owner's zero sees the next incarnation.
  *	slots:D  begun before a half, release  - slots:G  half before begun, acquire
+ *	slots:D  the same                      - read_pair:B  halves before begun
  *	slots:E  halves before done, release   - slots:F  done before halves, acquire
+ *	slots:E  the same                      - read_pair:A  done before halves
  *	    a reader that finds done and begun equal read no half of an update.
  *	slots:H, slots:I  zeroing before the pointer, release - area:A, area:B
  *	    who maps a page before its number is given out maps zeroes.

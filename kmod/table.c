@@ -35,11 +35,11 @@ static void change_end(struct kmmv_table *table)
 {
 	struct kmmv_header *header = table->header;
 
-	/* table:A pairs with the reader's: the table before gen1. */
+	/* table:A pairs with update_words:B: the table before gen1. */
 	smp_store_release(&header->slots_free, kmmv_slots_left(&table->slots));
-	/* table:A; and table:C, pages before nr_instances. */
+	/* table:A; and table:C, the pages before nr_instances. */
 	smp_store_release(&header->nr_instances, table->slots.nr);
-	/* table:B pairs with the reader's: gen2 before the table. */
+	/* table:B pairs with update_words:A: gen2 before the table. */
 	smp_store_release(generation_word(&header->gen2), table->generation);
 	wake_up_interruptible_all(&table->changed);
 }
@@ -611,7 +611,7 @@ static void store_mask(u64 *word, u64 bits)
 	u32 halves[2];
 
 	memcpy(halves, &bits, sizeof(bits));
-	/* table:A pairs with the reader's: the table before gen1. */
+	/* table:A pairs with update_words:B: the table before gen1. */
 	smp_store_release(&half[0], halves[0]);
 	/* table:A for the other half. */
 	smp_store_release(&half[1], halves[1]);

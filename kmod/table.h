@@ -3,12 +3,12 @@
  * The table: families, instances, their numbers, and the header that readers
  * map.
  *
- * Memory ordering (labels in table.c; the other side is in lib/map.c):
+ * Memory ordering (labels in table.c; the other side is in lib/update.c):
  *
- *	table:A  gen1 before the change, release - reader: table before gen1
- *	table:B  the change before gen2, release - reader: gen2 before table, acquire
+ *	table:A  gen1 before the change, release - update_words:B  table before gen1
+ *	table:B  the change before gen2, release - update_words:A  gen2 before table
  *	    a reader that finds both equal read the table of one generation.
- *	table:C  pages before nr_instances, release - reader: acquire
+ *	table:C  pages before nr_instances, release - update_instances:A  acquire
  *	    a reader that counts an instance can touch its pages.
  */
 #ifndef KMMV_TABLE_H
