@@ -23,6 +23,7 @@ static const char *read_on(size_t step)
 	do {
 		n = kmmv_cursor_read(&cursor, text + done, step);
 		ck_assert_int_ge(n, 0);
+		ck_assert_int_le(n, (ssize_t)step);
 		done += n;
 	} while (n);
 	text[done] = '\0';
@@ -78,14 +79,30 @@ START_TEST(only_what_changed)
 	ck_assert(kmmv_cursor_ready(&cursor));
 	ck_assert_str_eq(read_on(4096), "end 3\n");
 
+	/* Each kind of change by itself. */
+	a = kmmv_table_add(&table, family, "c");
+	read_on(4096);
+	kmmv_table_label(&table, a, "k", "t");
+	ck_assert_str_eq(read_on(4096),
+			 "instance number=2 family=0 incarnation=0 state=active name=c\n"
+			 "label number=2 incarnation=0 key=k text=t\n"
+			 "end 5\n");
+	kmmv_table_del(&table, a);
+	read_on(4096);
+	kmmv_table_forget(&table, a);
+	ck_assert_str_eq(read_on(4096),
+			 "instance number=2 family=0 incarnation=1 state=free name=\n"
+			 "end 7\n");
+
 	/* The number's next owner takes the place of its record. */
-	for (a = 2; a < 1030; a++) {
+	for (a = 3; a < 1030; a++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "n%d", a);
 		kmmv_table_add(&table, family, name);
 	}
 	kmmv_table_add(&table, family, "new");
+	kmmv_table_add(&table, family, "newer");
 	ck_assert_ptr_null(strstr(table_names(), "state=free"));
 	kmmv_cursor_fini(&cursor);
 }
@@ -125,6 +142,32 @@ START_TEST(change_within_a_line)
 			 "umber=0 family=0 incarnation=0 state=inactive name=a\n"
 			 "instance number=0 family=0 incarnation=0 state=active name=a\n"
 			 "end 1\n");
+	kmmv_cursor_fini(&cursor);
+}
+END_TEST
+
+START_TEST(rest)
+{
+	char part[64];
+
+	/* Of the last line, which poll() has to know of. */
+	kmmv_cursor_init(&cursor, &table);
+	read_on(4096);
+	kmmv_table_online(&table, 0, true);
+	ck_assert_int_eq(kmmv_cursor_read(&cursor, part, 3), 3);
+	ck_assert(kmmv_cursor_ready(&cursor));
+	ck_assert_str_eq(read_on(4096), " 18446744073709551615\n");
+	ck_assert(!kmmv_cursor_ready(&cursor));
+
+	/* Begun anew within a line: it is not what comes first. */
+	kmmv_cursor_rewind(&cursor);
+	ck_assert_int_eq(kmmv_cursor_read(&cursor, part, 10), 10);
+	kmmv_cursor_rewind(&cursor);
+	ck_assert_str_eq(read_on(4096), table_names());
+
+	/* And closed within one: it does not stay behind. */
+	kmmv_cursor_rewind(&cursor);
+	ck_assert_int_eq(kmmv_cursor_read(&cursor, part, 10), 10);
 	kmmv_cursor_fini(&cursor);
 }
 END_TEST
@@ -205,6 +248,7 @@ int main(void)
 	tcase_add_test(tcase, only_what_changed);
 	tcase_add_loop_test(tcase, any_step_gives_the_same, 0, 6);
 	tcase_add_test(tcase, change_within_a_line);
+	tcase_add_test(tcase, rest);
 	tcase_add_test(tcase, no_memory_for_the_rest);
 	tcase_add_test(tcase, readers_do_not_meet);
 	tcase_add_test(tcase, longest_lines);

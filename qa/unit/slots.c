@@ -27,7 +27,11 @@ static const int context_cpu[CONTEXTS] = { 0, 0, 1, 1, 3, 3 };
 
 static void start(void)
 {
+	int i;
+
 	table_start(CAPACITY);
+	for (i = 0; i < CONTEXTS; i++)
+		atomic_store(&published[i], 0);
 	growing = false;
 	family = kmmv_table_family(&table, &family_a);
 	kmmv_table_add(&table, family, "zero");
@@ -237,15 +241,25 @@ static void *grower(void *argument)
 	return NULL;
 }
 
-/* Numbers at random, given out or not: what is refused touched nothing. */
+/*
+ * Numbers at random, given out or not: what is refused touched nothing, what is
+ * not has its page. Until it has met the second page often enough, and with
+ * nothing but the number to tell it so.
+ */
 static void *guesser(void *argument)
 {
 	unsigned int seed = 1;
+	int met = 0;
 
 	(void)argument;
 	shim_cpu = 0;
-	while (!atomic_load(&done))
-		kmmv_slots_add(&table.slots, rand_r(&seed) % (CAPACITY + 100), 0);
+	while (met < 1000) {
+		u32 number = rand_r(&seed) % (CAPACITY + 100);
+
+		if (kmmv_slots_add(&table.slots, number, 0) &&
+		    number >= KMMV_PER_PAGE)
+			met++;
+	}
 	return NULL;
 }
 
@@ -264,6 +278,64 @@ START_TEST(growth)
 }
 END_TEST
 
+START_TEST(counters_lie_where_the_header_says)
+{
+	const struct kmmv_geom *geom = &table.slots.geom;
+	char name[16];
+	u32 i;
+
+	for (i = TAKEN; i < CAPACITY; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		ck_assert_int_eq(kmmv_table_add(&table, family, name), i);
+	}
+	for (i = 0; i < CAPACITY; i++) {
+		u32 at = geom->counter_offset + i * 8;
+		char *page = (char *)table.slots.ctr[at / PAGE_SIZE];
+
+		ck_assert_ptr_eq(kmmv_slots_ctr(&table.slots, i),
+				 page + at % PAGE_SIZE);
+	}
+}
+END_TEST
+
+static u32 get(void)
+{
+	u32 number;
+
+	ck_assert_int_eq(kmmv_slots_get(&table.slots, &number), 0);
+	return number;
+}
+
+/* What is cancelled is the next one again, new or not, and nothing is lost. */
+START_TEST(cancelled)
+{
+	struct kmmv_slots *slots = &table.slots;
+	u32 left = kmmv_slots_left(slots), number, i;
+
+	ck_assert_uint_eq(get(), TAKEN);
+	kmmv_slots_cancel(slots, TAKEN);
+	ck_assert_uint_eq(kmmv_slots_left(slots), left);
+	for (i = TAKEN; i < CAPACITY; i++) {
+		ck_assert_uint_eq(get(), i);
+		kmmv_slots_publish(slots, i);
+	}
+	ck_assert_int_eq(kmmv_slots_get(slots, &number), -ENOSPC);
+
+	kmmv_slots_put(slots, 10);
+	ck_assert_uint_eq(get(), 10);
+	kmmv_slots_cancel(slots, 10);
+	kmmv_slots_put(slots, 11);
+	kmmv_slots_put(slots, 12);
+	ck_assert_uint_eq(get(), 10);
+	kmmv_slots_cancel(slots, 10);
+	ck_assert_uint_eq(kmmv_slots_left(slots), 3);
+	for (i = 10; i < 13; i++)
+		ck_assert_uint_eq(get(), i);
+	ck_assert_int_eq(kmmv_slots_get(slots, &number), -ENOSPC);
+	ck_assert_uint_eq(kmmv_slots_left(slots), 0);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("slots");
@@ -273,5 +345,7 @@ int main(void)
 	tcase_add_test(tcase, nothing_lost);
 	tcase_add_test(tcase, no_count_under_another_incarnation);
 	tcase_add_test(tcase, growth);
+	tcase_add_test(tcase, counters_lie_where_the_header_says);
+	tcase_add_test(tcase, cancelled);
 	return run_suite("slots", tcase);
 }

@@ -195,6 +195,7 @@ END_TEST
 
 START_TEST(a_forgotten_number_has_another_incarnation)
 {
+	struct kmmv_slot slot;
 	char name[16];
 	int a, i, n;
 
@@ -207,11 +208,12 @@ START_TEST(a_forgotten_number_has_another_incarnation)
 	ck_assert_uint_eq(table.header->nr_instances, 1030);
 
 	for (i = 0, a = 5; i < 3; i++, a = 1029) {
-		ck_assert(adjust(a, 9));
+		ck_assert(adjust(a, 9LL << 32 | 9));
 		ck_assert_int_eq(kmmv_table_del(&table, a), 0);
 		ck_assert_int_eq(kmmv_table_add(&table, family, "x"), -ENOSPC);
 		ck_assert_int_eq(kmmv_table_forget(&table, a), 0);
 		ck_assert_int_eq(kmmv_table_forget(&table, a), -ENOENT);
+		ck_assert_int_eq(kmmv_table_slot(&table, a, &slot), -ENOENT);
 		ck_assert_uint_eq(table.header->slots_free, 1);
 		n = kmmv_table_add(&table, family, i & 1 ? "x" : "y");
 		ck_assert_int_eq(n, a);
@@ -296,6 +298,32 @@ START_TEST(labels)
 	ck_assert_uint_eq(table.generation, generation + 1);
 	ck_assert_int_eq(kmmv_table_label(&table, a, "k", NULL), 0);
 	ck_assert_ptr_null(strstr(table_names(), "label"));
+
+	/* It goes with its instance. */
+	ck_assert_int_eq(kmmv_table_label(&table, a, "k", "t"), 0);
+	kmmv_table_del(&table, a);
+	ck_assert_ptr_nonnull(strstr(table_names(), "label"));
+	kmmv_table_forget(&table, a);
+	ck_assert_ptr_null(strstr(table_names(), "label"));
+}
+END_TEST
+
+/* Over every growth of the buckets, and in each family by itself. */
+START_TEST(names_are_found_again)
+{
+	struct kmmv_family other = family_a;
+	int families[2], i, again;
+	char name[16];
+
+	other.name = "disk.write";
+	families[0] = family;
+	families[1] = kmmv_table_family(&table, &other);
+	for (again = 0; again < 2; again++)
+		for (i = 0; i < 1030; i++) {
+			snprintf(name, sizeof(name), "n%d", i / 2);
+			ck_assert_int_eq(kmmv_table_add(&table, families[i % 2],
+							name), i);
+		}
 }
 END_TEST
 
@@ -310,6 +338,7 @@ START_TEST(every_allocation_fails_once)
 	unsigned long generation;
 	char name[32], before[4096];
 	int i, n, step, failed = 0;
+	u32 left;
 
 	for (step = 0; step < 4; step++)
 		for (n = 1;; n++) {
@@ -321,6 +350,7 @@ START_TEST(every_allocation_fails_once)
 				kmmv_table_add(&table, family, name);
 			}
 			generation = table.generation;
+			left = kmmv_slots_left(&table.slots);
 			strncpy(before, table_names(), sizeof(before) - 1);
 			shim_fail_in = n;
 			if (step == 0)
@@ -340,6 +370,7 @@ START_TEST(every_allocation_fails_once)
 			failed++;
 			ck_assert_int_eq(err, -ENOMEM);
 			ck_assert_uint_eq(table.generation, generation);
+			ck_assert_uint_eq(kmmv_slots_left(&table.slots), left);
 			ck_assert_int_eq(strncmp(before, table_names(),
 						 sizeof(before) - 1), 0);
 		}
@@ -415,6 +446,7 @@ int main(void)
 	tcase_add_test(tcase, longest_free_first);
 	tcase_add_test(tcase, too_many_references);
 	tcase_add_test(tcase, labels);
+	tcase_add_test(tcase, names_are_found_again);
 	tcase_add_test(tcase, every_allocation_fails_once);
 	tcase_add_test(tcase, init_fails_at_every_allocation);
 	tcase_add_test(tcase, header_says_what_is);

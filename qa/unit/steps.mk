@@ -1,0 +1,11 @@
+# steps.c includes slots.c and table.c, so that it sees their loads and stores.
+# One thread: ThreadSanitizer has nothing to say.
+steps-sources := qa/unit/steps.c kmod/geom.c kmod/family.c kmod/names.c \
+	qa/shim/shim.c
+steps-cflags = $(core-cflags)
+steps-variants := plain asan
+steps-pair-sources := $(subst steps.c,steps-pair.c,$(steps-sources))
+steps-pair-cflags = $(core-cflags) -DKMMV_SHIM_PAIR
+steps-pair-variants := plain asan
+
+unit-programs += steps steps-pair
