@@ -68,3 +68,13 @@ void kmmv_mirror_renew(struct kmmv_mirror *mirror, u64 raw)
 	mirror->last = raw;
 	mirror->total += raw;
 }
+
+/**
+ * kmmv_mirror_rebase() - follow another account of the same thing
+ * @mirror: goes on from what it shows
+ * @raw: value of the new one; its difference to the old one means nothing
+ */
+void kmmv_mirror_rebase(struct kmmv_mirror *mirror, u64 raw)
+{
+	mirror->last = raw;
+}

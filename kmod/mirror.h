@@ -14,6 +14,7 @@
  *				was: what was counted twice counts once
  *	its owner is new	the source started from 0: all of it is added,
  *				and nothing is lost
+ *	its account changed	the count stands, and goes on from the new value
  *	first sight		a count that is shown already (the module was
  *				loaded before) is kept where it is ahead of the
  *				source; else it is the source's
@@ -51,5 +52,6 @@ bool kmmv_mirror_adopt(struct kmmv_mirror *mirror, enum kmmv_mirror_rule rule,
 bool kmmv_mirror_advance(struct kmmv_mirror *mirror, enum kmmv_mirror_rule rule,
 			 u64 raw);
 void kmmv_mirror_renew(struct kmmv_mirror *mirror, u64 raw);
+void kmmv_mirror_rebase(struct kmmv_mirror *mirror, u64 raw);
 
 #endif /* KMMV_MIRROR_H */

@@ -67,6 +67,7 @@ void kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
 void kmmv_stat_row_advance(struct kmmv_stat_row *row, int cpu,
 			   enum kmmv_mirror_rule rule, u64 raw);
 void kmmv_stat_row_renew(struct kmmv_stat_row *row, int cpu, u64 raw);
+void kmmv_stat_row_rebase(struct kmmv_stat_row *row, int cpu, u64 raw);
 void kmmv_stat_row_add(struct kmmv_stat_row *row, u64 delta);
 void kmmv_stat_row_set(struct kmmv_stat_row *row, u64 value);
 
@@ -75,6 +76,7 @@ void kmmv_stat_self_exit(void);
 void kmmv_stat_self_reset(enum kmmv_stat_source source);
 void kmmv_stat_self_failed(int err);
 void kmmv_stat_self_copied(u64 begun);
+u64 kmmv_stat_self_last(void);
 
 int kmmv_stat_cpu_init(void);
 void kmmv_stat_cpu_exit(void);

@@ -3,6 +3,7 @@
  * CPU times and softirqs: /proc/stat and /proc/softirqs.
  */
 #include <linux/kernel_stat.h>
+#include <linux/ktime.h>
 #include <linux/tick.h>
 
 #include "stat.h"
@@ -13,7 +14,8 @@ static const struct kmmv_family cpu_family = {
 	.semantics = KMMV_COUNTER,
 	.oneline = "CPU time by what it was spent on, as /proc/stat has it",
 	.help = "user includes guest, nice includes guest_nice. idle and iowait of a CPU\n"
-		"that is offline stand. How exact the times are is the kernel's affair:\n"
+		"that is offline stand; /proc/stat may count that time, or forget all\n"
+		"before it, once the CPU is back. How exact the times are is the kernel's affair:\n"
 		"without CONFIG_VIRT_CPU_ACCOUNTING all but idle and iowait are sampled\n"
 		"at each tick.\n"
 		"What else is in /proc/stat is out of a module's reach and not here:\n"
@@ -100,6 +102,20 @@ static u64 raw_time(const struct kernel_cpustat *stat, int cpu,
 	return usecs == -1ULL ? stat->cpustat[index] : usecs * NSEC_PER_USEC;
 }
 
+/*
+ * What was kept by an earlier load is another account of idle time where a CPU
+ * was offline meanwhile: what the kernel's has more than there was time for is
+ * no reason to jump.
+ */
+static bool is_another(u64 kept, u64 raw, int cpu, enum cpu_usage_stat index)
+{
+	u64 elapsed = ktime_get_ns() - kmmv_stat_self_last();
+
+	if (!kept || !is_idle(index))
+		return false;
+	return !cpu_online(cpu) || raw > kept + elapsed;
+}
+
 static void adopt_times(int cpu)
 {
 	struct kernel_cpustat stat;
@@ -111,36 +127,36 @@ static void adopt_times(int cpu)
 	for (i = 0; i < ARRAY_SIZE(times); i++) {
 		row = time_rows[i];
 		raw = raw_time(&stat, cpu, times[i].index);
-		/* Another account of the same time: no reason to jump to it. */
-		if (!cpu_online(cpu) && is_idle(times[i].index))
-			raw = row->cell[cpu].total ?: raw;
-		kmmv_stat_row_adopt(row, cpu, KMMV_MIRROR_HOLD, raw);
+		if (is_another(row->cell[cpu].total, raw, cpu, times[i].index))
+			kmmv_stat_row_rebase(row, cpu, raw);
+		else
+			kmmv_stat_row_adopt(row, cpu, KMMV_MIRROR_HOLD, raw);
 	}
 	note_online(cpu);
 }
 
 /*
- * idle and iowait stand while the CPU is offline. When it is back they may come
- * from another place, or from 0: what fell then will not come back, and
- * waiting for it would lose time.
+ * idle and iowait stand while the CPU is offline. When it is back, some kernels
+ * have set them to 0, and some have added the time that it was away (a CPU dies
+ * in an idle period, which the first interrupt after its return may end).
  */
 static void copy_times(int cpu)
 {
-	enum kmmv_mirror_rule rule;
+	bool was = cpumask_test_cpu(cpu, &was_online);
 	struct kernel_cpustat stat;
+	u64 raw;
 	int i;
 
 	kcpustat_cpu_fetch(&stat, cpu);
 	for (i = 0; i < ARRAY_SIZE(times); i++) {
-		rule = KMMV_MIRROR_HOLD;
-		if (is_idle(times[i].index)) {
-			if (!cpu_online(cpu))
-				continue;
-			if (!cpumask_test_cpu(cpu, &was_online))
-				rule = KMMV_MIRROR_WRAP64;
-		}
-		kmmv_stat_row_advance(time_rows[i], cpu, rule,
-				      raw_time(&stat, cpu, times[i].index));
+		if (is_idle(times[i].index) && !cpu_online(cpu))
+			continue;
+		raw = raw_time(&stat, cpu, times[i].index);
+		if (is_idle(times[i].index) && !was)
+			kmmv_stat_row_rebase(time_rows[i], cpu, raw);
+		else
+			kmmv_stat_row_advance(time_rows[i], cpu,
+					      KMMV_MIRROR_HOLD, raw);
 	}
 	note_online(cpu);
 }
@@ -217,7 +233,7 @@ void kmmv_stat_cpu_copy(void)
 	}
 }
 
-/* On the CPU itself: where its idle time goes on from. */
+/* On the CPU itself, so that no idle period is open: idle time goes on here. */
 void kmmv_stat_cpu_came(int cpu)
 {
 	copy_times(cpu);

@@ -172,6 +172,17 @@ void kmmv_stat_row_renew(struct kmmv_stat_row *row, int cpu, u64 raw)
 }
 
 /**
+ * kmmv_stat_row_rebase() - the source is another account of the same thing
+ * @row: just created, or adopted
+ * @cpu: possible
+ * @raw: the new account's value
+ */
+void kmmv_stat_row_rebase(struct kmmv_stat_row *row, int cpu, u64 raw)
+{
+	kmmv_mirror_rebase(cell_of(row, cpu), raw);
+}
+
+/**
  * kmmv_stat_row_add() - count something of this module's own
  * @row: a total
  * @delta: what to add

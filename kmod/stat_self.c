@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the source says of itself: when it copied, what went back, what failed.
+ *
+ * Memory ordering; the other side is in lib/read.c:
+ *
+ *	stat_self:A  values before their time - read_status:A  time before values
+ *	    values that are read after their time are of it, or younger.
  */
 #include <linux/printk.h>
 
@@ -105,7 +110,13 @@ void kmmv_stat_self_failed(int err)
 /* Last of a copy: whoever sees the time sees values of it, or later ones. */
 void kmmv_stat_self_copied(u64 begun)
 {
-	/* Values before their time; a reader loads the time first. */
+	/* stat_self:A pairs with read_status:A; a reader asks for the time first. */
 	smp_wmb();
 	kmmv_stat_row_set(copied, begun);
+}
+
+/* When the last copy was begun, this load's or an earlier one's; 0 for none. */
+u64 kmmv_stat_self_last(void)
+{
+	return copied->cell[0].total;
 }

@@ -127,22 +127,25 @@ START_TEST(new_life)
 END_TEST
 
 /* A CPU goes and comes: idle time stands, then goes on from where it comes. */
-START_TEST(other_source)
+START_TEST(other_account)
 {
 	struct kmmv_mirror mirror = {};
 
 	kmmv_mirror_adopt(&mirror, HOLD, 500);
 	ck_assert(!kmmv_mirror_advance(&mirror, HOLD, 600));
-	/* Back, from 0: counted as a fall, no waiting for 600. */
-	ck_assert(kmmv_mirror_advance(&mirror, W64, 3));
+	/* Back, from 0: no waiting for 600. */
+	kmmv_mirror_rebase(&mirror, 3);
+	ck_assert_uint_eq(mirror.total, 600);
 	ck_assert(!kmmv_mirror_advance(&mirror, HOLD, 10));
 	ck_assert_uint_eq(mirror.total, 607);
 	/* Jitter still holds. */
 	ck_assert(kmmv_mirror_advance(&mirror, HOLD, 8));
 	ck_assert(!kmmv_mirror_advance(&mirror, HOLD, 10));
 	ck_assert_uint_eq(mirror.total, 607);
-	/* Back, and the kernel kept it: nothing lost. */
-	ck_assert(!kmmv_mirror_advance(&mirror, W64, 15));
+	/* Back, with all the time that it was away: not taken over. */
+	kmmv_mirror_rebase(&mirror, 48000);
+	ck_assert_uint_eq(mirror.total, 607);
+	ck_assert(!kmmv_mirror_advance(&mirror, HOLD, 48005));
 	ck_assert_uint_eq(mirror.total, 612);
 }
 END_TEST
@@ -251,6 +254,11 @@ static void run_oracle(enum kmmv_mirror_rule rule, unsigned int seed)
 			oracle.total += oracle.raw;
 			kmmv_mirror_renew(&mirror, oracle.raw);
 			break;
+		case 2:
+			oracle.raw = narrow(&oracle, draw(&seed, limit));
+			oracle.high = oracle.raw;
+			kmmv_mirror_rebase(&mirror, oracle.raw);
+			break;
 		default:
 			count(&oracle, draw(&seed, limit));
 			resets += kmmv_mirror_advance(&mirror, rule, oracle.raw);
@@ -282,7 +290,7 @@ int main(void)
 	tcase_add_loop_test(tcase, advance, 0, 19);
 	tcase_add_test(tcase, many_wraps);
 	tcase_add_test(tcase, new_life);
-	tcase_add_test(tcase, other_source);
+	tcase_add_test(tcase, other_account);
 	tcase_add_test(tcase, loaded_again);
 	tcase_add_loop_test(tcase, never_falls, 0, 50);
 	suite_add_tcase(suite, tcase);

@@ -2,9 +2,13 @@
 /*
  * kmmv.stat.* against /proc, number by number.
  *
- *	stat-check bracket ROUNDS	/proc before <= value <= /proc after, and
- *					each has all that the other has
- *	stat-check watch SECONDS	no value of any CPU ever falls
+ *	stat-check bracket ROUNDS [CPU...]
+ *					/proc before <= value <= /proc after, and
+ *					each has all that the other has; but for
+ *					idle and iowait of CPUs that were offline,
+ *					which /proc may count
+ *	stat-check watch SECONDS	no value of any CPU ever falls, and no CPU is
+ *					idle for longer than there was time
  *	stat-check dump FAMILY [AGE]	a line for each instance: name, state, a
  *					value for each CPU area, action or -
  *
@@ -137,7 +141,9 @@ static void take(struct reading *reading)
 	proc_read(reading->second);
 }
 
-static bool may_fall(const struct proc_value *value)
+static int was_away[64], nr_away;
+
+static bool is_idle(const struct proc_value *value)
 {
 	return value->file == PROC_STAT &&
 		(!strcmp(value->name, "idle") || !strcmp(value->name, "iowait"));
@@ -147,7 +153,7 @@ static uint64_t lower(const struct proc_value *first, const struct reading *befo
 {
 	const struct proc_value *second;
 
-	second = may_fall(first) ? proc_find(before->second, first) : NULL;
+	second = is_idle(first) ? proc_find(before->second, first) : NULL;
 	return second && second->value < first->value ? second->value : first->value;
 }
 
@@ -157,8 +163,18 @@ static uint64_t upper(const struct proc_value *first, const struct reading *afte
 
 	if (!first)
 		return UINT64_MAX;	/* vanished meanwhile */
-	second = may_fall(first) ? proc_find(after->second, first) : NULL;
+	second = is_idle(first) ? proc_find(after->second, first) : NULL;
 	return second && second->value > first->value ? second->value : first->value;
+}
+
+static bool is_other_account(const struct proc_value *value)
+{
+	int i;
+
+	for (i = 0; is_idle(value) && i < nr_away; i++)
+		if (value->cpu == was_away[i])
+			return true;
+	return false;
 }
 
 static void check_value(const struct proc_value *value, const struct reading *before,
@@ -169,7 +185,7 @@ static void check_value(const struct proc_value *value, const struct reading *be
 	uint64_t low = lower(value, before), high = upper(then, after), now;
 	char action[256];
 
-	if (is_beyond(value))
+	if (is_beyond(value) || is_other_account(value))
 		return;
 	if (!instance || instance->state != KMMV_ACTIVE) {
 		if (then)	/* else it vanished meanwhile */
@@ -248,12 +264,43 @@ static void bracket(int rounds)
 
 /* ---- watch */
 
-static double seconds(void)
+static uint64_t nanoseconds(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec + now.tv_nsec / 1e9;
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/*
+ * Idle time, added up, against the clock: a copy is made between the time that
+ * it says it was begun at, and now. Slack for what the kernel itself counts
+ * twice for a moment.
+ */
+static void check_idle(void)
+{
+	static uint64_t idle[4096], first_begun[4096];
+	const struct kmmv_instance_info *row, *copied;
+	const uint64_t slack = 50000000;
+	uint64_t begun, passed, now = nanoseconds();
+	uint32_t cpu;
+
+	row = kmmv_lookup(kmmv, "stat.cpu", "idle");
+	copied = kmmv_lookup(kmmv, "stat.copied", "monotonic");
+	if (!row || !copied)
+		errx(2, "no idle time");
+	begun = value_of(copied->number, 0);
+	for (cpu = 0; cpu < nr_cpus() && cpu < 4096; cpu++) {
+		if (!first_begun[cpu]) {
+			first_begun[cpu] = begun;
+			idle[cpu] = value_of(row->number, cpu);
+		}
+		passed = now - first_begun[cpu] + slack;
+		if (value_of(row->number, cpu) - idle[cpu] > passed && bad++ < 20)
+			printf("cpu %u: idle for %llu of %llu ns\n", cpu,
+			       (unsigned long long)(value_of(row->number, cpu) - idle[cpu]),
+			       (unsigned long long)passed);
+	}
 }
 
 /* What fell, of the first NR values of the round before. */
@@ -280,12 +327,12 @@ static void compare(const uint64_t *last, size_t nr)
 
 static void watch(double duration)
 {
-	double end = seconds() + duration;
+	uint64_t end = nanoseconds() + duration * 1e9;
 	uint64_t *last = NULL;
 	size_t nr = 0;
 	long rounds;
 
-	for (rounds = 0; seconds() < end; rounds++) {
+	for (rounds = 0; nanoseconds() < end; rounds++) {
 		uint64_t *swap = last;
 		size_t now;
 
@@ -294,6 +341,7 @@ static void watch(double duration)
 		shown = swap;
 		now = (size_t)read_values() * nr_cpus();
 		compare(last, nr);
+		check_idle();
 		nr = now;
 	}
 	printf("%ld rounds, %zu values each\n", rounds, nr);
@@ -325,10 +373,14 @@ static void dump(const char *name, uint64_t max_age)
 
 int main(int argc, char **argv)
 {
+	int i;
+
 	if (argc < 3)
-		errx(2, "usage: stat-check bracket ROUNDS | watch SECONDS | dump FAMILY [AGE]");
+		errx(2, "usage: stat-check bracket ROUNDS [CPU...] | watch SECONDS | dump FAMILY [AGE]");
 	if (kmmv_open(KMMV_DEVICE_DIR, &kmmv))
 		errx(2, "%s", kmmv_error(NULL));
+	for (i = 3; i < argc && nr_away < 64; i++)
+		was_away[nr_away++] = atoi(argv[i]);
 	if (!strcmp(argv[1], "bracket"))
 		bracket(atoi(argv[2]));
 	else if (!strcmp(argv[1], "watch"))

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 180
+# timeout: 240
 #
 # Every number of kmmv.stat lies between two readings of /proc around the copy.
 

@@ -84,10 +84,11 @@ not_ok "those of another do not" cmp -s "$WORK/irq1" "$WORK/irq2"
 idle_off=$(awk '$1 == "idle" { print $4 }' "$WORK/off2")
 off=$(value stat.copied monotonic 0)
 set_cpu 1 1
-ok "agrees with /proc, with CPU 1 back" $check bracket 10
+ok "agrees with /proc, with CPU 1 back" $check bracket 10 1
 idle_on=$(value stat.cpu idle 1)
 on=$(value stat.copied monotonic 0)
 note "idle of CPU 1: $idle_off offline, $idle_on back, $((on - off)) ns later"
+note "/proc/stat: $(grep 'cpu1 ' /proc/stat)"
 ok "the time that it was offline is not idle time" \
 	test $((idle_on - idle_off)) -le $((on - off))
 
@@ -105,15 +106,29 @@ wait $watcher
 is "nothing falls while CPUs go and come" $? 0
 note "$times times; $(cat "$WORK/watch")"
 ok "they did go and come" test $times -ge 5
-ok "agrees with /proc, afterwards" $check bracket 10
+ok "agrees with /proc, afterwards" $check bracket 10 1 2 3
 note "went back: $($check dump stat.resets | awk '{ print $1, $3 }' | xargs)"
 stop_load
 
+# Away while nobody looks.
 set_cpu 2 0
+$check dump stat.cpu >"$WORK/before"
 ok "unloads with a CPU offline" rmmod kmmv_stat
+set_cpu 3 0
+sleep 2
+set_cpu 3 1
 ok "loads with a CPU offline" insmod kmod/kmmv_stat.ko
-ok "agrees with /proc" $check bracket 3
+ok "agrees with /proc" $check bracket 3 1 2 3
+$check dump stat.cpu >"$WORK/after"
+is "times of the offline CPU stand" \
+	"$(awk '/^(idle|iowait)/ { print $1, $5 }' "$WORK/after")" \
+	"$(awk '/^(idle|iowait)/ { print $1, $5 }' "$WORK/before")"
+is "no time fell" "$(awk '
+	NR == FNR { for (i = 3; i < NF; i++) was[$1, i] = $i; next }
+	{ for (i = 3; i < NF; i++) if ($i < was[$1, i]) print $1, i }' \
+	"$WORK/before" "$WORK/after")" ""
 set_cpu 2 1
-ok "and with that CPU back" $check bracket 3
+ok "agrees with /proc, with that CPU back" $check bracket 3 1 2 3
+ok "nothing falls" $check watch 2
 ok "unloads" unload
 finish
