@@ -4,6 +4,7 @@
  * identifier among them means a local connection: a user who authenticated
  * from another machine has a uid and none.
  */
+#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct context {
 static struct context *contexts;
 static int nr_contexts;
 
+/* -1 is that of an entry that is free. */
 static struct context *find(int ctx)
 {
 	int i;
@@ -38,8 +40,9 @@ static struct context *find_or_add(int ctx)
 {
 	struct context *c = find(ctx);
 
-	if (!c)
-		c = find(-1);
+	if (c)
+		return c;
+	c = find(-1);
 	if (!c) {
 		c = realloc(contexts, (nr_contexts + 1) * sizeof(*c));
 		if (!c)
@@ -47,10 +50,8 @@ static struct context *find_or_add(int ctx)
 		contexts = c;
 		c = &contexts[nr_contexts++];
 	}
-	if (c->ctx != ctx || !c->have) {
-		memset(c, 0, sizeof(*c));
-		c->ctx = ctx;
-	}
+	memset(c, 0, sizeof(*c));
+	c->ctx = ctx;
 	return c;
 }
 
