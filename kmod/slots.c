@@ -230,7 +230,7 @@ u32 kmmv_slots_incarnation(const struct kmmv_slots *slots, u32 number)
  * @slots: the store
  * @number: was given out
  *
- * Context: any.
+ * Context: any; NMI where KMMV_ATOMIC64.
  */
 u64 kmmv_slots_sum(struct kmmv_slots *slots, u32 number)
 {

@@ -6,7 +6,7 @@
 #
 # - every ordered access (smp_store_release(), smp_load_acquire(), barriers,
 #   atomics whose order is spelled out, what lib/barrier.h defines) has a comment
-#   right above it that begins with its label, FILE:LETTER;
+#   right above it that begins with its label, FILE:LETTER or FILE_WHAT:LETTER;
 # - a label in front of anything else is an error, and so is one in a comment
 #   that no access has;
 # - the top comment of the file, or of the header of its name, has one line for
@@ -90,6 +90,10 @@ broken "sees a weaker barrier" kmod/slots.c \
 broken "sees that the other side is gone" kmod/slots.h \
 	'/slots:B/{n;s/smp_load_acquire(&\(.*\))))/READ_ONCE(\1)))/}' \
 	'slots:B is nowhere'
+broken "sees that the reader's fence is gone" lib/read.c \
+	'/read_pair:B pairs/{n;d}' 'read_pair:B is nowhere'
+broken "sees that the reader's load is plain" lib/update.c \
+	's/kmmv_load32_acquire(/kmmv_load32(/' 'update_instances:A is nowhere'
 broken "sees a pair that is in no table" kmod/slots.h \
 	'/^ \*\tslots:A /d' 'slots:A is in no table'
 broken "sees a table with a pair too many" kmod/table.h \
