@@ -240,9 +240,13 @@ static int load_area(struct kmmv *k, uint64_t length)
 		err = alloc_areas(k);
 	if (err)
 		return err;
-	/* 2^32 instances on the 2^23 CPUs of a mask do not overflow. */
+	/*
+	 * 2^32 instances on the 2^23 CPUs of a mask do not overflow. The table
+	 * counts, too: a name for the last number makes it that long.
+	 */
 	bytes = (uint64_t)h->nr_instances * 8 * (k->nr_areas + 1ULL);
-	if (bytes > CAPTURED_MAX)
+	if (bytes + (uint64_t)h->nr_instances * sizeof(struct kmmv_instance) >
+	    CAPTURED_MAX)
 		return kmmv_fail(k, -ENOMEM,
 				 "%s/counters: %u instances on %u CPUs are more than the library reads into memory",
 				 k->dir, h->nr_instances, k->nr_areas);

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The library, from its sources; what reads values also as a 32-bit reader does.
+lib-sources := $(filter-out lib/dump.c,$(wildcard lib/*.c))
+lib-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi -Wno-tsan
+lib-programs := libopen
+split-programs :=
+
+unit-programs += $(lib-programs) $(split-programs)
+
+# Nothing in these runs beside anything.
+libopen-variants := plain asan
+libnames-variants := plain asan
+libread-variants := plain asan
+libread-split-variants := plain asan
+libfuzz-variants := plain asan
+
+define lib-rule
+$(1)-sources := qa/unit/$(1:-split=).c $(lib-sources)
+$(1)-cflags := $(lib-cflags) $(2)
+endef
+$(foreach p,$(lib-programs),$(eval $(call lib-rule,$(p),)))
+$(foreach p,$(split-programs),$(eval $(call lib-rule,$(p),-DKMMV_SPLIT64)))
