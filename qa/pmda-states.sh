@@ -80,7 +80,7 @@ is "let go: values" "$(db_values kmmv.counter)" \
 	"Try again. Information not currently available"
 is "let go: it stays so" "$(look)" '"detached"'
 is "let go: attach" "$(db_values kmmv.control.attach)" 0
-rm -r "$work/dev"
+rm -r "${work:?}/dev"
 attach
 expect "absent" absent "No such device"
 again "absent"

@@ -12,7 +12,7 @@ command -v valgrind >/dev/null || skip_all "no valgrind"
 
 # What PCP's own tools and libraries do is not ours: a record counts if one of
 # the agent's functions is in it.
-wrap=(valgrind --quiet --leak-check=full --show-leak-kinds=definite,indirect
+wrap=(valgrind --quiet --leak-check=full "--show-leak-kinds=definite,indirect"
 	--num-callers=40 --log-file="$work/valgrind.%p")
 ours()
 {
@@ -75,7 +75,7 @@ db "instance $domain.16" >/dev/null
 sed -i 's/^instance number=1/instance number=77777/' "$work/dev/names"
 reattach
 db "fetch $all" >/dev/null
-rm -r "$work/dev"
+rm -r "${work:?}/dev"
 reattach
 db "fetch $all" >/dev/null
 ok "dbpmda ends well" db_stop
