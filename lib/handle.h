@@ -128,6 +128,7 @@ void kmmv_map_close(struct kmmv *k);
 
 /* names.c: read on; TARGET is the generation that must be reached. */
 int kmmv_names_feed(struct kmmv *k, const char *bytes, size_t len);
+void kmmv_names_restart(struct kmmv *k);
 int kmmv_names_read(struct kmmv *k, uint64_t target);
 bool kmmv_names_reached(const struct kmmv *k, uint64_t target);
 
@@ -139,8 +140,8 @@ int kmmv_table_family(struct kmmv *k, uint32_t id, const char *name,
 int kmmv_table_family_text(struct kmmv *k, uint32_t id, bool help,
 			   const char *text);
 int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info);
-int kmmv_table_label(struct kmmv *k, uint32_t number, const char *key,
-		     const char *text);
+int kmmv_table_label(struct kmmv *k, uint32_t number, uint32_t incarnation,
+		     const char *key, const char *text);
 int kmmv_table_end(struct kmmv *k);
 
 /* update.c: wait a little longer each time; false when it is enough. */

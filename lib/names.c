@@ -108,15 +108,53 @@ static bool parse_u32(const char *text, uint32_t *value)
 	return true;
 }
 
+/* "MAJOR.MINOR"; cuts it up. */
+static bool parse_abi(char *text, uint32_t *major, uint32_t *minor)
+{
+	char *dot = text ? strchr(text, '.') : NULL;
+
+	if (!dot)
+		return false;
+	*dot++ = '\0';
+	return parse_u32(text, major) && parse_u32(dot, minor);
+}
+
+static bool is_control(char c)
+{
+	return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
 /* A name or a text may hold anything but control characters. */
 static bool is_clean(const char *text, size_t max)
 {
 	size_t n = 0;
 
 	for (; *text; text++, n++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+		if (is_control(*text))
 			return false;
 	return n <= max;
+}
+
+/* Help has lines. */
+static bool is_clean_help(const char *text, size_t max)
+{
+	size_t n = 0;
+
+	for (; *text; text++, n++)
+		if (is_control(*text) && *text != '\n')
+			return false;
+	return n <= max;
+}
+
+static bool is_label_key(const char *key)
+{
+	const char *p = key;
+
+	for (; *p; p++)
+		if (!(*p >= 'a' && *p <= 'z') &&
+		    (p == key || (*p != '_' && !(*p >= '0' && *p <= '9'))))
+			return false;
+	return p != key && p - key <= KMMV_LABEL_KEY_MAX;
 }
 
 /* It becomes a metric's name: components, first a letter, between dots. */
@@ -138,13 +176,12 @@ static bool is_family_name(const char *name)
 	return p != name && p - name <= KMMV_FAMILY_MAX;
 }
 
-static int take_start(struct kmmv *k, const struct fields *f)
+static int take_start(struct kmmv *k, struct fields *f)
 {
+	uint32_t major, minor;
 	uint64_t epoch;
-	unsigned int major, minor;
 
-	if (!f->abi || sscanf(f->abi, "%u.%u", &major, &minor) != 2 ||
-	    !parse_u64(f->epoch, &epoch))
+	if (!parse_abi(f->abi, &major, &minor) || !parse_u64(f->epoch, &epoch))
 		return bad(k, "not the first line of a names file");
 	if (major != KMMV_ABI_MAJOR)
 		return kmmv_fail(k, -EOPNOTSUPP,
@@ -155,15 +192,17 @@ static int take_start(struct kmmv *k, const struct fields *f)
 				 "%s: names and counters are of different loads of the module; open them again",
 				 k->dir);
 	k->stream.started = true;
+	k->stream.last = 0;
 	return 0;
 }
 
-static int take_family(struct kmmv *k, const struct fields *f)
+static int take_family(struct kmmv *k, struct fields *f)
 {
 	static const char *const names[] = { "counter", "instant", "discrete" };
 	uint32_t id;
 	int i;
 
+	k->stream.last = 0;
 	if (!parse_u32(f->id, &id) || !f->units || !f->text ||
 	    !f->semantics || !is_family_name(f->text) ||
 	    !is_clean(f->units, KMMV_UNITS_MAX))
@@ -180,12 +219,24 @@ static int take_family_text(struct kmmv *k, const struct fields *f, bool help)
 	uint32_t id;
 
 	if (!parse_u32(f->id, &id) || !f->text ||
-	    strlen(f->text) > (help ? KMMV_HELP_MAX : KMMV_ONELINE_MAX))
+	    !(help ? is_clean_help(f->text, KMMV_HELP_MAX) :
+		     is_clean(f->text, KMMV_ONELINE_MAX)))
 		return bad(k, "not a family's text");
+	k->stream.last = 0;
 	return kmmv_table_family_text(k, id, help, f->text);
 }
 
-static int take_instance(struct kmmv *k, const struct fields *f)
+static int take_oneline(struct kmmv *k, struct fields *f)
+{
+	return take_family_text(k, f, false);
+}
+
+static int take_help(struct kmmv *k, struct fields *f)
+{
+	return take_family_text(k, f, true);
+}
+
+static int take_instance(struct kmmv *k, struct fields *f)
 {
 	static const char *const states[] = { "active", "inactive", "free" };
 	struct kmmv_instance_info info = { .name = f->text };
@@ -208,15 +259,15 @@ static int take_instance(struct kmmv *k, const struct fields *f)
 	return err;
 }
 
-static int take_label(struct kmmv *k, const struct fields *f)
+static int take_label(struct kmmv *k, struct fields *f)
 {
-	uint32_t number;
+	uint32_t number, incarnation;
 
-	if (!parse_u32(f->number, &number) || !f->key || !f->text ||
-	    !*f->key || !is_clean(f->key, KMMV_LABEL_KEY_MAX) ||
-	    !is_clean(f->text, KMMV_LABEL_MAX))
+	if (!parse_u32(f->number, &number) ||
+	    !parse_u32(f->incarnation, &incarnation) || !f->key || !f->text ||
+	    !is_label_key(f->key) || !is_clean(f->text, KMMV_LABEL_MAX))
 		return bad(k, "not a label");
-	return kmmv_table_label(k, number, f->key, f->text);
+	return kmmv_table_label(k, number, incarnation, f->key, f->text);
 }
 
 static int take_end(struct kmmv *k, const char *rest)
@@ -228,6 +279,7 @@ static int take_end(struct kmmv *k, const char *rest)
 		*cut = '\0';
 	if (!parse_u64(rest, &k->stream.generation))
 		return bad(k, "end of no generation");
+	k->stream.last = 0;
 	err = kmmv_table_end(k);
 	if (err < 0)
 		return err;
@@ -236,35 +288,43 @@ static int take_end(struct kmmv *k, const char *rest)
 	return 0;
 }
 
+static const struct {
+	const char *kind;
+	int (*take)(struct kmmv *k, struct fields *f);
+} kinds[] = {
+	{ "instance", take_instance },
+	{ "label", take_label },
+	{ "family", take_family },
+	{ "oneline", take_oneline },
+	{ "help", take_help },
+	{ "kmmv", take_start },
+};
+
+/* A label line can be apart from its instance's by lines of unknown kind only. */
 static int take_line(struct kmmv *k, char *line)
 {
 	char *rest = strchr(line, ' ');
 	struct fields f;
+	size_t i;
 
 	k->stream.lines++;
 	k->stream.complete = false;
 	if (rest)
 		*rest++ = '\0';
+	if (!*line)
+		return bad(k, "no kind of line");
 	if (!k->stream.started && strcmp(line, "kmmv"))
 		return bad(k, "not a names file");
 	if (!strcmp(line, "end"))
 		return rest ? take_end(k, rest) : bad(k, "end of nothing");
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(line, kinds[i].kind))
+			break;
+	if (i == sizeof(kinds) / sizeof(kinds[0]))
+		return 0;
 	if (!rest || !split(rest, &f))
 		return bad(k, "not a list of fields");
-	if (!strcmp(line, "kmmv"))
-		return take_start(k, &f);
-	if (!strcmp(line, "label"))
-		return take_label(k, &f);
-	k->stream.last = 0;
-	if (!strcmp(line, "family"))
-		return take_family(k, &f);
-	if (!strcmp(line, "oneline"))
-		return take_family_text(k, &f, false);
-	if (!strcmp(line, "help"))
-		return take_family_text(k, &f, true);
-	if (!strcmp(line, "instance"))
-		return take_instance(k, &f);
-	return 0;
+	return kinds[i].take(k, &f);
 }
 
 int kmmv_names_feed(struct kmmv *k, const char *bytes, size_t len)
@@ -297,6 +357,15 @@ int kmmv_names_feed(struct kmmv *k, const char *bytes, size_t len)
 	return 0;
 }
 
+/* What comes next is a stream's first line; the part of a line is of no use. */
+void kmmv_names_restart(struct kmmv *k)
+{
+	k->stream.started = false;
+	k->stream.complete = false;
+	k->stream.len = 0;
+	k->stream.lines = 0;
+}
+
 /*
  * Up to where the stream ends for now. A device is left at the first end that
  * is late enough, else a storm of changes could hold the reader for ever; a
@@ -316,10 +385,14 @@ static int read_fd(struct kmmv *k, int fd, uint64_t target)
 		if (!n)
 			break;
 		if (n < 0) {
-			if (errno != EINTR)
-				err = kmmv_fail(k, -errno, "%s/names: %s",
-						k->dir, strerror(errno));
-			continue;
+			if (errno == EINTR)
+				continue;
+			err = kmmv_fail(k, -errno, "%s/names: %s", k->dir,
+					strerror(errno));
+			/* kmmv(5): what was lost comes again, from the start. */
+			if (err == -EFAULT)
+				kmmv_names_restart(k);
+			break;
 		}
 		err = kmmv_names_feed(k, buffer, (size_t)n);
 		if (k->kind == KMMV_DEVICE) {
@@ -350,9 +423,7 @@ static int reopen(struct kmmv *k)
 				 strerror(errno));
 	close(k->names_fd);
 	k->names_fd = fd;
-	k->stream.started = false;
-	k->stream.len = 0;
-	k->stream.lines = 0;
+	kmmv_names_restart(k);
 	return 0;
 }
 
@@ -364,8 +435,7 @@ int kmmv_names_read(struct kmmv *k, uint64_t target)
 {
 	int err = 0;
 
-	k->rereads++;
-	if (k->kind != KMMV_DEVICE && k->stream.started)
+	if (k->rereads++ && k->kind != KMMV_DEVICE)
 		err = reopen(k);
 	if (!err)
 		err = read_fd(k, k->names_fd, target);

@@ -143,7 +143,7 @@ static int family_append(struct kmmv *k, uint32_t id, const char *name,
 	if (t->nr_families == t->families_room) {
 		uint32_t room = t->families_room ? t->families_room * 2 : 16;
 
-		f = realloc(t->families, room * sizeof(*f));
+		f = reallocarray(t->families, room, sizeof(*f));
 		if (!f)
 			return kmmv_fail_nomem(k);
 		t->families = f;
@@ -222,11 +222,11 @@ static int table_room(struct kmmv *k, uint32_t number)
 	while (room <= number)
 		room = room > k->header.capacity / 2 ? k->header.capacity :
 						       room * 2;
-	p = realloc(t->instances, (size_t)room * sizeof(*t->instances));
+	p = reallocarray(t->instances, room, sizeof(*t->instances));
 	if (!p)
 		return kmmv_fail_nomem(k);
 	t->instances = p;
-	p = realloc(t->incarnations, (size_t)room * sizeof(*t->incarnations));
+	p = reallocarray(t->incarnations, room, sizeof(*t->incarnations));
 	if (!p)
 		return kmmv_fail_nomem(k);
 	t->incarnations = p;
@@ -253,7 +253,7 @@ static int mark_changed(struct kmmv *k, uint32_t number)
 		return 0;
 	if (t->nr_changed == t->changed_room) {
 		room = t->changed_room ? t->changed_room * 2 : 256;
-		p = realloc(t->changed, (size_t)room * sizeof(*p));
+		p = reallocarray(t->changed, room, sizeof(*p));
 		if (!p)
 			return kmmv_fail_nomem(k);
 		t->changed = p;
@@ -280,6 +280,23 @@ static int check_number(struct kmmv *k, uint32_t number)
 	return err;
 }
 
+/*
+ * Within an incarnation a number keeps its identity: else values would be taken
+ * for another's.
+ */
+static int check_identity(struct kmmv *k, const struct kmmv_instance_info *info)
+{
+	const struct kmmv_table *t = &k->table;
+	const struct kmmv_instance *in = &t->instances[info->number];
+
+	if (!t->readable[info->number] || info->state == KMMV_FREE ||
+	    in->info.incarnation != info->incarnation)
+		return 0;
+	if (in->info.family == info->family && !strcmp(in->name, info->name))
+		return 0;
+	return bad(k, "instance %u has become another", info->number);
+}
+
 /* INFO's strings are the caller's; the label comes with its own line. */
 int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 {
@@ -298,6 +315,8 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 		return bad(k, "instance %u of an unknown family %u", number,
 			   info->family);
 	err = table_room(k, number);
+	if (!err)
+		err = check_identity(k, info);
 	if (!err)
 		err = mark_changed(k, number);
 	if (err)
@@ -325,8 +344,8 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 }
 
 /* Belongs to the instance line just before it. */
-int kmmv_table_label(struct kmmv *k, uint32_t number, const char *key,
-		     const char *text)
+int kmmv_table_label(struct kmmv *k, uint32_t number, uint32_t incarnation,
+		     const char *key, const char *text)
 {
 	struct kmmv_instance *in;
 	size_t key_size = strlen(key) + 1, text_size = strlen(text) + 1;
@@ -334,6 +353,9 @@ int kmmv_table_label(struct kmmv *k, uint32_t number, const char *key,
 	if (k->stream.last != number + 1)
 		return bad(k, "label of instance %u at another's", number);
 	in = &k->table.instances[number];
+	if (in->info.incarnation != incarnation)
+		return bad(k, "not a label of incarnation %u",
+			   in->info.incarnation);
 	if (in->label || in->info.state == KMMV_FREE)
 		return bad(k, "a label too many of instance %u", number);
 	in->label = malloc(key_size + text_size);

@@ -2,7 +2,7 @@
 # The library, from its sources; what reads values also as a 32-bit reader does.
 lib-sources := $(filter-out lib/dump.c,$(wildcard lib/*.c))
 lib-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi -Wno-tsan
-lib-programs := libopen
+lib-programs := libopen libnames
 split-programs :=
 
 unit-programs += $(lib-programs) $(split-programs)

@@ -201,6 +201,10 @@ START_TEST(extremes)
 		value = extreme(old, i);
 		memcpy((char *)area.header + offset, &value, size);
 		for (pass = 0; pass < 2; pass++) {
+			/* Each generation that does not come takes its time. */
+			if (pass && !strncmp(fields[_i].name, "gen", 3) &&
+			    i % 12)
+				continue;
 			if (pass)
 				area_share(&area);
 			else
@@ -211,7 +215,8 @@ START_TEST(extremes)
 				ck_assert_str_ne(kmmv_error(NULL), "");
 			kmmv_close(k);
 		}
-		close(area.fd);
+		if (area.fd >= 0)
+			close(area.fd);
 		area.fd = -1;
 	}
 }
