@@ -252,7 +252,6 @@ int agent_desc(pmID pmid, pmDesc *desc, pmdaExt *ext);
  * included: PM_VAL_SPTR tells everyone to free the set and nothing else, and
  * the values live exactly as long as the set does.
  */
-struct values;
 pmValueSet *agent_values_alloc(pmID pmid, uint32_t count);
 void agent_values_put_u64(pmValueSet *set, uint32_t count, uint32_t index,
 			  int inst, uint64_t value);

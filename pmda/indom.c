@@ -16,7 +16,8 @@ static int compare_ids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int copy_sorted(const pmInDomProfile *p, const int **ids, int *count)
+static int copy_sorted(const struct pmInDomProfile *p, const int **ids,
+		       int *count)
 {
 	static int *list;
 	static int room;
@@ -54,7 +55,7 @@ int agent_indom_profile(pmInDom indom, const pmProfile *profile, bool *listed,
 	if (!profile)
 		return 0;
 	for (i = 0; i < profile->profile_len; i++) {
-		const pmInDomProfile *p = &profile->profile[i];
+		const struct pmInDomProfile *p = &profile->profile[i];
 
 		if (p->indom != indom)
 			continue;

@@ -270,25 +270,29 @@ static struct inst *find_or_create(struct family *f, const char *raw)
 	return NULL;
 }
 
+/* Only what counts goes on: a level starts anew. */
+static void carry_over(const struct family *f, struct carry *carry)
+{
+	if (f->sem == KMMV_SEM_COUNTER)
+		carry->base += carry->seen;
+	else
+		carry->base = 0;
+	carry->seen = 0;
+}
+
 /* A counter goes on from what its last binding gave. */
 static void rebase(struct family *f, struct inst *inst,
 		   const struct binding *key)
 {
-	struct carry *carry = &f->carry[inst - f->insts];
 	uint32_t cpu;
 
 	if (inst->key.epoch == key->epoch && inst->key.number == key->number &&
 	    inst->key.incarnation == key->incarnation)
 		return;
 	inst->key = *key;
-	if (f->sem == KMMV_SEM_COUNTER)
-		carry->base += carry->seen;
-	carry->seen = 0;
-	for (cpu = 0; inst->cpus && cpu < inst->nr_cpus; cpu++) {
-		if (f->sem == KMMV_SEM_COUNTER)
-			inst->cpus[cpu].base += inst->cpus[cpu].seen;
-		inst->cpus[cpu].seen = 0;
-	}
+	carry_over(f, &f->carry[inst - f->insts]);
+	for (cpu = 0; inst->cpus && cpu < inst->nr_cpus; cpu++)
+		carry_over(f, &inst->cpus[cpu]);
 }
 
 static void set_active(struct family *f, struct inst *inst, bool active)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The name space below kmmv, all of it dynamic: pmcd asks here. It is built
- * anew when a family appears; names never leave it while the agent runs.
+ * anew when a family appears. Names stay in it while the agent runs, but for
+ * those that stand in the way of a new one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,33 @@ static void insert(pmID pmid, const char *prefix, const char *name)
 	pmsprintf(path, sizeof(path), "kmmv.%s%s", prefix, name);
 	if (pmdaTreeInsert(tree, pmid, path) < 0)
 		agent_error("%s: cannot be a metric's name", path);
+}
+
+static bool below(const char *name, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return strncmp(name, prefix, len) == 0 && name[len] == '.';
+}
+
+/*
+ * A family of an earlier epoch, whose name is now a branch or lies below a
+ * metric.
+ */
+static bool in_the_way(const struct family *old)
+{
+	int fid;
+
+	if (old->present)
+		return false;
+	for (fid = 0; fid < agent_family_limit(); fid++) {
+		const struct family *f = agent_family(fid);
+
+		if (f && f->present &&
+		    (below(f->name, old->name) || below(old->name, f->name)))
+			return true;
+	}
+	return false;
 }
 
 void agent_pmns_rebuild(void)
@@ -33,7 +61,7 @@ void agent_pmns_rebuild(void)
 	for (fid = agent_family_limit() - 1; fid >= 0; fid--) {
 		struct family *f = agent_family(fid);
 
-		if (!f)
+		if (!f || in_the_way(f))
 			continue;
 		insert(agent_pmid(f, ITEM_SUM), "", f->name);
 		insert(agent_pmid(f, ITEM_PERCPU), "percpu.", f->name);

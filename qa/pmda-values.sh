@@ -115,4 +115,39 @@ is "control: CPUs" "$(values kmmv.control.cpus | tr '\n' ' ')" "4 3 "
 is "control: slots free" "$(values kmmv.control.slots_free)" 900
 is "control: resets have no value without their family" \
 	"$(values kmmv.control.resets)" none
+
+area <<E
+family 0 stat.resets count counter Resets
+inst 0 0 0 active 1,2 one
+inst 1 0 0 inactive 10 two
+E
+is "control: resets are all of that family" "$(values kmmv.control.resets)" 13
+
+# What a kernel refuses to register, in a file.
+bad_family()
+{
+	area <<E
+family 0 $1 count counter x
+family 1 good count counter y
+inst 0 1 0 active 1 one
+E
+	info kmmv | grep -v 'control\.[a-z]' | sort | tr '\n' ' '
+	values kmmv.control.state
+}
+for name in 1x a..b .a a. a-b "ü"; do
+	is "a family \"$name\" makes no sense" "$(bad_family "$name")" \
+		'"invalid"'
+done
+for name in control.x percpu percpu.x ring.x all.good profile; do
+	is "a family \"$name\" is in the agent's way" \
+		"$(bad_family "$name")" \
+		'kmmv.all.good kmmv.good kmmv.percpu.good "attached"'
+done
+area <<E
+family 0 a.b count counter x
+family 1 a count counter y
+inst 0 1 0 active 1 one
+E
+is "nor is one below another" "$(info kmmv.a; values kmmv.control.state)" \
+	'"invalid"'
 finish
