@@ -3,7 +3,7 @@
 """Write a captured area from a short description: area.py DIR <SPEC
 
     set KEY VALUE           epoch, cpus, possible, online (masks), gen, major,
-                            minor, incompat, free
+                            minor, incompat, free, capacity
     family ID NAME UNITS SEMANTICS ONELINE
     help ID TEXT
     inst NUMBER FAMILY INCARNATION STATE V0,V1,... NAME
@@ -35,7 +35,7 @@ class Area:
     def __init__(self):
         self.set = {b"epoch": 77, b"cpus": 4, b"possible": None,
                     b"online": None, b"gen": 42, b"major": 1, b"minor": 0,
-                    b"incompat": 0, b"free": 900}
+                    b"incompat": 0, b"free": 900, b"capacity": 0}
         self.names = []
         self.insts = {}
 
@@ -80,7 +80,7 @@ class Area:
         possible = s[b"possible"] if s[b"possible"] is not None else (1 << cpus) - 1
         online = s[b"online"] if s[b"online"] is not None else possible
         count = max(self.insts, default=-1) + 1
-        capacity = max(count, 1)
+        capacity = max(count, s[b"capacity"], 1)
         words = (cpus + 63) // 64
         mask = words * 8
         header_size = struct.calcsize("=QHHIQQQQQIIIIQQQQQIIII8Q")
