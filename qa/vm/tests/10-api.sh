@@ -99,7 +99,7 @@ echoed()
 		"number=$number incarnation=0 state=active"
 }
 echoed "/dev/ide/host0/bus0/target0/lun0/part5"
-echoed "with  two blanks and one behind " 
+echoed "with  two blanks and one behind "
 echoed " one in front"
 echoed "a=b state=free name=x"
 echoed "Zähler für größere Brüche ∑"
