@@ -147,32 +147,51 @@ static int compare_ids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* All but the COUNT sorted IDS. */
+/* The CPUs of a listing, and how many. */
+static uint32_t listed_cpus(const uint32_t **result)
+{
+	static uint32_t cpus[MAX_CPUS];
+	uint32_t cpu, n = 0;
+
+	for (cpu = 0; cpu < nr_listed; cpu++) {
+		if (online[cpu] && possible(cpu))
+			cpus[n++] = cpu;
+	}
+	*result = cpus;
+	return n;
+}
+
+/*
+ * All but the COUNT sorted IDS. What is behind the limit is not looked at, so
+ * some of those may be among what is said to be omitted.
+ */
 static int select_unlisted(struct family *f, const int *ids, int count,
 			   struct cells *cells)
 {
-	uint32_t i, cpu;
+	const uint32_t *cpus;
+	uint32_t i, j, nr_cpus = listed_cpus(&cpus);
 	int id, rc;
 
 	for (i = 0; i < f->active.count; i++) {
-		struct inst *inst = &f->insts[f->active.pos[i]];
+		uint32_t pos = f->active.pos[i];
 
-		for (cpu = 0; cpu < nr_listed; cpu++) {
-			if (!online[cpu] || !possible(cpu))
-				continue;
-			id = agent_percpu_id(inst, cpu);
-			if (id < 0 || cells->count >= agent_percpu_limit) {
-				agent_percpu_omitted++;
-				continue;
-			}
+		for (j = 0; j < nr_cpus; j++) {
+			id = agent_percpu_id(&f->insts[pos], cpus[j]);
+			if (id < 0 || cells->count >= agent_percpu_limit)
+				break;
 			if (count && bsearch(&id, ids, count, sizeof(id),
 					     compare_ids))
 				continue;
-			rc = add_cell(cells, f->active.pos[i], cpu);
+			rc = add_cell(cells, pos, cpus[j]);
 			if (rc < 0)
 				return rc;
 		}
+		agent_percpu_omitted += nr_cpus - j;
+		if (cells->count >= agent_percpu_limit)
+			break;
 	}
+	if (i < f->active.count)
+		agent_percpu_omitted += (f->active.count - i - 1) * nr_cpus;
 	return 0;
 }
 

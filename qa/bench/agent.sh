@@ -47,6 +47,6 @@ for count; do
 		exit 1
 	fi
 	awk -v n="$count" -v a="$ours" -v b="$theirs" 'BEGIN {
-		printf "%d\t%.0f\t%.0f\t%.0f\n", n, a / 1e3, b / 1e3, b / a
+		printf "%d\t%.1f\t%.1f\t%.0f\n", n, a / 1e3, b / 1e3, b / a
 	}'
 done
