@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
 # The portable core, natively; each program also without 64-bit atomicity.
 core-sources := kmod/geom.c kmod/slots.c kmod/table.c kmod/family.c \
 	kmod/names.c qa/shim/shim.c

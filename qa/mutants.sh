@@ -1,0 +1,216 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 1800
+#
+# Mutants: the shipped core with one ordering or one check taken away, each of
+# which some test has to notice. qa/mutants.sh [PATTERN] for those whose name
+# contains PATTERN.
+#
+# qa/mutants/* list them, as paragraphs:
+#
+#	mutant: what is wrong now
+#	file: kmod/slots.c
+#	kill: plain/table asan/table
+#	-	the lines that are replaced, once in the file
+#	+	what replaces them
+#
+# kill names unit tests, tried in that order until one fails (ends badly, is
+# reported by a sanitizer, hangs). `litmus LABEL PRIMITIVE` is for an ordering
+# that no native run can miss: qa/barriers.sh must find that the mutated code is
+# not what the litmus test of LABEL tests, and qa/litmus.sh that with PRIMITIVE
+# in its place (nothing, WRITE_ONCE, ...) what must not be seen is seen. Without
+# herd7 these are skipped.
+#
+# The tree is copied below build/; each test runs unmutated there first, and has
+# to pass.
+
+cd "$(dirname "$0")/.." || exit 2
+export LC_ALL=C
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+
+export CK_VERBOSITY=silent TSAN_OPTIONS=halt_on_error=1
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
+unset CK_TAP_LOG_FILE_NAME
+
+pattern=${1-}
+top=$PWD
+mkdir -p build
+tree=$(mktemp -d "$top/build/mutants.XXXXXX") || exit 2
+trap 'rm -rf "$tree"' EXIT
+
+# ---- the list
+
+names=() files=() kills=() olds=() news=()
+
+read_mutants()
+{
+	local line name='' file='' kill='' old='' new='' list
+
+	for list in qa/mutants/*; do
+		while IFS= read -r line || [ -n "$line" ]; do
+			case $line in
+			mutant:\ *) name=${line#mutant: } ;;
+			file:\ *) file=${line#file: } ;;
+			kill:\ *) kill=${line#kill: } ;;
+			-*) old+=${line#-}$'\n' ;;
+			+*) new+=${line#+}$'\n' ;;
+			'') add_mutant ;;
+			'#'*) ;;
+			*) bail "$list: what is this: $line" ;;
+			esac
+		done < <(cat "$list"; echo)
+	done
+}
+
+add_mutant()
+{
+	[ -n "$name" ] || return
+	if [ -z "$file" ] || [ -z "$kill" ] || [ -z "$old" ]; then
+		bail "$list: $name: not complete"
+	fi
+	if [[ $name = *"$pattern"* ]]; then
+		names+=("$name") files+=("$file") kills+=("$kill")
+		olds+=("$old") news+=("$new")
+	fi
+	name='' file='' kill='' old='' new=''
+}
+
+# ---- building and running in the copy
+
+fixed=()
+setarch -R true 2>/dev/null && fixed=(setarch -R)
+declare -A limits=()
+
+build()
+{
+	rm -f "build/qa/$1"
+	timeout 120 make -s -f qa/GNUmakefile CFLAGS=-Wno-error "build/qa/$1" \
+		>"$tree/build.log" 2>&1 </dev/null
+}
+
+run()
+{
+	timeout -k 2 "${limits[$1]:-100}" "${fixed[@]}" "build/qa/$1" \
+		>"$tree/run.log" 2>&1 </dev/null
+}
+
+# Unmutated, every test passes; how long it takes says when a mutant hangs.
+control()
+{
+	local begin=$SECONDS
+
+	if ! build "$1"; then
+		fail "unmutated, $1 builds" "$(tail -n 20 "$tree/build.log")"
+	elif ! run "$1"; then
+		fail "unmutated, $1 passes" "$(tail -n 20 "$tree/run.log")"
+	else
+		pass "unmutated, $1 passes"
+	fi
+	limits[$1]=$(((SECONDS - begin) * 3 + 10))
+}
+
+# apply FILE OLD NEW: the lines OLD have to be there, once
+apply()
+{
+	local text rest old=$'\n'$2
+
+	text=$(echo; cat "$1"; echo x)
+	text=${text%x}
+	rest=${text#*"$old"}
+	[ "$rest" != "$text" ] || { why="$1 has no such lines"; return 1; }
+	[ "${rest#*"$old"}" = "$rest" ] ||
+		{ why="$1 has such lines more than once"; return 1; }
+	text=${text%%"$old"*}$'\n'$3$rest
+	printf '%s' "${text#$'\n'}" >"$1"
+}
+
+# ---- killing
+
+by_tests()
+{
+	local test
+
+	for test in $1; do
+		if ! build "$test"; then
+			why="does not build: $(tail -n 5 "$tree/build.log")"
+			return 1
+		fi
+		run "$test" || { killer=$test; return; }
+	done
+	why="survives $1"
+	return 1
+}
+
+by_litmus()
+{
+	local label=$1 primitive=$2 tests
+
+	if "$top/qa/barriers.sh" -c "$tree" >"$tree/run.log"; then
+		why="qa/barriers.sh sees nothing"
+		return 1
+	fi
+	if ! grep -q -F "$label" "$tree/run.log"; then
+		why="qa/barriers.sh says nothing of $label"
+		return 1
+	fi
+	if ! tests=$("$top/qa/litmus.sh" -w "$label" "$primitive"); then
+		why="no litmus test of $label minds $primitive"
+		return 1
+	fi
+	killer=${tests//$'\n'/, }
+}
+
+mutate()
+{
+	local i=$1 file=${files[$1]} name="${names[$1]} (${files[$1]##*/})"
+	local why='' killer='' litmus=
+
+	[ "${kills[i]#litmus }" = "${kills[i]}" ] || litmus=${kills[i]#litmus }
+	if [ -n "$litmus" ] && [ -n "$no_herd" ]; then
+		skip "$name" "$no_herd"
+		return
+	fi
+	if ! apply "$file" "${olds[i]}" "${news[i]}"; then
+		fail "$name" "stale: $why"
+		return
+	fi
+	# shellcheck disable=SC2086 # words
+	if [ -n "$litmus" ]; then
+		by_litmus $litmus
+	else
+		by_tests "${kills[i]}"
+	fi
+	cp "$top/$file" "$file"
+	if [ -n "$killer" ]; then
+		pass "$name: killed by $killer"
+	else
+		fail "$name" "$why"
+	fi
+}
+
+# ---- all of them
+
+read_mutants
+[ ${#names[@]} -gt 0 ] || bail "no mutant is named like that"
+no_herd=
+printf '%s\n' "${kills[@]}" | grep -q ^litmus &&
+	{ no_herd=$(qa/litmus/herd -a 2>&1) || no_herd=${no_herd##*$'\n'}; }
+
+mkdir -p "$tree/qa"
+cp -r kmod lib "$tree"
+cp -r qa/GNUmakefile qa/shim qa/unit qa/litmus "$tree/qa"
+rm -f "$tree"/kmod/*.o "$tree"/kmod/*.ko
+cd "$tree" || exit 2
+
+tests=$(printf '%s\n' "${kills[@]}" | grep -v ^litmus | tr ' ' '\n' | sort -u)
+# shellcheck disable=SC2086 # words
+plan $(($(echo $tests | wc -w) + ${#names[@]}))
+for test in $tests; do
+	control "$test"
+done
+for ((i = 0; i < ${#names[@]}; i++)); do
+	mutate "$i"
+done
+finish
