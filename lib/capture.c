@@ -50,8 +50,8 @@ static struct kmmv_header copy_header(const struct kmmv *k)
 
 static bool put_at(FILE *file, uint64_t offset, const void *from, size_t size)
 {
-	return !fseeko(file, (off_t)offset, SEEK_SET) &&
-	       fwrite(from, 1, size, file) == size;
+	return !size || (!fseeko(file, (off_t)offset, SEEK_SET) &&
+			 fwrite(from, 1, size, file) == size);
 }
 
 /* Instances FIRST.. of all CPUs; what has no name has no value. */
@@ -217,6 +217,9 @@ int kmmv_capture(struct kmmv *k, const char *dir)
 		if (err >= 0)
 			err = put_file(k, dir, "counters", put_counters);
 	} while (err == -EAGAIN && ++tries < TRIES_MAX);
+	if (err == -EAGAIN)
+		kmmv_fail(k, err, "%s: table and values do not hold still; try again",
+			  k->dir);
 	if (!err)
 		err = put_file(k, dir, "names", put_names);
 	return err;

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Values at rest: sums, per CPU, all, whose they are, and copies of an area.
+ */
+#include "libarea.h"
+#include "handle.h"
+
+static struct area area;
+static struct kmmv *k;
+
+static void setup(void)
+{
+}
+
+static void teardown(void)
+{
+	kmmv_close(k);
+	area_fini(&area);
+}
+
+static uint64_t random64(void)
+{
+	static uint64_t x = 88172645463325252ULL;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return x;
+}
+
+/* As files or shared, with the feature or without: four ways. */
+static void open_as(int way)
+{
+	if (way & 1)
+		area_share(&area);
+	else
+		area_put_files(&area);
+	ck_assert_int_eq(area_open(&area, &k), 0);
+}
+
+START_TEST(small)
+{
+	const uint32_t numbers[] = { 3, 0, 5, 2, 4, 1, 99, 3 };
+	const int expected[] = { 0, 0, -ENOENT, 0, -ENOENT, 0, -ENOENT, 0 };
+	uint64_t sums[8], values[8 * 4];
+	int status[8];
+	uint32_t cpu, i;
+
+	area_small(&area, _i & 2);
+	open_as(_i);
+	ck_assert_int_eq(kmmv_read_sums(k, numbers, 8, sums, status), 5);
+	ck_assert_int_eq(kmmv_read_percpu(k, numbers, 8, values, NULL), 5);
+	for (i = 0; i < 8; i++) {
+		ck_assert_int_eq(status[i], expected[i]);
+		ck_assert_uint_eq(sums[i], expected[i] ? 0 :
+					   area_small_sum(numbers[i]));
+		for (cpu = 0; cpu < 4; cpu++)
+			ck_assert_uint_eq(values[i * 4 + cpu],
+					  expected[i] || cpu == 2 ? 0 :
+					  *area_value(&area, cpu, numbers[i]));
+	}
+	memset(sums, 0xff, sizeof(sums));
+	ck_assert_int_eq(kmmv_read_all(k, sums, status, 5), 4);
+	for (i = 0; i < 4; i++)
+		ck_assert_uint_eq(sums[i], area_small_sum(i));
+	ck_assert_uint_eq(sums[4], 0);
+	ck_assert_int_eq(status[4], -ENOENT);
+	ck_assert_uint_eq(sums[5], UINT64_MAX);
+	ck_assert_int_eq(kmmv_read_all(k, sums, NULL, 0), 0);
+	ck_assert_int_eq(kmmv_read_sums(k, numbers, 0, sums, NULL), 0);
+	ck_assert_int_eq(kmmv_read_percpu(k, numbers, 0, values, NULL), 0);
+}
+END_TEST
+
+/* The number is somebody else's: never a value. */
+START_TEST(stale)
+{
+	const uint32_t numbers[] = { 2, 3 };
+	uint64_t sums[5], values[2 * 4];
+	int status[5];
+
+	area_small(&area, _i & 2);
+	area_share(&area);
+	ck_assert_int_eq(area_open(&area, &k), 0);
+	++*area_incarnation(&area, 3);
+	ck_assert_int_eq(kmmv_read_sums(k, numbers, 2, sums, status), 1);
+	ck_assert_int_eq(status[1], -ESTALE);
+	ck_assert_uint_eq(sums[1], 0);
+	ck_assert_int_eq(kmmv_read_percpu(k, numbers, 2, values, status), 1);
+	ck_assert_int_eq(status[1], -ESTALE);
+	ck_assert_uint_eq(values[4] | values[5] | values[7], 0);
+	ck_assert_int_eq(kmmv_read_all(k, sums, status, 5), 3);
+	ck_assert_int_eq(status[3], -ESTALE);
+	ck_assert_uint_eq(sums[3], 0);
+	ck_assert_int_eq(kmmv_read_all(k, sums, NULL, 5), 3);
+	ck_assert_uint_eq(sums[3], 0);
+}
+END_TEST
+
+/* A pair at odds: that CPU's values are not to be had, the others' are. */
+START_TEST(pair_at_odds)
+{
+	const uint32_t numbers[] = { 0 };
+	uint64_t sums[5], values[4];
+	struct kmmv_info info;
+	int status[5];
+
+	area_small(&area, false);
+	area_share(&area);
+	ck_assert_int_eq(area_open(&area, &k), 0);
+	area_pair(&area, 1)->begun++;
+	ck_assert_int_eq(kmmv_read_sums(k, numbers, 1, sums, status), 0);
+	ck_assert_int_eq(status[0], -EAGAIN);
+	ck_assert_uint_eq(sums[0], 0);
+	ck_assert_int_eq(kmmv_read_percpu(k, numbers, 1, values, status), 0);
+	ck_assert_int_eq(status[0], -EAGAIN);
+	ck_assert_uint_eq(values[0], 0);
+	ck_assert_int_eq(kmmv_read_all(k, sums, status, 5), 0);
+	ck_assert_int_eq(status[4], -ENOENT);
+	kmmv_get_info(k, &info);
+	ck_assert_uint_gt(info.retries, 0);
+	area_pair(&area, 1)->done++;
+	ck_assert_int_eq(kmmv_read_all(k, sums, status, 5), 4);
+	ck_assert_uint_eq(sums[1], area_small_sum(1));
+}
+END_TEST
+
+/* An area with some of each: CPUs, families, states, labels, holes. */
+static void area_random(uint32_t nr_cpus, uint32_t capacity, uint32_t nr,
+			bool atomic)
+{
+	static const char *const states[] = { "active", "inactive", "free" };
+	struct kmmv_header *h;
+	uint32_t cpu, n;
+	uint64_t *possible, *online;
+
+	area_init(&area, nr_cpus, capacity, nr, atomic);
+	h = area.header;
+	h->gen1 = h->gen2 = 0xfedcba9876543210;
+	h->epoch = UINT64_MAX - 5;
+	possible = area_mask(&area, h->possible_offset);
+	online = area_mask(&area, h->online_offset);
+	for (cpu = 1; cpu < nr_cpus; cpu++) {
+		if (random64() % 4 == 0)
+			possible[cpu / 64] &= ~(1ULL << cpu % 64);
+		if (random64() % 4 == 0)
+			online[cpu / 64] &= ~(1ULL << cpu % 64);
+	}
+	for (n = 0; n < h->mask_size / 8; n++)
+		online[n] &= possible[n];
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		for (n = 0; n < nr; n++)
+			*area_value(&area, cpu, n) = random64();
+	area_names(&area, "kmmv abi=1.0 epoch=%" PRIu64 "\n",
+		   (uint64_t)h->epoch);
+	for (n = 0; n < 3; n++)
+		area_names(&area, "family id=%u units=count semantics=%s name=f%u\n"
+				  "oneline id=%u text=\\\\%u\nhelp id=%u text=\\n\\n\n",
+			   n * 5, n ? "discrete" : "counter", n, n * 5, n,
+			   n * 5);
+	for (n = 0; n < nr; n++) {
+		uint64_t r = random64();
+
+		*area_incarnation(&area, n) = (uint32_t)(r >> 40) % 3;
+		if (r % 8 == 7)
+			continue; /* has no record at all */
+		area_names(&area,
+			   "instance number=%u family=%u incarnation=%u state=%s name=%s%u\n",
+			   n, n % 3 * 5, *area_incarnation(&area, n),
+			   states[r % 3], r & 16 ? "\\\\ = \xff" : "",
+			   n);
+		if (r % 3 < 2 && r & 32)
+			area_names(&area,
+				   "label number=%u incarnation=%u key=k_1 text=\\\\%u\n",
+				   n, *area_incarnation(&area, n), n);
+	}
+	area_names(&area, "end %" PRIu64 "\n", (uint64_t)h->gen2);
+}
+
+/* Every way to read gives what the area has. */
+static void check_ways(uint32_t nr)
+{
+	uint64_t *all = calloc(nr, 8), *sums = calloc(nr, 8), *values, expected;
+	int *a = calloc(nr, sizeof(int)), *s = calloc(nr, sizeof(int));
+	uint32_t *numbers = calloc(nr, 4), nr_cpus = k->header.nr_cpus, n, cpu;
+	const struct kmmv_instance_info *in;
+	int status, valid;
+
+	values = calloc(nr_cpus, 8);
+	for (n = 0; n < nr; n++)
+		numbers[n] = n % 7 ? n : nr - 1 - n;
+	valid = kmmv_read_all(k, all, a, nr);
+	kmmv_read_sums(k, numbers, nr, sums, s);
+	for (n = 0; n < nr; n++) {
+		ck_assert_uint_eq(sums[n], all[numbers[n]]);
+		ck_assert_int_eq(s[n], a[numbers[n]]);
+	}
+	for (n = 0; n < nr; n++) {
+		in = kmmv_instance(k, n);
+		kmmv_read_percpu(k, &n, 1, values, &status);
+		ck_assert_int_eq(status, in && in->state != KMMV_FREE ? 0 :
+								-ENOENT);
+		ck_assert_int_eq(status, a[n]);
+		valid -= !status;
+		for (expected = cpu = 0; cpu < nr_cpus; cpu++) {
+			ck_assert_uint_eq(values[cpu],
+					  status || !kmmv_cpu_possible(k, cpu) ?
+					  0 : *area_value(&area, cpu, n));
+			expected += values[cpu];
+		}
+		ck_assert_uint_eq(all[n], expected);
+	}
+	ck_assert_int_eq(valid, 0);
+	free(all);
+	free(sums);
+	free(values);
+	free(a);
+	free(s);
+	free(numbers);
+}
+
+static const struct {
+	uint32_t nr_cpus, capacity, nr;
+} sizes[] = {
+	{ 1, 1, 1 }, { 3, 600, 512 }, { 4, 4096, 513 }, { 64, 1100, 1025 },
+	{ 65, 2000, 1535 }, { 131, 700, 511 }, { 2, 10, 0 },
+};
+
+enum { NR_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+
+START_TEST(all_ways)
+{
+	area_random(sizes[_i / 4].nr_cpus, sizes[_i / 4].capacity,
+		    sizes[_i / 4].nr, _i & 2);
+	open_as(_i);
+	check_ways(sizes[_i / 4].nr);
+	area_use(k);
+}
+END_TEST
+
+static void check_same(const struct kmmv *a, const struct kmmv *b)
+{
+	const struct kmmv_instance_info *x, *y;
+	const struct kmmv_family_info *f, *g;
+	struct kmmv_info i, j;
+	uint32_t n;
+
+	kmmv_get_info(a, &i);
+	kmmv_get_info(b, &j);
+	ck_assert_uint_eq(i.epoch, j.epoch);
+	ck_assert_uint_eq(i.generation, j.generation);
+	ck_assert_uint_eq(i.page_size, j.page_size);
+	ck_assert_uint_eq(i.nr_cpus, j.nr_cpus);
+	ck_assert_uint_eq(i.nr_possible, j.nr_possible);
+	ck_assert_uint_eq(i.nr_online, j.nr_online);
+	ck_assert_uint_eq(i.nr_instances, j.nr_instances);
+	ck_assert_uint_eq(i.slots_free, j.slots_free);
+	ck_assert_uint_eq(i.nr_families, j.nr_families);
+	for (n = 0; n < i.nr_cpus; n++) {
+		ck_assert(kmmv_cpu_possible(a, n) == kmmv_cpu_possible(b, n));
+		ck_assert(kmmv_cpu_online(a, n) == kmmv_cpu_online(b, n));
+	}
+	for (n = 0; n < i.nr_families; n++) {
+		f = kmmv_family(a, n);
+		g = kmmv_family(b, n);
+		ck_assert_uint_eq(f->id, g->id);
+		ck_assert_int_eq(f->semantics, g->semantics);
+		ck_assert_str_eq(f->name, g->name);
+		ck_assert_str_eq(f->units, g->units);
+		ck_assert_str_eq(f->oneline, g->oneline);
+		ck_assert_str_eq(f->help, g->help);
+	}
+	for (n = 0; n < i.nr_instances; n++) {
+		x = kmmv_instance(a, n);
+		y = kmmv_instance(b, n);
+		ck_assert(!x == !y);
+		if (!x)
+			continue;
+		ck_assert_uint_eq(x->incarnation, y->incarnation);
+		ck_assert_uint_eq(x->family, y->family);
+		ck_assert_int_eq(x->state, y->state);
+		ck_assert_str_eq(x->name, y->name);
+		ck_assert_pstr_eq(x->label_key, y->label_key);
+		ck_assert_pstr_eq(x->label, y->label);
+	}
+}
+
+/* A copy, and a copy of the copy, are what they are of. */
+START_TEST(captured)
+{
+	char first[80], second[80];
+	struct kmmv *copy;
+
+	area_random(sizes[_i / 4].nr_cpus, sizes[_i / 4].capacity,
+		    sizes[_i / 4].nr, _i & 2);
+	open_as(_i);
+	snprintf(first, sizeof(first), "%s/first", area.dir);
+	snprintf(second, sizeof(second), "%s/second", area.dir);
+	ck_assert_int_eq(kmmv_capture(k, first), 0);
+	ck_assert_int_eq(kmmv_capture(k, first), 0);
+	ck_assert_int_eq(kmmv_open(first, &copy), 0);
+	check_same(k, copy);
+	ck_assert_int_eq(kmmv_capture(copy, second), 0);
+	/* The very handle that the values then are checked of. */
+	kmmv_close(k);
+	kmmv_close(copy);
+	ck_assert_int_eq(kmmv_open(first, &copy), 0);
+	ck_assert_int_eq(kmmv_open(second, &k), 0);
+	check_same(k, copy);
+	check_ways(sizes[_i / 4].nr);
+	kmmv_close(copy);
+	area_remove(first);
+	area_remove(second);
+}
+END_TEST
+
+START_TEST(not_captured)
+{
+	char blocked[80];
+
+	area_small(&area, true);
+	open_as(1);
+	/* What leads to a live area is not replaced by a dead one. */
+	ck_assert_int_eq(kmmv_capture(k, area.dir), -EEXIST);
+	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "counters"));
+	ck_assert_int_eq(kmmv_capture(k, "/nonexistent/dir"), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "/nonexistent/dir"));
+	ck_assert_int_eq(kmmv_capture(k, area_path(&area, "names")), -ENOTDIR);
+	ck_assert_int_eq(kmmv_capture(k, "/dev/full"), -ENOTDIR);
+
+	/* The table moves all the time: the copy is not to be had, and says so. */
+	area.header->gen1++;
+	snprintf(blocked, sizeof(blocked), "%s/blocked", area.dir);
+	ck_assert_int_eq(kmmv_capture(k, blocked), -EAGAIN);
+	ck_assert_str_ne(kmmv_error(k), "");
+	area.header->gen1--;
+
+	/* A value that does not hold still. */
+	++*area_incarnation(&area, 0);
+	ck_assert_int_eq(kmmv_capture(k, blocked), -EAGAIN);
+	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "again"));
+	ck_assert_int_ne(access(area_path(&area, "blocked/counters"), F_OK), 0);
+	area_remove(blocked);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("read");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, small, 0, 4);
+	tcase_add_loop_test(tcase, stale, 0, 4);
+	tcase_add_test(tcase, pair_at_odds);
+	tcase_add_loop_test(tcase, all_ways, 0, NR_SIZES * 4);
+	tcase_add_loop_test(tcase, captured, 0, NR_SIZES * 4);
+	tcase_add_test(tcase, not_captured);
+	return run_suite("libread", tcase);
+}
