@@ -71,7 +71,9 @@ int main(int argc, char **argv)
 	message = pmSpecLocalPMDA(spec);
 	snprintf(spec, sizeof(spec), "add,%s,%s,%s", argv[1], argv[2],
 		 argv[3]);
-	if (message || (message = pmSpecLocalPMDA(spec))) {
+	if (!message)
+		message = pmSpecLocalPMDA(spec);
+	if (message) {
 		fprintf(stderr, "agentfetch: %s\n", message);
 		return 1;
 	}
