@@ -2,8 +2,8 @@
 # The library, from its sources; what reads values also as a 32-bit reader does.
 lib-sources := $(filter-out lib/dump.c,$(wildcard lib/*.c))
 lib-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi -Wno-tsan
-lib-programs := libopen libnames libread
-split-programs := libread-split
+lib-programs := libopen libnames libread liblive libfuzz
+split-programs := libread-split liblive-split
 
 unit-programs += $(lib-programs) $(split-programs)
 

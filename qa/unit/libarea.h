@@ -304,8 +304,8 @@ static inline void area_use(struct kmmv *k)
 		f = kmmv_family_by_id(k, in->family);
 		ck_assert_ptr_nonnull(f);
 		if (in->state != KMMV_FREE)
-			ck_assert_uint_eq(kmmv_lookup(k, f->name,
-						      in->name)->number, i);
+			ck_assert_str_eq(kmmv_lookup(k, f->name, in->name)->name,
+					 in->name);
 	}
 	ck_assert_ptr_null(kmmv_instance(k, info.nr_instances));
 	ck_assert_ptr_null(kmmv_instance(k, UINT32_MAX));

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading while it is written, by the rules of <linux/kmmv.h>: a shared memfd,
+ * threads that write, and a reader that checks what no reader may ever see.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+#include "libarea.h"
+
+enum { NR_CPUS = 3, NR = 96, ROUNDS = 800 };
+
+/* A value is whole if it is a multiple; its halves move all the time. */
+#define STEP	0x80000001ULL
+
+static struct area area;
+static struct kmmv *k;
+static bool stop;
+
+static void teardown(void)
+{
+	kmmv_close(k);
+	area_fini(&area);
+}
+
+/* ---- the writer's side */
+
+static void wmb(void)
+{
+#ifndef __SANITIZE_THREAD__
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+#endif
+}
+
+static void store32(uint32_t *word, uint32_t value)
+{
+	__atomic_store_n(word, value, STORE_ORDER);
+}
+
+static void store64(__u64 *word, uint64_t value)
+{
+	__atomic_store_n((uint64_t *)word, value, STORE_ORDER);
+}
+
+static bool is_atomic(void)
+{
+	return area.header->features_compat & KMMV_F_ATOMIC64;
+}
+
+/* As the kernel does: in one store, or in halves between the pair's counts. */
+static void value_store(uint32_t cpu, uint32_t number, uint64_t value)
+{
+	uint64_t *word = area_value(&area, cpu, number);
+	struct kmmv_pair *pair;
+	uint32_t count;
+
+	if (is_atomic()) {
+		__atomic_store_n(word, value, STORE_ORDER);
+		return;
+	}
+	pair = area_pair(&area, cpu);
+	count = pair->done + 1;
+	store32(&pair->begun, count);
+	wmb();
+	store32((uint32_t *)word, (uint32_t)value);
+	store32((uint32_t *)word + 1, (uint32_t)(value >> 32));
+	wmb();
+	store32(&pair->done, count);
+}
+
+static void change_begin(void)
+{
+	store64(&area.header->gen1, area.header->gen1 + 1);
+	wmb();
+}
+
+static void change_end(void)
+{
+	wmb();
+	store64(&area.header->gen2, area.header->gen1);
+}
+
+static bool running(void)
+{
+	return !__atomic_load_n(&stop, __ATOMIC_ACQUIRE);
+}
+
+static void stop_now(void)
+{
+	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+}
+
+static void names_of(uint32_t nr)
+{
+	uint32_t n;
+
+	area_names_start(&area);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+			  "family id=0 units=count semantics=counter name=a\n"
+			  "oneline id=0 text=A\n");
+	for (n = 0; n < nr; n++)
+		area_names(&area, "instance number=%u family=0 incarnation=%u state=active name=i%u.%u\n",
+			   n, *area_incarnation(&area, n), n,
+			   *area_incarnation(&area, n));
+	area_names(&area, "end %" PRIu64 "\n", (uint64_t)area.header->gen1);
+}
+
+static void start(bool atomic, uint32_t nr)
+{
+	area_init(&area, NR_CPUS, 512, nr, atomic);
+	/* The first changes wrap it; without atomicity that is at 32 bits. */
+	area.header->gen1 = area.header->gen2 =
+		atomic ? UINT64_MAX - 1 : UINT32_MAX - 1;
+	names_of(nr);
+	area_share(&area);
+	ck_assert_int_eq(area_open(&area, &k), 0);
+}
+
+/* ---- values that count */
+
+static void *counting(void *argument)
+{
+	uint32_t cpu = (uint32_t)(uintptr_t)argument, n;
+	uint64_t x;
+
+	for (x = 1; running(); x++)
+		for (n = 0; n < NR; n += 1 + cpu)
+			value_store(cpu, n, x * STEP);
+	return NULL;
+}
+
+/* One of the reader's looks at all of them. */
+static int read_round(int way, uint64_t *sums, uint64_t *values, int *status)
+{
+	static uint32_t numbers[NR];
+	uint32_t n;
+
+	for (n = 0; n < NR; n++)
+		numbers[n] = way == 3 ? NR - 1 - n : n;
+	if (way == 0)
+		return kmmv_read_all(k, sums, status, NR);
+	if (way == 1)
+		return kmmv_read_percpu(k, numbers, NR, values, status);
+	return kmmv_read_sums(k, numbers, NR, sums, status);
+}
+
+static void check_round(int way, const uint64_t *sums, const uint64_t *values,
+			const int *status, uint64_t *last)
+{
+	uint64_t sum;
+	uint32_t i, n, cpu;
+
+	for (i = 0; i < NR; i++) {
+		n = way == 3 ? NR - 1 - i : i;
+		if (status[i]) {
+			ck_assert_int_eq(status[i], -EAGAIN);
+			ck_assert(!is_atomic());
+			continue;
+		}
+		sum = sums[i];
+		for (cpu = sum = 0; way == 1 && cpu < NR_CPUS; cpu++) {
+			ck_assert_uint_eq(values[i * NR_CPUS + cpu] % STEP, 0);
+			sum += values[i * NR_CPUS + cpu];
+		}
+		if (way != 1)
+			sum = sums[i];
+		ck_assert_msg(sum % STEP == 0, "%#" PRIx64 " is torn", sum);
+		ck_assert_msg(sum >= last[n], "%u fell from %#" PRIx64
+			      " to %#" PRIx64, n, last[n], sum);
+		last[n] = sum;
+	}
+}
+
+START_TEST(counted)
+{
+	uint64_t sums[NR], values[NR * NR_CPUS], last[NR] = { 0 };
+	pthread_t threads[NR_CPUS];
+	uintptr_t cpu;
+	int round, status[NR], valid = 0, moved = 0;
+	uint64_t before;
+
+	start(_i, NR);
+	for (cpu = 0; cpu < NR_CPUS; cpu++)
+		ck_assert_int_eq(pthread_create(&threads[cpu], NULL, counting,
+						(void *)cpu), 0);
+	for (round = 0; round < ROUNDS; round++) {
+		before = last[0];
+		valid += read_round(round % 4, sums, values, status);
+		check_round(round % 4, sums, values, status, last);
+		moved += last[0] != before;
+	}
+	stop_now();
+	for (cpu = 0; cpu < NR_CPUS; cpu++)
+		pthread_join(threads[cpu], NULL);
+	/* It was read while it was written, and values came. */
+	ck_assert_int_gt(moved, 10);
+	ck_assert_int_gt(valid, is_atomic() ? ROUNDS * NR - 1 : ROUNDS);
+}
+END_TEST
+
+/* ---- numbers that are given out again, and a table that changes */
+
+/* Number N is forgotten and given to another: by the rules, under way. */
+static void reuse(uint32_t n)
+{
+	uint32_t incarnation = *area_incarnation(&area, n) + 1, cpu;
+
+	change_begin();
+	store32(area_incarnation(&area, n), incarnation);
+	wmb();
+	for (cpu = 0; cpu < NR_CPUS; cpu++)
+		value_store(cpu, n, 0);
+	names_of(NR);
+	area_put_names(&area);
+	change_end();
+}
+
+/* Values say which incarnation's they are, and count within it. */
+static void *reusing(void *argument)
+{
+	uint64_t count = 0;
+	uint32_t n = 0, i;
+
+	(void)argument;
+	while (running()) {
+		for (i = 0; i < 200; i++, n = (n + 1) % NR)
+			value_store(n % NR_CPUS, n, ++count << 16 |
+				    (*area_incarnation(&area, n) & 0xffff));
+		if (count % 1400 == 0)
+			reuse((uint32_t)(count / 1400) % NR);
+		sched_yield();
+	}
+	return NULL;
+}
+
+static int check_owners(uint64_t *last, uint32_t *owners)
+{
+	const struct kmmv_instance_info *in;
+	uint64_t sums[NR];
+	int status[NR], stale = 0;
+	uint32_t n;
+
+	kmmv_read_all(k, sums, status, NR);
+	for (n = 0; n < NR; n++) {
+		stale += status[n] == -ESTALE;
+		if (status[n])
+			continue;
+		in = kmmv_instance(k, n);
+		if (in->incarnation != owners[n])
+			last[n] = 0;
+		owners[n] = in->incarnation;
+		ck_assert_msg(sums[n] >= last[n], "%u fell", n);
+		if (sums[n])
+			ck_assert_msg((sums[n] & 0xffff) ==
+				      (in->incarnation & 0xffff),
+				      "%u: a value of incarnation %u is said to be of %u",
+				      n, (unsigned int)(sums[n] & 0xffff),
+				      in->incarnation);
+		last[n] = sums[n];
+	}
+	return stale;
+}
+
+START_TEST(reused)
+{
+	uint64_t last[NR] = { 0 };
+	uint32_t owners[NR] = { 0 };
+	int round, err, changes = 0;
+	pthread_t thread;
+
+	start(_i, NR);
+	ck_assert_int_eq(pthread_create(&thread, NULL, reusing, NULL), 0);
+	for (round = 0; round < ROUNDS; round++) {
+		check_owners(last, owners);
+		if (round % 4)
+			continue;
+		err = kmmv_update(k);
+		ck_assert_msg(err >= 0 || err == -EAGAIN, "%s", kmmv_error(k));
+		changes += err == 1;
+	}
+	stop_now();
+	pthread_join(thread, NULL);
+	ck_assert_int_gt(changes, 3);
+	ck_assert_int_ge(kmmv_update(k), 0);
+	ck_assert_int_eq(kmmv_update(k), 0);
+	ck_assert_int_eq(check_owners(last, owners), 0);
+}
+END_TEST
+
+/* ---- the table, one change at a time */
+
+START_TEST(grows)
+{
+	struct kmmv_info info;
+	uint32_t n;
+
+	start(_i, 1);
+	ck_assert_int_eq(kmmv_update(k), 0);
+	/* Over the wrap of the generation, and over a block of the table. */
+	for (n = 2; n < 400; n += 57) {
+		change_begin();
+		__atomic_store_n(&area.header->nr_instances, n,
+				 __ATOMIC_RELEASE);
+		names_of(n);
+		area_put_names(&area);
+		change_end();
+		ck_assert_int_eq(kmmv_update(k), 1);
+		ck_assert_int_eq(kmmv_update(k), 0);
+		kmmv_get_info(k, &info);
+		ck_assert_uint_eq(info.nr_instances, n);
+		ck_assert_uint_eq(info.generation, area.header->gen2);
+		ck_assert_ptr_nonnull(kmmv_instance(k, n - 1));
+		ck_assert_ptr_null(kmmv_instance(k, n));
+		area_use(k);
+	}
+}
+END_TEST
+
+START_TEST(cpus_come_and_go)
+{
+	struct kmmv_info info;
+
+	start(true, 4);
+	change_begin();
+	area_mask(&area, area.header->online_offset)[0] = 5;
+	names_of(4);
+	area_put_names(&area);
+	change_end();
+	ck_assert_int_eq(kmmv_update(k), 1);
+	ck_assert(!kmmv_cpu_online(k, 1) && kmmv_cpu_online(k, 2));
+	kmmv_get_info(k, &info);
+	ck_assert_uint_eq(info.nr_online, 2);
+	ck_assert_uint_eq(info.nr_possible, 3);
+}
+END_TEST
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* What is known stays readable, and goes on, whatever the table does. */
+static void check_known(uint64_t value)
+{
+	uint32_t n = 3;
+	uint64_t sum;
+
+	value_store(1, n, value);
+	ck_assert_int_eq(kmmv_read_sums(k, &n, 1, &sum, NULL), 1);
+	ck_assert_uint_eq(sum, value);
+	ck_assert_int_eq(kmmv_read_all(k, &sum, NULL, 1), 1);
+}
+
+/* A change that is begun and never done: bounded, and it costs no values. */
+START_TEST(never_rests)
+{
+	double begin;
+
+	start(_i, 8);
+	change_begin();
+	begin = now();
+	ck_assert_int_eq(kmmv_update(k), -EAGAIN);
+	ck_assert_msg(now() - begin < 10, "%.1f s", now() - begin);
+	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "try again"));
+	check_known(5);
+	ck_assert_int_eq(kmmv_update(k), -EAGAIN);
+	check_known(6);
+	names_of(8);
+	area_put_names(&area);
+	change_end();
+	ck_assert_int_eq(kmmv_update(k), 1);
+	check_known(7);
+}
+END_TEST
+
+static void *changing(void *argument)
+{
+	(void)argument;
+	while (running()) {
+		change_begin();
+		change_end();
+	}
+	return NULL;
+}
+
+START_TEST(always_moves)
+{
+	pthread_t thread;
+	double begin = now();
+	uint64_t first;
+	int i, err;
+
+	start(_i, 8);
+	first = area.header->gen2;
+	ck_assert_int_eq(pthread_create(&thread, NULL, changing, NULL), 0);
+	while (__atomic_load_n(&area.header->gen2, __ATOMIC_RELAXED) -
+	       first < 1000)
+		sched_yield();
+	for (i = 0; i < 5; i++) {
+		err = kmmv_update(k);
+		ck_assert_msg(err == -EAGAIN || err >= 0, "%s", kmmv_error(k));
+		check_known(100 + (uint64_t)i);
+	}
+	stop_now();
+	pthread_join(thread, NULL);
+	ck_assert_msg(now() - begin < 20, "%.1f s", now() - begin);
+	names_of(8);
+	area_put_names(&area);
+	ck_assert_int_eq(kmmv_update(k), 1);
+	check_known(1000);
+}
+END_TEST
+
+/* Names on disk that are late, empty, cut or gone for a while. */
+START_TEST(names_late)
+{
+	start(true, 8);
+	change_begin();
+	names_of(8);
+	change_end();
+	ck_assert_int_eq(kmmv_update(k), -EAGAIN);
+	area_put(&area, "names", "", 0);
+	ck_assert_int_eq(kmmv_update(k), -EAGAIN);
+	ck_assert_int_eq(kmmv_update(k), -EAGAIN);
+	area_put(&area, "names", area.names, 22);
+	ck_assert_int_eq(kmmv_update(k), -EAGAIN);
+	area_put(&area, "names", area.names, 30);
+	ck_assert_int_eq(kmmv_update(k), -EAGAIN);
+	area_put(&area, "names", area.names, area.names_length - 1);
+	ck_assert_int_eq(kmmv_update(k), -EAGAIN);
+	remove(area_path(&area, "names"));
+	ck_assert_int_eq(kmmv_update(k), -ENOENT);
+	check_known(3);
+	area_put_names(&area);
+	ck_assert_int_eq(kmmv_update(k), 1);
+	check_known(4);
+	area_use(k);
+}
+END_TEST
+
+/* For good: each update then fails alike, and what is known stays. */
+static void check_broken(int err)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		ck_assert_int_eq(kmmv_update(k), err);
+		ck_assert_str_ne(kmmv_error(k), "");
+		check_known(40 + (uint64_t)i);
+	}
+	area_use(k);
+	ck_assert_int_eq(kmmv_capture(k, area_path(&area, "copy")), err);
+	ck_assert_int_ne(access(area_path(&area, "copy/counters"), F_OK), 0);
+	rmdir(area_path(&area, "copy"));
+	check_known(50);
+}
+
+START_TEST(broken_names)
+{
+	static const char *const lines[] = {
+		"instance nonsense",
+		"instance number=8 family=0 incarnation=0 state=active name=q",
+		"instance number=1 family=0 incarnation=0 state=active name=q",
+		"instance number=1 family=0 incarnation=9 state=active name=i2.0",
+		"family id=0 units=byte semantics=counter name=a",
+		"label number=0 incarnation=0 key=k text=t",
+		"instance number=1 family=0 incarnation=9 state=free name=\n"
+		"instance number=1 family=2 incarnation=9 state=active name=q",
+	};
+
+	start(true, 8);
+	change_begin();
+	names_of(8);
+	change_end();
+	area.names_length -= strlen(strstr(area.names, "end"));
+	area_names(&area, "%s\nend %" PRIu64 "\n", lines[_i],
+		   (uint64_t)area.header->gen2);
+	area_put_names(&area);
+	check_broken(-EBADMSG);
+	/* It would be good by now: it stays broken, until it is opened again. */
+	names_of(8);
+	area_put_names(&area);
+	check_broken(-EBADMSG);
+	kmmv_close(k);
+	ck_assert_int_eq(area_open(&area, &k), 0);
+	check_known(60);
+}
+END_TEST
+
+START_TEST(broken_count)
+{
+	start(true, 8);
+	store32(&area.header->nr_instances, _i ? 7 : 513);
+	check_broken(-EBADMSG);
+}
+END_TEST
+
+START_TEST(broken_online)
+{
+	start(true, 8);
+	change_begin();
+	area_mask(&area, area.header->online_offset)[0] = 0xf;
+	names_of(8);
+	area_put_names(&area);
+	change_end();
+	check_broken(-EBADMSG);
+}
+END_TEST
+
+START_TEST(another_epoch)
+{
+	start(true, 8);
+	if (_i) {
+		area_put_files(&area);
+		/* The area itself is what it was; its place is another's. */
+	} else {
+		store64(&area.header->epoch, EPOCH + 1);
+	}
+	check_broken(-ESTALE);
+	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "open it again"));
+}
+END_TEST
+
+/* A header that lies later is not believed: its geometry is the copy's. */
+START_TEST(geometry_changes)
+{
+	struct kmmv_header *h;
+
+	start(_i, 8);
+	h = area.header;
+	ck_assert_int_eq(kmmv_update(k), 0);
+	h = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, area.fd, 0);
+	ck_assert_ptr_ne(h, MAP_FAILED);
+	{
+		struct kmmv_header good = *h;
+
+		memset(h, 0xff, sizeof(*h));
+		h->epoch = good.epoch;
+		h->gen1 = good.gen1;
+		h->gen2 = good.gen2;
+		h->nr_instances = good.nr_instances;
+		ck_assert_int_eq(kmmv_update(k), 0);
+		area_use(k);
+		*h = good;
+	}
+	munmap(h, PAGE);
+	check_known(9);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("live");
+
+	tcase_add_checked_fixture(tcase, NULL, teardown);
+	tcase_add_loop_test(tcase, counted, 0, 2);
+	tcase_add_loop_test(tcase, reused, 0, 2);
+	tcase_add_loop_test(tcase, grows, 0, 2);
+	tcase_add_test(tcase, cpus_come_and_go);
+	tcase_add_loop_test(tcase, never_rests, 0, 2);
+	tcase_add_loop_test(tcase, always_moves, 0, 2);
+	tcase_add_test(tcase, names_late);
+	tcase_add_loop_test(tcase, broken_names, 0, 7);
+	tcase_add_loop_test(tcase, broken_count, 0, 2);
+	tcase_add_test(tcase, broken_online);
+	tcase_add_loop_test(tcase, another_epoch, 0, 2);
+	tcase_add_loop_test(tcase, geometry_changes, 0, 2);
+	return run_suite("liblive", tcase);
+}
