@@ -54,7 +54,8 @@ static int read_percpu(struct kmmv *k, struct values *v)
 {
 	uint32_t n;
 
-	v->cpu = calloc((size_t)v->info.nr_instances * v->info.nr_cpus, 8);
+	v->cpu = calloc(v->info.nr_instances ?: 1,
+			(size_t)v->info.nr_cpus * 8);
 	if (!v->cpu)
 		return -ENOMEM;
 	for (n = 0; n < v->info.nr_instances; n++)
@@ -309,7 +310,10 @@ static json_t *json_instance(const struct kmmv *k, const struct values *v,
 	json_object_set_new(o, "state", json_string(states[in->state]));
 	json_object_set_new(o, "name", json_text(in->name));
 	if (in->label)
-		json_object_set_new(o, in->label_key, json_text(in->label));
+		json_object_set_new(o, "label", json_pack("{s:o, s:o}", "key",
+							  json_text(in->label_key),
+							  "text",
+							  json_text(in->label)));
 	if (!names_only)
 		json_values(o, k, v, in->number);
 	return o;
@@ -452,13 +456,17 @@ int main(int argc, char **argv)
 {
 	const char *capture = NULL;
 	struct kmmv *k;
-	int status = parse(argc, argv, &capture);
+	int status = parse(argc, argv, &capture), err;
 
 	if (status)
 		return status - 1;
 	if (kmmv_open(dir, &k))
 		return fail(NULL);
-	if (kmmv_refresh(k, max_age, NULL) < 0 || kmmv_update(k) < 0)
+	err = kmmv_refresh(k, max_age, NULL);
+	if (!err)
+		err = kmmv_update(k);
+	/* A table that moves was whole when it was opened; values are good. */
+	if (err < 0 && err != -EAGAIN)
 		status = fail(k);
 	else if (capture)
 		status = kmmv_capture(k, capture) ? fail(k) : 0;

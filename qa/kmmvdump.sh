@@ -1,0 +1,187 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# kmmvdump on simulated, captured, broken and live areas.
+
+cd "$(dirname "$0")/.." || exit 2
+export LC_ALL=C
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+make -s -f qa/GNUmakefile build/qa/bench/kmmvsim >&2 &&
+	make -s -C lib >&2 || bail "does not build"
+work=$(mktemp -d build/dump.XXXXXX) || exit 2
+sim_pid=
+# shellcheck disable=SC2317 # called by the trap
+stop()
+{
+	[ -z "$sim_pid" ] || kill "$sim_pid"
+	rm -rf "$work"
+}
+trap stop EXIT
+
+sim=build/qa/bench/kmmvsim
+dump=build/kmmvdump
+
+# query DIR EXPRESSION [OPTION...]: the document is d
+query()
+{
+	local dir=$1 expression=$2
+
+	shift 2
+	$dump -d "$dir" -j "$@" | python3 -c "
+import json, sys
+d = json.load(sys.stdin)
+print($expression)"
+}
+
+# dies NAME STATUS ERE COMMAND...: says ERE on standard error, nothing else
+dies()
+{
+	local name=$1 expected=$2 words=$3 status
+
+	shift 3
+	"$@" >"$work/out" 2>"$work/err"
+	status=$?
+	is "$name: status" "$status" "$expected"
+	like "$name: reason" "$(cat "$work/err")" "$words"
+	is "$name: no output" "$(cat "$work/out")" ""
+}
+
+# Values are start + number, and 1 more on each CPU that follows.
+area=$work/area
+$sim --cpus 4 --instances 6 --families 2 --start 18446744073709551610 \
+	--generation 18446744073709551615 --epoch 99 --capacity 100 "$area" ||
+	bail "no simulated area"
+
+# ---- text
+
+text=$($dump -d "$area")
+like "header: version" "$text" '^abi +1\.0, 64-bit values$'
+like "header: epoch" "$text" '^epoch +99$'
+like "header: generation" "$text" '^generation +18446744073709551615$'
+like "header: instances" "$text" '^instances +6 of 100, 94 free$'
+like "header: CPUs" "$text" '^cpus +0-3$'
+like "header: source" "$text" '^source +captured$'
+sums=$($dump -d "$area" -a | sed -n 's/^.*\["\([^"]*\)"\] \([0-9]*\).*/\2/p' |
+	sort -n | tr '\n' ' ')
+# 4 * (2^64 - 6 + n) + 6, modulo 2^64
+expected=$(python3 -c 'print(*sorted((4 * (2**64 - 6 + n) + 6) % 2**64
+	for n in range(6)))')
+is "sums wrap at 64 bits" "$sums" "$expected "
+is "-H: the header only" "$($dump -d "$area" -H | grep -c '^family\|\[')" 0
+is "-f: one family only" "$($dump -d "$area" -f nothing)" ""
+is "-n: numbers, not values" "$($dump -d "$area" -n -a |
+	grep -c '\] number [0-5]\.0')" 6
+is "-c: a value for each CPU" "$($dump -d "$area" -c -a |
+	sed -n 's/^.*\] \([0-9]* [0-9]* [0-9]* [0-9]*\)$/\1/p' | wc -l)" 6
+
+# ---- JSON
+
+is "JSON: header" "$(query "$area" 'd["header"]["epoch"],
+	d["header"]["generation"], d["header"]["possible"],
+	d["header"]["live"]')" \
+	"99 18446744073709551615 [0, 1, 2, 3] False"
+is "JSON: sums" "$(query "$area" \
+	'*sorted(int(i["value"]) for i in d["instances"])' -a)" "$expected"
+is "JSON: sums are those per CPU" "$(query "$area" \
+	'*sorted(sum(map(int, i["values"])) % 2**64 for i in d["instances"])' \
+	-a -c)" "$expected"
+is "JSON: families" "$(query "$area" 'len(d["families"]),
+	set(i["family"] for i in d["instances"]) ==
+	set(f["name"] for f in d["families"])' -a)" "2 True"
+is "JSON: -H" "$(query "$area" '*d.keys()' -H)" "header"
+is "JSON: -n" "$(query "$area" '"value" in d["instances"][0]' -n)" "False"
+$sim --cpus 7 --sparse --pair --instances 3 "$work/sparse" || bail "no area"
+is "JSON: a CPU that is not possible is null" "$(query "$work/sparse" \
+	'[v is None for v in d["instances"][0]["values"]].count(True) ==
+	7 - len(d["header"]["possible"]) > 0' -c)" "True"
+like "text: values in two halves" "$($dump -d "$work/sparse" -H)" \
+	'^abi .*, values in two halves$'
+
+# Names and labels that are hard to write.
+cp -r "$area" "$work/odd"
+printf '%s\n' 'kmmv abi=1.0 epoch=99' \
+	'family id=0 units=count semantics=counter name=a' \
+	'oneline id=0 text="quoted" \\ text' 'help id=0 text=one\ntwo' \
+	'instance number=0 family=0 incarnation=0 state=active name=x "y" \\z' \
+	'label number=0 incarnation=0 key=name text=of a label' \
+	"instance number=1 family=0 incarnation=0 state=active name=$(
+		printf 'ok \303\244 bad \377')" \
+	'end 18446744073709551615' >"$work/odd/names"
+is "JSON: a label has a place of its own" "$(query "$work/odd" \
+	'[(i["name"], i.get("label")) for i in d["instances"]][0]')" \
+	"('x \"y\" \\\\z', {'key': 'name', 'text': 'of a label'})"
+is "JSON: what is not UTF-8 is U+FFFD" "$(query "$work/odd" \
+	'ascii(d["instances"][1]["name"])')" \
+	"'ok \\ufffd\\ufffd bad \\ufffd'"
+is "JSON: texts" "$(query "$work/odd" 'd["families"][0]["oneline"],
+	d["families"][0]["help"].split("\n")')" \
+	"\"quoted\" \\ text ['one', 'two']"
+like "text: a label" "$($dump -d "$work/odd")" ' name="of a label"$'
+
+# ---- copies
+
+ok "-C: writes a copy" $dump -d "$area" -C "$work/copy"
+ok "-C: and a copy of the copy" $dump -d "$work/copy" -C "$work/again"
+for options in "-a" "-a -c" "-a -n" "-j -a -c"; do
+	# shellcheck disable=SC2086 # words
+	is "-C: the copy is the same ($options)" \
+		"$($dump -d "$work/again" $options | grep -v capacity |
+			sed 's/ of [0-9]*,/,/')" \
+		"$($dump -d "$area" $options | grep -v capacity |
+			sed 's/ of [0-9]*,/,/')"
+done
+ok "-C: replaces a copy" $dump -d "$work/sparse" -C "$work/copy"
+is "-C: by the new one" "$($dump -d "$work/copy" -c)" "$(
+	$dump -d "$work/sparse" -c | sed 's/, values in two.*/, 64-bit values/')"
+
+# ---- what goes wrong
+
+dies "no area" 1 '^kmmvdump: /nonexistent/counters: No such file.*modprobe' \
+	$dump -d /nonexistent
+cp -r "$area" "$work/cut"
+truncate -s 5000 "$work/cut/counters"
+dies "a truncated area" 1 'truncated.*capture it again' $dump -d "$work/cut"
+cp -r "$area" "$work/bad"
+sed -i 's/^instance number=1 /instance number=0 /' "$work/bad/names"
+dies "names that contradict themselves" 1 'names: line [0-9]+: ' \
+	$dump -d "$work/bad"
+dies "a copy that cannot be written" 1 "^kmmvdump: /dev/null.*Not a directory" \
+	$dump -d "$area" -C /dev/null
+dies "an unknown option" 2 'usage: kmmvdump' $dump --nonsense
+dies "an argument too many" 2 'usage: kmmvdump' $dump -d "$area" more
+dies "a time that is none" 2 '12x: not a number' $dump -d "$area" -r 12x
+dies "no time at all" 2 'not a number of mill' $dump -d "$area" -r ''
+dies "a time past its range" 2 'not a number' $dump -d "$area" -r 99999999999999
+dies "a disk that is full" 1 'No space left' \
+	sh -c "$dump -d $area -a -c >/dev/full"
+dies "JSON to a disk that is full" 1 'No space left|Input/output' \
+	sh -c "$dump -d $area -j >/dev/full"
+like "--help" "$($dump --help)" '^usage: kmmvdump'
+
+# ---- live
+
+mkdir "$work/live"
+$sim --cpus 4 --instances 40 --live --period-us 2000 "$work/live" \
+	>"$work/ready" &
+sim_pid=$!
+ready()
+{
+	grep -q ready "$work/ready"
+}
+if wait_for 20 ready; then
+	like "live: mapped" "$($dump -d "$work/live" -H)" \
+		'^mapped +[0-9]+ bytes$'
+	for ((i = 0; i < 20; i++)); do
+		$dump -d "$work/live" -j -a -C "$work/shot" 2>>"$work/err2" ||
+			continue
+		query "$work/shot" 'len(d["instances"])' -a
+	done >"$work/shots"
+	ok "live: copies while it changes" test -s "$work/shots"
+	not_ok "live: no copy is broken" grep -vE '^[0-9]+$' "$work/shots"
+	note "$(wc -l <"$work/shots") of 20 copies"
+else
+	fail "live: the simulated producer starts"
+fi
+finish
