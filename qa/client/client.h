@@ -6,6 +6,7 @@
 #define KMMV_CLIENT_H
 
 #include <linux/debugfs.h>
+#include <linux/hrtimer.h>
 #include <linux/kmmv.h>
 
 enum client_context {
@@ -19,10 +20,12 @@ enum client_context {
 extern const char *const client_context_names[CLIENT_CONTEXTS];
 
 typedef void (*client_function)(void *argument);
+typedef enum hrtimer_restart (*client_timer_function)(struct hrtimer *timer);
 
 enum client_context client_context_now(void);
 int client_context_run(enum client_context context, int cpu,
 		       client_function function, void *argument);
+void client_timer_setup(struct hrtimer *timer, client_timer_function function);
 bool client_nmi_here(client_function function, void *argument);
 int client_context_init(void);
 void client_context_exit(void);

@@ -161,6 +161,18 @@ static int job_start(struct job *job, enum client_context context)
 	return 0;
 }
 
+/* A timer that fires in hard irq context, on the CPU that starts it. */
+void client_timer_setup(struct hrtimer *timer, client_timer_function function)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	timer->function = function;
+#else
+	hrtimer_setup(timer, function, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_PINNED_HARD);
+#endif
+}
+
 /**
  * client_context_run() - run a function once
  * @context: where
@@ -187,13 +199,7 @@ int client_context_run(enum client_context context, int cpu,
 	job->argument = argument;
 	init_completion(&job->done);
 	tasklet_setup(&job->tasklet, tasklet_runs);
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
-	hrtimer_init(&job->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	job->timer.function = timer_fires;
-#else
-	hrtimer_setup(&job->timer, timer_fires, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_REL_PINNED_HARD);
-#endif
+	client_timer_setup(&job->timer, timer_fires);
 
 	cpumask_copy(before, current->cpus_ptr);
 	err = cpu < 0 ? 0 : set_cpus_allowed_ptr(current, cpumask_of(cpu));

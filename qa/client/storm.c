@@ -18,7 +18,6 @@
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/version.h>
 
 #include "client.h"
 
@@ -235,14 +234,7 @@ static struct worker *worker_start(int cpu, u64 quota, bool nmi)
 	for (i = 0; i < CLIENT_CONTEXTS; i++)
 		worker->random[i] = cpu * CLIENT_CONTEXTS + i + 1;
 	tasklet_setup(&worker->tasklet, tasklet_runs);
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
-	hrtimer_init(&worker->timer, CLOCK_MONOTONIC,
-		     HRTIMER_MODE_REL_PINNED_HARD);
-	worker->timer.function = timer_fires;
-#else
-	hrtimer_setup(&worker->timer, timer_fires, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_REL_PINNED_HARD);
-#endif
+	client_timer_setup(&worker->timer, timer_fires);
 	worker->task = kthread_run(worker_thread, worker, "kmmv_storm/%d", cpu);
 	if (IS_ERR(worker->task)) {
 		kvfree(worker);
