@@ -71,7 +71,8 @@ struct kmmv_info {
  * -EPROTO: not a kmmv file (magic, or the other byte order);
  * -EOPNOTSUPP: another major version or an unknown incompatible feature;
  * -EBADMSG: header or names contradict themselves; -ENODATA: truncated;
- * -ENOMEM; -EAGAIN: the table did not hold still within the bounded retries.
+ * -ESTALE: names and counters are of different epochs; -ENOMEM;
+ * -EAGAIN: the table did not hold still within the bounded retries.
  */
 int kmmv_open(const char *dir, struct kmmv **handle);
 void kmmv_close(struct kmmv *handle);
@@ -81,7 +82,9 @@ void kmmv_close(struct kmmv *handle);
 const char *kmmv_error(const struct kmmv *handle);
 
 /* Take over what changed in the table: 1 if something did, 0 if not,
- * -ESTALE after a reload, -EAGAIN if it did not hold still. */
+ * -ESTALE after a reload, -EAGAIN if it did not hold still. After -ESTALE,
+ * -EBADMSG, -EOPNOTSUPP or -ENOMEM the table cannot be followed any more, and
+ * each further call fails alike. */
 int kmmv_update(struct kmmv *handle);
 
 /* Wait until the table changed: 1, or 0 after TIMEOUT_MS (-1: for ever).

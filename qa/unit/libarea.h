@@ -337,6 +337,8 @@ static inline int run_suite(const char *name, TCase *tcase)
 	SRunner *runner;
 	int failed;
 
+	/* Machines are slow under sanitizers and load. */
+	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

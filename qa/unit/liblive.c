@@ -71,7 +71,9 @@ static void value_store(uint32_t cpu, uint32_t number, uint64_t value)
 
 static void change_begin(void)
 {
-	store64(&area.header->gen1, area.header->gen1 + 1);
+	uint64_t next = area.header->gen1 + 1;
+
+	store64(&area.header->gen1, is_atomic() ? next : (uint32_t)next);
 	wmb();
 }
 
@@ -196,6 +198,38 @@ START_TEST(counted)
 	/* It was read while it was written, and values came. */
 	ck_assert_int_gt(moved, 10);
 	ck_assert_int_gt(valid, is_atomic() ? ROUNDS * NR - 1 : ROUNDS);
+}
+END_TEST
+
+/* One value alone, as often as it goes: the halves are seen apart, if ever. */
+static void *hot(void *argument)
+{
+	uint64_t x;
+
+	(void)argument;
+	for (x = 1; running(); x++)
+		value_store(1, 0, x * STEP);
+	return NULL;
+}
+
+START_TEST(counted_hot)
+{
+	uint64_t sum, last = 0, moved = 0, reads;
+	uint32_t number = 0;
+	pthread_t thread;
+
+	start(_i, 1);
+	ck_assert_int_eq(pthread_create(&thread, NULL, hot, NULL), 0);
+	for (reads = 0; reads < 200000 || moved < 2000; reads++) {
+		if (kmmv_read_sums(k, &number, 1, &sum, NULL) != 1)
+			continue;
+		ck_assert_msg(sum % STEP == 0, "%#" PRIx64 " is torn", sum);
+		ck_assert_uint_ge(sum, last);
+		moved += sum != last;
+		last = sum;
+	}
+	stop_now();
+	pthread_join(thread, NULL);
 }
 END_TEST
 
@@ -558,6 +592,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_add_loop_test(tcase, counted, 0, 2);
+	tcase_add_loop_test(tcase, counted_hot, 0, 2);
 	tcase_add_loop_test(tcase, reused, 0, 2);
 	tcase_add_loop_test(tcase, grows, 0, 2);
 	tcase_add_test(tcase, cpus_come_and_go);

@@ -405,6 +405,37 @@ START_TEST(lookup_follows)
 }
 END_TEST
 
+/* Generations wrap, where halves are all that is atomic at 32 bits. */
+START_TEST(generations)
+{
+	static const struct {
+		uint64_t stream, target;
+		bool atomic, halves;
+	} pairs[] = {
+		{ 5, 5, true, true }, { 5, 6, false, false },
+		{ 6, 5, true, true }, { 0, UINT64_MAX, true, true },
+		{ UINT64_MAX, 0, false, false },
+		{ 0, UINT32_MAX, false, true },
+		{ UINT32_MAX, 0, true, false },
+	};
+	size_t i;
+
+	k = open_unfed();
+	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		k->stream.generation = pairs[i].stream;
+		k->header.features_compat = KMMV_F_ATOMIC64;
+		ck_assert(kmmv_names_reached(k, pairs[i].target) ==
+			  pairs[i].atomic);
+		k->header.features_compat = 0;
+		ck_assert(kmmv_names_reached(k, pairs[i].target) ==
+			  pairs[i].halves);
+		k->stream.complete = false;
+		ck_assert(!kmmv_names_reached(k, pairs[i].target));
+		k->stream.complete = true;
+	}
+}
+END_TEST
+
 static double cpu_seconds(void)
 {
 	struct timespec ts;
@@ -463,6 +494,7 @@ int main(void)
 	tcase_add_test(tcase, split_anywhere);
 	tcase_add_test(tcase, restarted_anywhere);
 	tcase_add_test(tcase, lookup_follows);
+	tcase_add_test(tcase, generations);
 	tcase_add_test(tcase, linear);
 	return run_suite("libnames", tcase);
 }
