@@ -37,7 +37,27 @@ static void add_areas(const struct kmmv *k, uint32_t first, size_t n,
 	const struct kmmv_area *a = k->areas, *end = a + k->nr_areas;
 	size_t i;
 
-	for (; end - a >= 4; a += 4) {
+	switch (k->nr_areas % 4) {
+	case 0:
+		memset(sums, 0, n * sizeof(*sums));
+		break;
+	case 1:
+		for (i = 0; i < n; i++)
+			sums[i] = kmmv_load64(&a[0].kvalues[first + i]);
+		break;
+	case 2:
+		for (i = 0; i < n; i++)
+			sums[i] = kmmv_load64(&a[0].kvalues[first + i]) +
+				  kmmv_load64(&a[1].kvalues[first + i]);
+		break;
+	case 3:
+		for (i = 0; i < n; i++)
+			sums[i] = kmmv_load64(&a[0].kvalues[first + i]) +
+				  kmmv_load64(&a[1].kvalues[first + i]) +
+				  kmmv_load64(&a[2].kvalues[first + i]);
+		break;
+	}
+	for (a += k->nr_areas % 4; a < end; a += 4) {
 		const uint64_t *k0 = a[0].kvalues + first;
 		const uint64_t *k1 = a[1].kvalues + first;
 		const uint64_t *k2 = a[2].kvalues + first;
@@ -46,12 +66,6 @@ static void add_areas(const struct kmmv *k, uint32_t first, size_t n,
 		for (i = 0; i < n; i++)
 			sums[i] += kmmv_load64(&k0[i]) + kmmv_load64(&k1[i]) +
 				   kmmv_load64(&k2[i]) + kmmv_load64(&k3[i]);
-	}
-	for (; a < end; a++) {
-		const uint64_t *k0 = a->kvalues + first;
-
-		for (i = 0; i < n; i++)
-			sums[i] += kmmv_load64(&k0[i]);
 	}
 }
 
@@ -107,7 +121,6 @@ static void sum_block(struct kmmv *k, uint32_t first, size_t n, uint64_t *sums,
 {
 	size_t i;
 
-	memset(sums, 0, n * sizeof(*sums));
 	if (is_atomic(k)) {
 		memset(status, 0, n * sizeof(*status));
 		add_areas(k, first, n, sums);
@@ -129,6 +142,30 @@ static int owner_status(const struct kmmv *k, uint32_t number)
 	return 0;
 }
 
+/* All of them as the table says: the rule. */
+static bool block_valid(const struct kmmv *k, uint32_t first, size_t n)
+{
+	const uint32_t *kinc = k->kincarnations + first;
+	const uint32_t *inc = k->table.incarnations + first;
+	uint64_t bad = 0, two;
+	size_t i = 0;
+
+	if (n > k->table.nr || first > k->table.nr - n ||
+	    memchr(k->table.readable + first, 0, n))
+		return false;
+	if (first % 2) {
+		bad = kmmv_load32(kinc) ^ *inc;
+		i = 1;
+	}
+	for (; i + 1 < n; i += 2) {
+		memcpy(&two, &inc[i], sizeof(two));
+		bad |= kmmv_load64((const uint64_t *)&kinc[i]) ^ two;
+	}
+	if (i < n)
+		bad |= kmmv_load32(&kinc[i]) ^ inc[i];
+	return !bad;
+}
+
 static size_t block_status(const struct kmmv *k, uint32_t first, size_t n,
 			   uint64_t *sums, int *status)
 {
@@ -136,6 +173,8 @@ static size_t block_status(const struct kmmv *k, uint32_t first, size_t n,
 
 	/* read_status:A pairs with slots:C. */
 	kmmv_rmb();
+	if (is_atomic(k) && block_valid(k, first, n))
+		return n;
 	for (i = 0; i < n; i++) {
 		int err = owner_status(k, first + (uint32_t)i);
 
@@ -206,29 +245,79 @@ int kmmv_read_all(struct kmmv *k, uint64_t *sums, int *status, size_t count)
 	return (int)valid;
 }
 
+/* One line of each CPU's counters at a time, so that none is fetched twice. */
+enum { LINE = 8 };
+
+static void copy_line(const struct kmmv *k, uint32_t first, size_t n,
+		      uint64_t *values)
+{
+	uint32_t nr_cpus = k->header.nr_cpus, c;
+	size_t i;
+
+	if (k->nr_areas < nr_cpus)
+		memset(values, 0, n * nr_cpus * sizeof(*values));
+	for (c = 0; c < k->nr_areas; c++) {
+		const uint64_t *kvalues = k->areas[c].kvalues + first;
+		uint64_t *to = values + k->areas[c].cpu;
+
+		for (i = 0; i < n; i++)
+			to[i * nr_cpus] = kmmv_load64(&kvalues[i]);
+	}
+}
+
+static int percpu_one(struct kmmv *k, uint32_t number, uint64_t *values)
+{
+	uint32_t i;
+	int err;
+
+	memset(values, 0, k->header.nr_cpus * sizeof(*values));
+	for (i = 0; i < k->nr_areas; i++) {
+		err = read_one(k, &k->areas[i], number,
+			       &values[k->areas[i].cpu]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 int kmmv_read_percpu(struct kmmv *k, const uint32_t *numbers, size_t count,
 		     uint64_t *values, int *status)
 {
-	uint32_t nr_cpus = k->header.nr_cpus, i;
-	size_t n, valid = 0;
+	uint32_t nr_cpus = k->header.nr_cpus;
+	size_t n, i, valid = 0;
 	int err;
 
-	for (n = 0; n < count; n++, values += nr_cpus) {
-		memset(values, 0, nr_cpus * sizeof(*values));
-		err = numbers[n] < k->nr_instances ? 0 : -ENOENT;
-		for (i = 0; !err && i < k->nr_areas; i++)
-			err = read_one(k, &k->areas[i], numbers[n],
-				       &values[k->areas[i].cpu]);
+	for (; count; count -= n, numbers += n, values += n * nr_cpus) {
+		int got[LINE] = { 0 };
+
+		n = run_of(numbers, count < LINE ? count : LINE);
+		if (numbers[0] >= k->nr_instances) {
+			n = 1;
+			got[0] = -ENOENT;
+		} else {
+			if (n > k->nr_instances - numbers[0])
+				n = k->nr_instances - numbers[0];
+			if (is_atomic(k))
+				copy_line(k, numbers[0], n, values);
+			else
+				for (i = 0; i < n; i++)
+					got[i] = percpu_one(k, numbers[i],
+							    values + i * nr_cpus);
+		}
 		/* read_status:A pairs with slots:C. */
 		kmmv_rmb();
-		if (!err)
-			err = owner_status(k, numbers[n]);
-		if (err)
-			memset(values, 0, nr_cpus * sizeof(*values));
-		else
-			valid++;
+		for (i = 0; i < n; i++) {
+			err = got[i] ? got[i] : owner_status(k, numbers[i]);
+			if (err)
+				memset(values + i * nr_cpus, 0,
+				       nr_cpus * sizeof(*values));
+			else
+				valid++;
+			if (status)
+				status[i] = err;
+		}
 		if (status)
-			status[n] = err;
+			status += n;
 	}
 	return (int)valid;
 }
