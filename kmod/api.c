@@ -12,7 +12,7 @@ static void refuse(enum kmmv_refused why)
 {
 	struct kmmv_slots *slots = &kmmv_table.slots;
 
-	kmmv_ctr_add(slots, kmmv_slots_ctr(slots, why), 1);
+	kmmv_ctr_add(slots, kmmv_slots_slot(slots, why), 1);
 }
 
 /* The module's own instances are nobody else's to change. */
@@ -37,7 +37,7 @@ static bool is_own(int instance)
  */
 int perf_add(const char *name)
 {
-	return kmmv_table_add(&kmmv_table, KMMV_FAMILY_COUNTER, name);
+	return kmmv_table_add(&kmmv_table, KMMV_FAMILY_COUNTER, name, NULL);
 }
 EXPORT_SYMBOL_GPL(perf_add);
 
@@ -108,7 +108,7 @@ static bool nmi_refused(void)
 		return true;
 	}
 	if (unlikely(atomic_read(&refused_in_nmi)))
-		kmmv_ctr_add(slots, kmmv_slots_ctr(slots, KMMV_REFUSED_NMI),
+		kmmv_ctr_add(slots, kmmv_slots_slot(slots, KMMV_REFUSED_NMI),
 			     atomic_xchg(&refused_in_nmi, 0));
 	return false;
 }
@@ -167,7 +167,7 @@ EXPORT_SYMBOL_GPL(kmmv_register_family);
  */
 int kmmv_add(int family, const char *name)
 {
-	return kmmv_table_add(&kmmv_table, family, name);
+	return kmmv_table_add(&kmmv_table, family, name, NULL);
 }
 EXPORT_SYMBOL_GPL(kmmv_add);
 
@@ -220,7 +220,7 @@ int kmmv_read(int instance, u64 *sum)
 
 	if (err)
 		return err;
-	*sum = kmmv_slots_sum(&kmmv_table.slots, instance);
+	*sum = kmmv_slots_sum(&kmmv_table.slots, slot);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kmmv_read);
@@ -235,13 +235,16 @@ EXPORT_SYMBOL_GPL(kmmv_read);
  *
  * Context: task, may sleep, with CPU hotplug kept out: cpus_read_lock(), or in a
  * callback of it. One caller at a time per instance.
- * Return: 0; -EINVAL for a CPU that is not possible.
+ * Return: 0; -EINVAL for a CPU that is not possible; -ENXIO where one that was
+ * never online would have to show more than 0, with the flexible allocator.
  */
 int kmmv_store(struct kmmv_slot slot, int cpu, u64 value)
 {
 	if (cpu < 0 || cpu >= nr_cpu_ids || !cpu_possible(cpu))
 		return -EINVAL;
-	kmmv_ctr_store(&kmmv_table.slots, slot.ctr, cpu, value);
+	if (!kmmv_slot_cpu(slot, cpu))
+		return value ? -ENXIO : 0;
+	kmmv_ctr_store(&kmmv_table.slots, slot, cpu, value);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kmmv_store);
@@ -251,12 +254,12 @@ EXPORT_SYMBOL_GPL(kmmv_store);
 void kmmv_slot_add(struct kmmv_slot slot, s64 delta)
 {
 	if (!nmi_refused())
-		kmmv_ctr_add(&kmmv_table.slots, slot.ctr, delta);
+		kmmv_ctr_add(&kmmv_table.slots, slot, delta);
 }
 EXPORT_SYMBOL_GPL(kmmv_slot_add);
 
 struct store {
-	u64 __percpu *ctr;
+	struct kmmv_slot slot;
 	int cpu;
 	u64 value;
 };
@@ -265,16 +268,19 @@ static void store_here(void *argument)
 {
 	struct store *store = argument;
 
-	kmmv_ctr_store(&kmmv_table.slots, store->ctr, store->cpu, store->value);
+	kmmv_ctr_store(&kmmv_table.slots, store->slot, store->cpu,
+		       store->value);
 }
 
 /* A pair has one writer: its own CPU, or anybody while that is offline. */
 int kmmv_store(struct kmmv_slot slot, int cpu, u64 value)
 {
-	struct store store = { .ctr = slot.ctr, .cpu = cpu, .value = value };
+	struct store store = { .slot = slot, .cpu = cpu, .value = value };
 
 	if (cpu < 0 || cpu >= nr_cpu_ids || !cpu_possible(cpu))
 		return -EINVAL;
+	if (!kmmv_slot_cpu(slot, cpu))
+		return value ? -ENXIO : 0;
 	if (cpu_online(cpu))
 		smp_call_function_single(cpu, store_here, &store, 1);
 	else
@@ -284,6 +290,19 @@ int kmmv_store(struct kmmv_slot slot, int cpu, u64 value)
 EXPORT_SYMBOL_GPL(kmmv_store);
 
 #endif /* CONFIG_64BIT */
+
+/**
+ * kmmv_load() - an instance's count on one CPU
+ * @slot: from kmmv_get_slot()
+ * @cpu: possible
+ *
+ * Context: any.
+ */
+u64 kmmv_load(struct kmmv_slot slot, int cpu)
+{
+	return kmmv_ctr_read(&kmmv_table.slots, slot, cpu);
+}
+EXPORT_SYMBOL_GPL(kmmv_load);
 
 static const struct kmmv_family counter_family = {
 	.name = "counter",

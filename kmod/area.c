@@ -19,6 +19,7 @@
 #include <linux/module.h>
 #include <linux/mount.h>
 #include <linux/pseudo_fs.h>
+#include <linux/rwsem.h>
 
 #include "core.h"
 #include "kmmv_compat.h"
@@ -37,8 +38,11 @@ static struct vfsmount *kmmv_mount;
 static int kmmv_mount_count;
 static struct inode *kmmv_inode;
 
+/* A CPU that was never online shows zeroes that cost no page. */
 static struct page *page_of(void *address)
 {
+	if (!address)
+		return ZERO_PAGE(0);
 	return is_vmalloc_addr(address) ? vmalloc_to_page(address) :
 					  virt_to_page(address);
 }
@@ -48,7 +52,7 @@ static struct page *page_at(const struct kmmv_place *place, u32 ahead)
 {
 	const struct kmmv_slots *slots = &kmmv_table.slots;
 	u32 i = place->page + ahead;
-	u64 __percpu *ctr;
+	kmmv_page page;
 	u32 *inc;
 
 	switch (place->kind) {
@@ -60,14 +64,22 @@ static struct page *page_at(const struct kmmv_place *place, u32 ahead)
 		return inc ? virt_to_page(inc) : NULL;
 	case KMMV_PLACE_COUNTER:
 		/* area:B pairs with slots:I: the pages are zeroed. */
-		ctr = smp_load_acquire(&slots->ctr[i]);
-		if (!ctr || !cpu_possible(place->cpu))
+		page = smp_load_acquire(&slots->page[i]);
+		if (!page || !cpu_possible(place->cpu))
 			return NULL;
-		return page_of(per_cpu_ptr(ctr, place->cpu));
+		return page_of(kmmv_slot_cpu(kmmv_page_slot(page, 0),
+					     place->cpu));
 	default:
 		return NULL;
 	}
 }
+
+/*
+ * Held for reading while zeroes go in for a CPU that was never online, and for
+ * writing while it gets its pages: what is taken back from the mappings after
+ * that is all that ever went in.
+ */
+static DECLARE_RWSEM(area_sem);
 
 /* The page that was touched, and the ones behind it that are there. */
 static vm_fault_t area_fault(struct vm_fault *vmf)
@@ -80,6 +92,7 @@ static vm_fault_t area_fault(struct vm_fault *vmf)
 	struct page *page;
 	u32 i;
 
+	down_read(&area_sem);
 	for (i = 0; i < FAULT_AROUND_PAGES && i < place.left; i++) {
 		if (address >= vma->vm_end)
 			break;
@@ -97,6 +110,7 @@ static vm_fault_t area_fault(struct vm_fault *vmf)
 		}
 		address += PAGE_SIZE;
 	}
+	up_read(&area_sem);
 	return result;
 }
 
@@ -128,6 +142,28 @@ int kmmv_area_mmap(struct file *file, struct vm_area_struct *vma)
 		     VM_MAYWRITE | VM_MAYEXEC);
 	vma->vm_ops = &area_vm_ops;
 	return 0;
+}
+
+/**
+ * kmmv_area_populate() - a CPU is about to come up
+ * @cpu: which
+ *
+ * Context: task, before the CPU can count.
+ * Return: 0 or -ENOMEM.
+ */
+int kmmv_area_populate(unsigned int cpu)
+{
+	const struct kmmv_geom *geom = &kmmv_table.slots.geom;
+	int err;
+
+	down_write(&area_sem);
+	err = kmmv_table_populate(&kmmv_table, cpu);
+	up_write(&area_sem);
+	if (IS_ENABLED(CONFIG_KMMV_FLEXIBLE))
+		unmap_mapping_range(kmmv_inode->i_mapping,
+				    geom->cpu_offset + geom->cpu_stride * cpu,
+				    geom->cpu_stride, 1);
+	return err;
 }
 
 /**

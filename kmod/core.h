@@ -18,12 +18,12 @@ enum kmmv_refused {
 
 static_assert(KMMV_REFUSED_NMI + 1 == KMMV_RESERVED);
 
-extern struct kmmv_table kmmv_table;
 
 int kmmv_api_init(void);
 
 int kmmv_area_init(void);
 void kmmv_area_exit(void);
+int kmmv_area_populate(unsigned int cpu);
 void kmmv_area_open(struct file *file);
 int kmmv_area_mmap(struct file *file, struct vm_area_struct *vma);
 

@@ -7,11 +7,13 @@
 #define KMMV_DEPS_H
 
 #include <linux/atomic.h>
+#include <linux/bitmap.h>
 #include <linux/bitops.h>
 #include <linux/cache.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/errno.h>
+#include <linux/export.h>
 #include <linux/gfp.h>
 #include <linux/irqflags.h>
 #include <linux/jhash.h>
@@ -23,7 +25,9 @@
 #include <linux/overflow.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
+#include <linux/topology.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
@@ -34,5 +38,14 @@
 #else
 #define KMMV_ATOMIC64	0
 #endif
+
+/* A page on the CPU's own node, or NULL. */
+static inline u64 *kmmv_zeroed_page_of(int cpu)
+{
+	struct page *page = alloc_pages_node(cpu_to_node(cpu),
+					     GFP_KERNEL | __GFP_ZERO, 0);
+
+	return page ? page_address(page) : NULL;
+}
 
 #endif /* KMMV_DEPS_H */

@@ -21,7 +21,7 @@ MODULE_PARM_DESC(max_bytes,
 
 struct kmmv_table kmmv_table;
 
-static enum cpuhp_state hotplug_state;
+static enum cpuhp_state prepare_state, online_state;
 
 static int cpu_came(unsigned int cpu)
 {
@@ -81,26 +81,34 @@ static int __init kmmv_init(void)
 	err = kmmv_table_init(&kmmv_table, &geom, epoch ?: 1, 1);
 	if (err)
 		return err;
-	err = kmmv_api_init();
-	if (err)
-		goto err_table_fini;
 	err = kmmv_area_init();
 	if (err)
 		goto err_table_fini;
+	/* Before there are counters: with it, every CPU that is up has pages. */
+	err = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "kmmv:prepare",
+				kmmv_area_populate, NULL);
+	if (err < 0)
+		goto err_area_exit;
+	prepare_state = err;
+	err = kmmv_api_init();
+	if (err)
+		goto err_remove_prepare;
 	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kmmv:online", cpu_came,
 				cpu_goes);
 	if (err < 0)
-		goto err_area_exit;
-	hotplug_state = err;
+		goto err_remove_prepare;
+	online_state = err;
 	err = kmmv_chardev_init();
 	if (err)
-		goto err_remove_state;
+		goto err_remove_online;
 	pr_info("capacity %u, %u CPUs, mapping of %llu bytes\n", capacity,
 		geom.nr_cpus, geom.length);
 	return 0;
 
-err_remove_state:
-	cpuhp_remove_state_nocalls(hotplug_state);
+err_remove_online:
+	cpuhp_remove_state_nocalls(online_state);
+err_remove_prepare:
+	cpuhp_remove_state_nocalls(prepare_state);
 err_area_exit:
 	kmmv_area_exit();
 err_table_fini:
@@ -111,7 +119,8 @@ err_table_fini:
 static void __exit kmmv_exit(void)
 {
 	kmmv_chardev_exit();
-	cpuhp_remove_state_nocalls(hotplug_state);
+	cpuhp_remove_state_nocalls(online_state);
+	cpuhp_remove_state_nocalls(prepare_state);
 	kmmv_area_exit();
 	kmmv_table_fini(&kmmv_table);
 }

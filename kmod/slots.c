@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The slot store. Numbers are given out in ascending order, then those that
- * were given back, longest free first. Growth adds pages and moves nothing.
+ * The slot store. Numbers that were given back are given out again before the
+ * store grows. Growth adds pages and moves nothing.
  *
  * Context: task, under the table's mutex, unless said otherwise.
  */
@@ -19,24 +19,30 @@ int kmmv_slots_init(struct kmmv_slots *slots, const struct kmmv_geom *geom)
 {
 	memset(slots, 0, sizeof(*slots));
 	slots->geom = *geom;
-	slots->free_head = KMMV_NO_SLOT;
 
-	slots->ctr = kvcalloc(geom->cpu_pages, sizeof(*slots->ctr), GFP_KERNEL);
-	if (!slots->ctr)
-		return -ENOMEM;
-	slots->link = kvcalloc(geom->cpu_pages, sizeof(*slots->link),
+	slots->page = kvcalloc(geom->cpu_pages, sizeof(*slots->page),
 			       GFP_KERNEL);
-	if (!slots->link)
-		goto err_free_ctr;
+	if (!slots->page)
+		return -ENOMEM;
+	slots->taken = kvcalloc(BITS_TO_LONGS(geom->capacity), sizeof(long),
+				GFP_KERNEL);
+	if (!slots->taken)
+		goto err_free_page;
 	slots->inc = kvcalloc(geom->inc_pages, sizeof(*slots->inc), GFP_KERNEL);
 	if (!slots->inc)
-		goto err_free_link;
+		goto err_free_taken;
+	slots->alive = kcalloc(geom->nr_cpus, sizeof(*slots->alive),
+			       GFP_KERNEL);
+	if (!slots->alive)
+		goto err_free_inc;
 	return 0;
 
-err_free_link:
-	kvfree(slots->link);
-err_free_ctr:
-	kvfree(slots->ctr);
+err_free_inc:
+	kvfree(slots->inc);
+err_free_taken:
+	kvfree(slots->taken);
+err_free_page:
+	kvfree(slots->page);
 	return -ENOMEM;
 }
 
@@ -48,54 +54,58 @@ void kmmv_slots_fini(struct kmmv_slots *slots)
 {
 	u32 i;
 
-	for (i = 0; i < slots->geom.cpu_pages; i++) {
-		free_percpu(slots->ctr[i]);
-		kfree(slots->link[i]);
-	}
+	for (i = 0; i < slots->geom.cpu_pages; i++)
+		kmmv_page_destroy(slots->page[i], slots->geom.nr_cpus);
 	for (i = 0; i < slots->geom.inc_pages; i++)
 		free_page((unsigned long)slots->inc[i]);
+	kfree(slots->alive);
 	kvfree(slots->inc);
-	kvfree(slots->link);
-	kvfree(slots->ctr);
+	kvfree(slots->taken);
+	kvfree(slots->page);
+}
+
+/**
+ * kmmv_slots_populate() - a CPU is about to come up
+ * @slots: the store
+ * @cpu: which; it does not count yet
+ *
+ * Return: 0 or -ENOMEM; then the CPU must not come up, and what it got is kept
+ * for the next time.
+ */
+int kmmv_slots_populate(struct kmmv_slots *slots, int cpu)
+{
+	u32 i;
+
+	for (i = 0; i < slots->geom.cpu_pages && slots->page[i]; i++)
+		if (kmmv_page_populate(slots->page[i], cpu))
+			return -ENOMEM;
+	slots->alive[cpu] = true;
+	return 0;
 }
 
 /* Pages behind number; what is allocated on the way to -ENOMEM is kept. */
 static int slots_grow(struct kmmv_slots *slots, u32 number)
 {
+	u32 **inc = &slots->inc[number / KMMV_INC_PER_PAGE];
 	u32 i = (number + KMMV_SLOT_BIAS) / KMMV_PER_PAGE;
-	u64 __percpu *ctr;
+	kmmv_page page;
 
-	if (!slots->inc[number / KMMV_INC_PER_PAGE]) {
-		u32 *page = (u32 *)get_zeroed_page(GFP_KERNEL);
+	if (!*inc) {
+		u32 *words = (u32 *)get_zeroed_page(GFP_KERNEL);
 
-		if (!page)
+		if (!words)
 			return -ENOMEM;
 		/* slots:H pairs with area:A. */
-		smp_store_release(&slots->inc[number / KMMV_INC_PER_PAGE],
-				  page);
+		smp_store_release(inc, words);
 	}
-	if (!slots->link[i]) {
-		slots->link[i] = kcalloc(KMMV_PER_PAGE, sizeof(u32),
-					 GFP_KERNEL);
-		if (!slots->link[i])
-			return -ENOMEM;
-	}
-	if (!slots->ctr[i]) {
-		/* Zeroed; on each CPU's own node; a page, so it can be mapped. */
-		ctr = __alloc_percpu(PAGE_SIZE, PAGE_SIZE);
-		if (!ctr)
+	if (!slots->page[i]) {
+		page = kmmv_page_create(slots->alive, slots->geom.nr_cpus);
+		if (!page)
 			return -ENOMEM;
 		/* slots:I pairs with area:B. */
-		smp_store_release(&slots->ctr[i], ctr);
+		smp_store_release(&slots->page[i], page);
 	}
 	return 0;
-}
-
-static u32 *slots_link(struct kmmv_slots *slots, u32 number)
-{
-	u32 word = number + KMMV_SLOT_BIAS;
-
-	return &slots->link[word / KMMV_PER_PAGE][word % KMMV_PER_PAGE];
 }
 
 /* It has been given out before, and given back since. */
@@ -104,48 +114,77 @@ static bool slots_reused(const struct kmmv_slots *slots, u32 number)
 	return number >= KMMV_RESERVED && number - KMMV_RESERVED < slots->open;
 }
 
-/**
- * kmmv_slots_get() - take a number; nothing of it can be seen yet
- * @slots: the store
- * @number: result; kmmv_slots_publish() or kmmv_slots_cancel() comes next
- *
- * Return: 0; -ENOSPC when all numbers are taken; -ENOMEM.
+/*
+ * count numbers in a row: first what was given back, so that memory does not
+ * grow with churn, and of that not what was given back last.
  */
-int kmmv_slots_get(struct kmmv_slots *slots, u32 *number)
+static u32 slots_find(struct kmmv_slots *slots, u32 count)
 {
-	int err;
+	u32 found;
 
-	if (slots->nr < slots->geom.capacity) {
-		err = slots_grow(slots, slots->nr);
-		if (err)
-			return err;
-		*number = slots->nr++;
-		return 0;
+	if (slots->free >= count) {
+		found = bitmap_find_next_zero_area(slots->taken, slots->nr,
+						   slots->next, count, 0);
+		if (found < slots->nr)
+			return found;
 	}
-	if (slots->free_head == KMMV_NO_SLOT)
-		return -ENOSPC;
-	*number = slots->free_head;
-	slots->free_head = *slots_link(slots, *number);
-	slots->free--;
-	return 0;
+	return bitmap_find_next_zero_area(slots->taken, slots->geom.capacity,
+					  slots->free ? 0 : slots->nr, count,
+					  0);
 }
 
 /**
- * kmmv_slots_cancel() - undo the last kmmv_slots_get()
+ * kmmv_slots_get() - take numbers; nothing of them can be seen yet
+ * @slots: the store
+ * @count: how many, in a row
+ * @number: the first of them; kmmv_slots_publish() of each, or
+ *	kmmv_slots_cancel(), comes next
+ *
+ * Return: 0; -ENOSPC when there are not so many in a row; -ENOMEM.
+ */
+int kmmv_slots_get(struct kmmv_slots *slots, u32 count, u32 *number)
+{
+	u32 first, end, i;
+	int err;
+
+	if (!count || count > kmmv_slots_left(slots))
+		return -ENOSPC;
+	first = slots_find(slots, count);
+	if (first >= slots->geom.capacity)
+		return -ENOSPC;
+	end = first + count;
+	for (i = max(first, slots->nr); i < end; i++) {
+		err = slots_grow(slots, i);
+		if (err)
+			return err;
+	}
+	bitmap_set(slots->taken, first, count);
+	if (end > slots->nr) {
+		slots->free += end - slots->nr;
+		slots->nr = end;
+	}
+	slots->free -= count;
+	slots->next = end;
+	*number = first;
+	return 0;
+}
+
+static void slots_give_back(struct kmmv_slots *slots, u32 number, u32 count)
+{
+	bitmap_clear(slots->taken, number, count);
+	slots->free += count;
+}
+
+/**
+ * kmmv_slots_cancel() - undo kmmv_slots_get()
  * @slots: the store
  * @number: what it gave
+ * @count: how many
  */
-void kmmv_slots_cancel(struct kmmv_slots *slots, u32 number)
+void kmmv_slots_cancel(struct kmmv_slots *slots, u32 number, u32 count)
 {
-	if (!slots_reused(slots, number)) {
-		slots->nr--;
-		return;
-	}
-	if (slots->free_head == KMMV_NO_SLOT)
-		slots->free_tail = number;
-	*slots_link(slots, number) = slots->free_head;
-	slots->free_head = number;
-	slots->free++;
+	slots_give_back(slots, number, count);
+	slots->next = number;
 }
 
 /*
@@ -154,17 +193,19 @@ void kmmv_slots_cancel(struct kmmv_slots *slots, u32 number)
  */
 static void slots_clear(struct kmmv_slots *slots, u32 number)
 {
-	u64 __percpu *ctr = kmmv_slots_ctr(slots, number);
+	struct kmmv_slot slot = kmmv_slots_slot(slots, number);
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-#if KMMV_ATOMIC64
-		WRITE_ONCE(*per_cpu_ptr(ctr, cpu), 0);
-#else
-		u32 *half = (u32 *)per_cpu_ptr(ctr, cpu);
+		u64 *word = kmmv_slot_cpu(slot, cpu);
 
-		WRITE_ONCE(half[0], 0);
-		WRITE_ONCE(half[1], 0);
+		if (!word)
+			continue;
+#if KMMV_ATOMIC64
+		WRITE_ONCE(*word, 0);
+#else
+		WRITE_ONCE(((u32 *)word)[0], 0);
+		WRITE_ONCE(((u32 *)word)[1], 0);
 #endif
 	}
 }
@@ -193,8 +234,8 @@ void kmmv_slots_publish(struct kmmv_slots *slots, u32 number)
  */
 void kmmv_slots_put(struct kmmv_slots *slots, u32 number)
 {
-	u32 *page = slots->inc[number / KMMV_INC_PER_PAGE];
-	u32 *inc = &page[number % KMMV_INC_PER_PAGE];
+	u32 *words = slots->inc[number / KMMV_INC_PER_PAGE];
+	u32 *inc = &words[number % KMMV_INC_PER_PAGE];
 
 	WRITE_ONCE(*inc, *inc + 1);
 	/*
@@ -205,13 +246,7 @@ void kmmv_slots_put(struct kmmv_slots *slots, u32 number)
 	 */
 	smp_mb();
 
-	*slots_link(slots, number) = KMMV_NO_SLOT;
-	if (slots->free_head == KMMV_NO_SLOT)
-		slots->free_head = number;
-	else
-		*slots_link(slots, slots->free_tail) = number;
-	slots->free_tail = number;
-	slots->free++;
+	slots_give_back(slots, number, 1);
 }
 
 /**
@@ -226,21 +261,41 @@ u32 kmmv_slots_incarnation(const struct kmmv_slots *slots, u32 number)
 }
 
 /**
- * kmmv_slots_sum() - the counter over all possible CPUs
+ * kmmv_slots_sum() - a counter over all possible CPUs
  * @slots: the store
- * @number: was given out
+ * @slot: of a number that was given out
  *
  * Context: any; NMI where KMMV_ATOMIC64.
  */
-u64 kmmv_slots_sum(struct kmmv_slots *slots, u32 number)
+u64 kmmv_slots_sum(struct kmmv_slots *slots, struct kmmv_slot slot)
 {
-	u64 __percpu *ctr = kmmv_slots_ctr(slots, number);
 	u64 sum = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += kmmv_ctr_read(slots, ctr, cpu);
+		sum += kmmv_ctr_read(slots, slot, cpu);
 	return sum;
+}
+
+/**
+ * kmmv_slots_number() - the number of a slot
+ * @slots: the store
+ * @slot: from kmmv_slots_slot()
+ * @number: result
+ *
+ * Return: false if it is no slot of this store.
+ */
+bool kmmv_slots_number(const struct kmmv_slots *slots, struct kmmv_slot slot,
+		       u32 *number)
+{
+	u32 i, index;
+
+	for (i = 0; i < slots->geom.cpu_pages && slots->page[i]; i++)
+		if (kmmv_page_has(slots->page[i], slot, &index)) {
+			*number = i * KMMV_PER_PAGE + index - KMMV_SLOT_BIAS;
+			return *number < slots->nr;
+		}
+	return false;
 }
 
 /**
@@ -254,15 +309,16 @@ u32 kmmv_slots_left(const struct kmmv_slots *slots)
 
 #if !KMMV_ATOMIC64
 
-static struct kmmv_pair __percpu *slots_pair(struct kmmv_slots *slots)
+static struct kmmv_pair *slots_pair(struct kmmv_slots *slots, int cpu)
 {
-	return (struct kmmv_pair __percpu *)slots->ctr[0];
+	return (struct kmmv_pair *)kmmv_slot_cpu(kmmv_page_slot(slots->page[0],
+								0), cpu);
 }
 
 /* The halves in the order in which they lie; both ends of the pair see both. */
-static void pair_store(struct kmmv_pair *pair, u64 *ctr, u64 value)
+static void pair_store(struct kmmv_pair *pair, u64 *word, u64 value)
 {
-	u32 *half = (u32 *)ctr;
+	u32 *half = (u32 *)word;
 	u32 halves[2];
 
 	memcpy(halves, &value, sizeof(value));
@@ -275,39 +331,43 @@ static void pair_store(struct kmmv_pair *pair, u64 *ctr, u64 value)
 	smp_store_release(&pair->done, pair->begun);
 }
 
-void kmmv_ctr_add(struct kmmv_slots *slots, u64 __percpu *ctr, s64 delta)
+void kmmv_ctr_add(struct kmmv_slots *slots, struct kmmv_slot slot, s64 delta)
 {
 	unsigned long flags;
-	u64 *mine;
+	u64 *word;
+	int cpu;
 
 	local_irq_save(flags);
-	mine = this_cpu_ptr(ctr);
-	pair_store(this_cpu_ptr(slots_pair(slots)), mine, *mine + delta);
+	cpu = smp_processor_id();
+	word = kmmv_slot_cpu(slot, cpu);
+	pair_store(slots_pair(slots, cpu), word, *word + delta);
 	local_irq_restore(flags);
 }
 
 /*
  * Only for the CPU itself, or for one that cannot count: a pair has one writer.
  */
-void kmmv_ctr_store(struct kmmv_slots *slots, u64 __percpu *ctr, int cpu,
+void kmmv_ctr_store(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu,
 		    u64 value)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
-	pair_store(per_cpu_ptr(slots_pair(slots), cpu), per_cpu_ptr(ctr, cpu),
-		   value);
+	pair_store(slots_pair(slots, cpu), kmmv_slot_cpu(slot, cpu), value);
 	local_irq_restore(flags);
 }
 
 /* Spins while @cpu is between two stores; never on a context below itself. */
-u64 kmmv_ctr_read(struct kmmv_slots *slots, u64 __percpu *ctr, int cpu)
+u64 kmmv_ctr_read(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu)
 {
-	struct kmmv_pair *pair = per_cpu_ptr(slots_pair(slots), cpu);
-	u32 *half = (u32 *)per_cpu_ptr(ctr, cpu);
+	u32 *half = (u32 *)kmmv_slot_cpu(slot, cpu);
+	struct kmmv_pair *pair;
 	u32 halves[2], done;
 	u64 value;
 
+	if (!half)
+		return 0;
+	pair = slots_pair(slots, cpu);
 	do {
 		/* slots:F pairs with slots:E. */
 		done = smp_load_acquire(&pair->done);

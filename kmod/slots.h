@@ -21,11 +21,10 @@
 
 #include <kmmv_deps.h>
 #include "geom.h"
+#include "pcpu.h"
 
-#define KMMV_PER_PAGE		(PAGE_SIZE / sizeof(u64))
-#define KMMV_INC_PER_PAGE	(PAGE_SIZE / sizeof(u32))
+#define KMMV_INC_PER_PAGE	((u32)(PAGE_SIZE / sizeof(u32)))
 #define KMMV_SLOT_BIAS		(KMMV_ATOMIC64 ? 0 : 1)
-#define KMMV_NO_SLOT		U32_MAX
 
 /*
  * The first numbers are the module's own. They are not updated by number, so
@@ -36,66 +35,73 @@
 /**
  * struct kmmv_slots - the store
  * @open: numbers from KMMV_RESERVED on that may be updated
- * @ctr: per-CPU page behind each page of a CPU's area, or NULL
+ * @page: behind each page of a CPU's area, or NULL
  * @geom: layout of the mapping
  * @nr: numbers given out at least once; from here on no line is updaters'
- * @free: numbers on the free list
- * @free_head: first number given back, KMMV_NO_SLOT for none
- * @free_tail: last number given back
- * @link: next free number, for each page of @ctr
+ * @free: numbers below @nr that are not taken
+ * @next: where the search for one of them goes on
+ * @taken: a bit for each number
  * @inc: pages of the mapped incarnations, or NULL
+ * @alive: CPUs that were ever online, by number
  *
  * Writers hold the table's mutex.
  */
 struct kmmv_slots {
 	u32			open;
-	u64 __percpu		**ctr;
+	kmmv_page		*page;
 	struct kmmv_geom	geom;
 	u32			nr ____cacheline_aligned_in_smp;
 	u32			free;
-	u32			free_head;
-	u32			free_tail;
-	u32			**link;
+	u32			next;
+	unsigned long		*taken;
 	u32			**inc;
+	bool			*alive;
 };
 
 int kmmv_slots_init(struct kmmv_slots *slots, const struct kmmv_geom *geom);
 void kmmv_slots_fini(struct kmmv_slots *slots);
-int kmmv_slots_get(struct kmmv_slots *slots, u32 *number);
+int kmmv_slots_populate(struct kmmv_slots *slots, int cpu);
+int kmmv_slots_get(struct kmmv_slots *slots, u32 count, u32 *number);
 void kmmv_slots_publish(struct kmmv_slots *slots, u32 number);
-void kmmv_slots_cancel(struct kmmv_slots *slots, u32 number);
+void kmmv_slots_cancel(struct kmmv_slots *slots, u32 number, u32 count);
 void kmmv_slots_put(struct kmmv_slots *slots, u32 number);
 u32 kmmv_slots_incarnation(const struct kmmv_slots *slots, u32 number);
-u64 kmmv_slots_sum(struct kmmv_slots *slots, u32 number);
+u64 kmmv_slots_sum(struct kmmv_slots *slots, struct kmmv_slot slot);
 u32 kmmv_slots_left(const struct kmmv_slots *slots);
+bool kmmv_slots_number(const struct kmmv_slots *slots, struct kmmv_slot slot,
+		       u32 *number);
 
 /* Where number's counter is; number has pages. */
-static __always_inline u64 __percpu *
-kmmv_slots_ctr(const struct kmmv_slots *slots, u32 number)
+static __always_inline struct kmmv_slot
+kmmv_slots_slot(const struct kmmv_slots *slots, u32 number)
 {
 	u32 word = number + KMMV_SLOT_BIAS;
 
-	return slots->ctr[word / KMMV_PER_PAGE] + word % KMMV_PER_PAGE;
+	return kmmv_page_slot(slots->page[word / KMMV_PER_PAGE],
+			      word % KMMV_PER_PAGE);
 }
 
 #if KMMV_ATOMIC64
 
 static __always_inline void kmmv_ctr_add(struct kmmv_slots *slots,
-					 u64 __percpu *ctr, s64 delta)
+					 struct kmmv_slot slot, s64 delta)
 {
-	this_cpu_add(*ctr, delta);
+	kmmv_slot_add(slot, delta);
 }
 
-static inline u64 kmmv_ctr_read(struct kmmv_slots *slots, u64 __percpu *ctr,
+/* One CPU's count, 0 for one that was never online. */
+static inline u64 kmmv_ctr_read(struct kmmv_slots *slots, struct kmmv_slot slot,
 				int cpu)
 {
-	return READ_ONCE(*per_cpu_ptr(ctr, cpu));
+	u64 *word = kmmv_slot_cpu(slot, cpu);
+
+	return word ? READ_ONCE(*word) : 0;
 }
 
-static inline void kmmv_ctr_store(struct kmmv_slots *slots, u64 __percpu *ctr,
-				  int cpu, u64 value)
+static inline void kmmv_ctr_store(struct kmmv_slots *slots,
+				  struct kmmv_slot slot, int cpu, u64 value)
 {
-	WRITE_ONCE(*per_cpu_ptr(ctr, cpu), value);
+	WRITE_ONCE(*kmmv_slot_cpu(slot, cpu), value);
 }
 
 #else /* KMMV_ATOMIC64 */
@@ -103,11 +109,11 @@ static inline void kmmv_ctr_store(struct kmmv_slots *slots, u64 __percpu *ctr,
 /*
  * Two halves under a pair of counts. begun and done would lose an increment to
  * an interrupt between load and store, hence the irqsave; an NMI cannot be
- * kept out, hence kmmv_slots_add() refuses there.
+ * kept out, hence perf_adjust() refuses there.
  */
-void kmmv_ctr_add(struct kmmv_slots *slots, u64 __percpu *ctr, s64 delta);
-u64 kmmv_ctr_read(struct kmmv_slots *slots, u64 __percpu *ctr, int cpu);
-void kmmv_ctr_store(struct kmmv_slots *slots, u64 __percpu *ctr, int cpu,
+void kmmv_ctr_add(struct kmmv_slots *slots, struct kmmv_slot slot, s64 delta);
+u64 kmmv_ctr_read(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu);
+void kmmv_ctr_store(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu,
 		    u64 value);
 
 #endif /* KMMV_ATOMIC64 */
@@ -127,7 +133,7 @@ static __always_inline bool kmmv_slots_add(struct kmmv_slots *slots, u32 number,
 	/* slots:B pairs with slots:A: the page is there if the number is. */
 	if (unlikely(number - KMMV_RESERVED >= smp_load_acquire(&slots->open)))
 		return false;
-	kmmv_ctr_add(slots, kmmv_slots_ctr(slots, number), delta);
+	kmmv_ctr_add(slots, kmmv_slots_slot(slots, number), delta);
 	return true;
 }
 

@@ -32,7 +32,7 @@ static void take_kept(struct kmmv_stat_row *row)
 
 	for_each_possible_cpu(cpu) {
 		cell_of(row, cpu)->total =
-			*per_cpu_ptr(row->slot.ctr, cpu_of(row, cpu));
+			kmmv_load(row->slot, cpu_of(row, cpu));
 		if (row->nr_cells == 1)
 			break;
 	}

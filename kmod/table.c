@@ -31,7 +31,8 @@ static void change_begin(struct kmmv_table *table)
 	WRITE_ONCE(*generation_word(&table->header->gen1), ++table->generation);
 }
 
-static void change_end(struct kmmv_table *table)
+/* What a reader may touch, and what is left; unnamed slots move both. */
+static void show_extent(struct kmmv_table *table)
 {
 	struct kmmv_header *header = table->header;
 
@@ -39,6 +40,13 @@ static void change_end(struct kmmv_table *table)
 	smp_store_release(&header->slots_free, kmmv_slots_left(&table->slots));
 	/* table:A; and table:C, the pages before nr_instances. */
 	smp_store_release(&header->nr_instances, table->slots.nr);
+}
+
+static void change_end(struct kmmv_table *table)
+{
+	struct kmmv_header *header = table->header;
+
+	show_extent(table);
 	/* table:B pairs with update_words:A: gen2 before the table. */
 	smp_store_release(generation_word(&header->gen2), table->generation);
 	wake_up_interruptible_all(&table->changed);
@@ -364,14 +372,14 @@ static int instance_reserve(struct kmmv_table *table, u32 *number)
 	struct kmmv_instance ***page;
 	int err;
 
-	err = kmmv_slots_get(&table->slots, number);
+	err = kmmv_slots_get(&table->slots, 1, number);
 	if (err)
 		return err;
 	page = &table->instances[*number / KMMV_PER_PAGE];
 	if (!*page)
 		*page = kcalloc(KMMV_PER_PAGE, sizeof(**page), GFP_KERNEL);
 	if (!*page) {
-		kmmv_slots_cancel(&table->slots, *number);
+		kmmv_slots_cancel(&table->slots, *number, 1);
 		return -ENOMEM;
 	}
 	return 0;
@@ -424,6 +432,7 @@ static int instance_create(struct kmmv_table *table, u32 family,
  * @table: the table
  * @family: id
  * @name: any bytes but control characters, up to KMMV_NAME_MAX; copied
+ * @is_new: result, may be NULL: nothing had the identity before
  *
  * The same number for the same identity, as often as it is asked for; each time
  * counts as a reference.
@@ -432,7 +441,8 @@ static int instance_create(struct kmmv_table *table, u32 family,
  * control character; -ENOENT for an unknown family; -ENOSPC when all numbers are
  * taken; -EOVERFLOW for too many references; -ENOMEM.
  */
-int kmmv_table_add(struct kmmv_table *table, int family, const char *name)
+int kmmv_table_add(struct kmmv_table *table, int family, const char *name,
+		   bool *is_new)
 {
 	struct kmmv_instance *instance;
 	int number;
@@ -447,6 +457,8 @@ int kmmv_table_add(struct kmmv_table *table, int family, const char *name)
 		goto unlock;
 	}
 	instance = instance_find(table, family, name);
+	if (is_new)
+		*is_new = !instance;
 	if (instance)
 		number = instance_revive(table, instance);
 	else
@@ -454,6 +466,23 @@ int kmmv_table_add(struct kmmv_table *table, int family, const char *name)
 unlock:
 	mutex_unlock(&table->lock);
 	return number;
+}
+
+static int instance_unref(struct kmmv_table *table, int number)
+{
+	struct kmmv_instance *instance = instance_named(table, number);
+
+	if (!instance)
+		return -ENOENT;
+	if (!instance->refs)
+		return -EALREADY;
+	if (--instance->refs)
+		return 0;
+	change_begin(table);
+	instance->state = KMMV_STATE_INACTIVE;
+	record_changed(table, &instance->record);
+	change_end(table);
+	return 0;
 }
 
 /**
@@ -467,21 +496,10 @@ unlock:
  */
 int kmmv_table_del(struct kmmv_table *table, int number)
 {
-	struct kmmv_instance *instance;
-	int err = 0;
+	int err;
 
 	mutex_lock(&table->lock);
-	instance = instance_named(table, number);
-	if (!instance) {
-		err = -ENOENT;
-	} else if (!instance->refs) {
-		err = -EALREADY;
-	} else if (!--instance->refs) {
-		change_begin(table);
-		instance->state = KMMV_STATE_INACTIVE;
-		record_changed(table, &instance->record);
-		change_end(table);
-	}
+	err = instance_unref(table, number);
 	mutex_unlock(&table->lock);
 	return err;
 }
@@ -597,7 +615,7 @@ int kmmv_table_slot(struct kmmv_table *table, int number,
 
 	mutex_lock(&table->lock);
 	if (instance_named(table, number))
-		slot->ctr = kmmv_slots_ctr(&table->slots, number);
+		*slot = kmmv_slots_slot(&table->slots, number);
 	else
 		err = -ENOENT;
 	mutex_unlock(&table->lock);
@@ -615,6 +633,81 @@ static void store_mask(u64 *word, u64 bits)
 	smp_store_release(&half[0], halves[0]);
 	/* table:A for the other half. */
 	smp_store_release(&half[1], halves[1]);
+}
+
+/**
+ * kmmv_table_get_unnamed() - slots without a name
+ * @table: the table
+ * @count: how many, in a row
+ * @number: the first one's
+ *
+ * They count from 0. No generation: there is nothing that a reader could look
+ * up.
+ *
+ * Return: 0; -ENOSPC when there are not so many in a row; -ENOMEM.
+ */
+int kmmv_table_get_unnamed(struct kmmv_table *table, u32 count, u32 *number)
+{
+	u32 i;
+	int err;
+
+	mutex_lock(&table->lock);
+	err = kmmv_slots_get(&table->slots, count, number);
+	if (!err) {
+		for (i = *number; i < *number + count; i++)
+			kmmv_slots_publish(&table->slots, i);
+		show_extent(table);
+	}
+	mutex_unlock(&table->lock);
+	return err;
+}
+
+/**
+ * kmmv_table_put() - give up a slot, named or not
+ * @table: the table
+ * @slot: from kmmv_table_get_unnamed(), or a named one's
+ *
+ * A named one keeps number, name and count, as with kmmv_table_del().
+ *
+ * Return: 0; -ENOENT if nothing has the slot; -EALREADY for a named one without
+ * a reference.
+ */
+int kmmv_table_put(struct kmmv_table *table, struct kmmv_slot slot)
+{
+	u32 number;
+	int err;
+
+	mutex_lock(&table->lock);
+	err = -ENOENT;
+	if (!kmmv_slots_number(&table->slots, slot, &number))
+		goto unlock;
+	if (instance_named(table, number)) {
+		err = instance_unref(table, number);
+	} else if (test_bit(number, table->slots.taken)) {
+		kmmv_slots_put(&table->slots, number);
+		show_extent(table);
+		err = 0;
+	}
+unlock:
+	mutex_unlock(&table->lock);
+	return err;
+}
+
+/**
+ * kmmv_table_populate() - a CPU is about to come up
+ * @table: the table
+ * @cpu: which
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int kmmv_table_populate(struct kmmv_table *table, int cpu)
+{
+	int err;
+
+	mutex_lock(&table->lock);
+	err = kmmv_slots_populate(&table->slots, cpu);
+	mutex_unlock(&table->lock);
+	return err;
 }
 
 /**

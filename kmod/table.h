@@ -111,19 +111,26 @@ struct kmmv_table {
 	u64			epoch;
 };
 
+/* This kernel's, or a test's. */
+extern struct kmmv_table kmmv_table;
+
 int kmmv_table_init(struct kmmv_table *table, const struct kmmv_geom *geom,
 		    u64 epoch, unsigned long generation);
 void kmmv_table_fini(struct kmmv_table *table);
 
 int kmmv_table_family(struct kmmv_table *table,
 		      const struct kmmv_family *family);
-int kmmv_table_add(struct kmmv_table *table, int family, const char *name);
+int kmmv_table_add(struct kmmv_table *table, int family, const char *name,
+		   bool *is_new);
 int kmmv_table_del(struct kmmv_table *table, int number);
 int kmmv_table_forget(struct kmmv_table *table, int number);
 int kmmv_table_label(struct kmmv_table *table, int number, const char *key,
 		     const char *text);
 int kmmv_table_slot(struct kmmv_table *table, int number,
 		    struct kmmv_slot *slot);
+int kmmv_table_get_unnamed(struct kmmv_table *table, u32 count, u32 *number);
+int kmmv_table_put(struct kmmv_table *table, struct kmmv_slot slot);
+int kmmv_table_populate(struct kmmv_table *table, int cpu);
 void kmmv_table_online(struct kmmv_table *table, int cpu, bool online);
 
 #endif /* KMMV_TABLE_H */

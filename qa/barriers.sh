@@ -27,7 +27,7 @@ check()
 (
 	cd "$1" || exit 2
 	shopt -s nullglob
-	awk -f "$OLDPWD/qa/barriers.awk" kmod/*.[ch] lib/*.[ch] \
+	awk -f "$OLDPWD/qa/barriers.awk" kmod/*.[ch] kmod/include/linux/*.h lib/*.[ch] \
 		qa/litmus/*.litmus
 )
 
@@ -48,6 +48,8 @@ broken()
 	rm -rf "${copy:?}"/*
 	mkdir -p "$copy/kmod" "$copy/lib" "$copy/qa/litmus"
 	cp kmod/*.[ch] "$copy/kmod"
+	mkdir -p "$copy/kmod/include/linux"
+	cp kmod/include/linux/*.h "$copy/kmod/include/linux"
 	cp lib/*.[ch] "$copy/lib"
 	cp qa/litmus/*.litmus "$copy/qa/litmus"
 	sed -i "$3" "$copy/$2"
@@ -104,7 +106,7 @@ broken "sees another partner in the comment" kmod/slots.c \
 	's/slots:F pairs with slots:E/slots:F pairs with slots:D/' \
 	'slots:F and slots:D are no pair'
 broken "sees a label that is only talked about" kmod/slots.c \
-	's/^static u32 \*slots_link/\/* As slots:Q does. *\/\n&/' \
+	's/^static u32 slots_find/\/* As slots:Q does. *\/\n&/' \
 	'slots:Q is nowhere'
 broken "sees a pair without a litmus test" kmod/slots.h \
 	's/^\( \*\tslots:A  .*\)slots:B/\1slots:F/' \

@@ -33,7 +33,7 @@ static int __init noop_init(void)
 	kmmv_slot_add(slot, 1);
 	perf_del(1);
 	kmmv_unregister_source(&source);
-	return said || sum || slot.ctr ? -EPROTO : 0;
+	return said || sum || memchr_inv(&slot, 0, sizeof(slot)) ? -EPROTO : 0;
 }
 
 static void __exit noop_exit(void)

@@ -44,17 +44,27 @@ typedef __s64 s64;
 #endif
 #define CONFIG_KMMV	1
 
+/* KMMV_SHIM_UP: as on a uniprocessor kernel. */
+#ifndef KMMV_SHIM_UP
+#define CONFIG_SMP	1
+#endif
+
 #define IS_ENABLED(option)	option
 #define __percpu
+#define __force
+#define EXPORT_SYMBOL_GPL(symbol)	_Static_assert(sizeof(&symbol), "")
 #undef __always_inline
 #define __always_inline	inline __attribute__((always_inline))
 #define ____cacheline_aligned_in_smp	__attribute__((aligned(64)))
+#define OPTIMIZER_HIDE_VAR(x)	__asm__ volatile("" : "+r"(x))
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define min(a, b)							\
 	({ __auto_type a_ = (a); __auto_type b_ = (b); a_ < b_ ? a_ : b_; })
+#define max(a, b)							\
+	({ __auto_type a_ = (a); __auto_type b_ = (b); a_ > b_ ? a_ : b_; })
 #define min_t(type, a, b)	min((type)(a), (type)(b))
 #define swap(a, b)							\
 	do { __auto_type t_ = (a); (a) = (b); (b) = t_; } while (0)
@@ -102,6 +112,20 @@ extern __thread int shim_cpu;
 	__atomic_fetch_add(per_cpu_ptr(&(place), shim_cpu), delta,	\
 			   __ATOMIC_RELAXED)
 
+#define smp_processor_id()	shim_cpu
+
+/* custom: one CPU's contexts are threads, so an add among them is atomic */
+typedef struct { s64 value; } local64_t;
+typedef struct { long value; } local_t;
+#define local64_add(n, l)						\
+	((void)__atomic_fetch_add(&(l)->value, n, __ATOMIC_RELAXED))
+#define local_add(n, l)	local64_add(n, l)
+#define local_sub(n, l)	local64_add(-(long)(n), l)
+
+/* stub: a thread does not move to another CPU */
+#define preempt_disable_notrace()	((void)0)
+#define preempt_enable_notrace()	((void)0)
+
 /* custom: interrupts off: the other contexts of this CPU wait */
 void shim_irq_save(void);
 void shim_irq_restore(void);
@@ -112,7 +136,10 @@ void shim_irq_restore(void);
  * custom: memory, zeroed or not as in the kernel. shim_fail_in = n has the nth
  * allocation from now fail, once; shim_allocated is what has not been freed.
  */
-#define GFP_KERNEL	0
+typedef unsigned int gfp_t;
+#define GFP_KERNEL	1u
+#define GFP_ATOMIC	0u
+#define gfpflags_allow_blocking(gfp)	((gfp) & GFP_KERNEL)
 extern long shim_fail_in;
 extern long shim_allocated;
 void *shim_alloc(size_t alignment, size_t size, bool zero);
@@ -135,6 +162,57 @@ void *shim_memdup(const void *memory, size_t size);
 #define __alloc_percpu(size, align)					\
 	shim_alloc(PAGE_SIZE, shim_nr_cpus * PAGE_SIZE, true)
 #define free_percpu(memory)	shim_free(memory)
+
+static inline u64 *kmmv_zeroed_page_of(int cpu)
+{
+	(void)cpu;
+	return shim_alloc(PAGE_SIZE, PAGE_SIZE, true);
+}
+
+/* custom: bitmaps, a bit at a time */
+#define BITS_TO_LONGS(n)	DIV_ROUND_UP(n, 8 * sizeof(long))
+
+static inline bool test_bit(unsigned long n, const unsigned long *map)
+{
+	return map[n / 64] >> n % 64 & 1;
+}
+
+static inline void bitmap_set(unsigned long *map, u32 start, u32 count)
+{
+	for (; count--; start++)
+		map[start / 64] |= 1UL << start % 64;
+}
+
+static inline void bitmap_clear(unsigned long *map, u32 start, u32 count)
+{
+	for (; count--; start++)
+		map[start / 64] &= ~(1UL << start % 64);
+}
+
+static inline unsigned long
+bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
+			   unsigned long start, u32 count, unsigned long align)
+{
+	unsigned long run;
+
+	(void)align;
+	for (; start + count <= size; start++) {
+		for (run = 0; run < count; run++)
+			if (test_bit(start + run, map))
+				break;
+		if (run == count)
+			return start;
+	}
+	return size + 1;
+}
+
+/* custom: raw spinlock, as a mutex */
+typedef pthread_mutex_t raw_spinlock_t;
+#define DEFINE_RAW_SPINLOCK(l)	raw_spinlock_t l = PTHREAD_MUTEX_INITIALIZER
+#define raw_spin_lock_irqsave(l, flags)					\
+	((void)((flags) = 0), pthread_mutex_lock(l))
+#define raw_spin_unlock_irqrestore(l, flags)				\
+	((void)(flags), pthread_mutex_unlock(l))
 
 /* custom: mutex */
 struct mutex {

@@ -16,7 +16,8 @@
 /* Two changes, and the generation is past 2^64. */
 #define GENERATION_START	(ULONG_MAX - 2)
 
-static struct kmmv_table table;
+struct kmmv_table kmmv_table;
+#define table kmmv_table
 
 static const struct kmmv_family family_a = {
 	.name = "disk.read",
@@ -36,6 +37,9 @@ static inline void table_start(u32 capacity)
 	ck_assert_int_eq(kmmv_geom_init(&geom, capacity, 4, 3, ULONG_MAX), 0);
 	ck_assert_int_eq(kmmv_table_init(&table, &geom, 77, GENERATION_START),
 			 0);
+	ck_assert_int_eq(kmmv_table_populate(&table, 0), 0);
+	ck_assert_int_eq(kmmv_table_populate(&table, 1), 0);
+	ck_assert_int_eq(kmmv_table_populate(&table, 3), 0);
 }
 
 static inline void table_stop(void)

@@ -15,6 +15,11 @@
  * so that a zeroed variable is not a counter.
  *
  * Contexts: "task" may sleep; "any" is task, softirq, hard irq and NMI.
+ *
+ * Memory ordering:
+ *
+ *	pcpu_flexible:A  zeroing before the pointer, release - kmmv:A  acquire
+ *	    who reads or maps a CPU's page before it counts sees zeroes.
  */
 #ifndef _LINUX_KMMV_H
 #define _LINUX_KMMV_H
@@ -22,6 +27,9 @@
 #include <linux/types.h>
 #include <linux/percpu.h>
 #include <linux/irqflags.h>
+#include <linux/preempt.h>
+#include <linux/smp.h>
+#include <asm/local64.h>
 #include <uapi/linux/kmmv.h>
 
 enum kmmv_semantics {
@@ -60,10 +68,20 @@ struct kmmv_family {
 
 /**
  * struct kmmv_slot - handle of a counter, for updates without a look-up
- * @ctr: the counter, on every possible CPU
+ * @ctr: fixed allocator: the counter, on every possible CPU
+ * @page: flexible allocator: each CPU's page, NULL for a CPU never online
+ * @index: flexible allocator: of the counter in its page
+ *
+ * Which allocator kmmv.ko has is chosen when it is built; a client is built
+ * with the same choice (CONFIG_KMMV_FLEXIBLE).
  */
 struct kmmv_slot {
+#ifdef CONFIG_KMMV_FLEXIBLE
+	u64			**page;
+	u32			index;
+#else
 	u64 __percpu		*ctr;
+#endif
 };
 
 /**
@@ -81,6 +99,27 @@ struct kmmv_source {
 /* The family of perf_add(). */
 #define KMMV_FAMILY_COUNTER	0
 
+/**
+ * kmmv_slot_cpu() - where one CPU's part of a counter is
+ * @slot: from kmmv_get_slot()
+ * @cpu: possible
+ *
+ * Context: any.
+ * Return: the word, to be read; flexible allocator: NULL for a CPU that was
+ * never online, whose count is 0.
+ */
+static __always_inline u64 *kmmv_slot_cpu(struct kmmv_slot slot, int cpu)
+{
+#ifdef CONFIG_KMMV_FLEXIBLE
+	/* kmmv:A pairs with pcpu_flexible:A: the page is zeroed. */
+	u64 *page = smp_load_acquire(&slot.page[cpu]);
+
+	return page ? page + slot.index : NULL;
+#else
+	return per_cpu_ptr(slot.ctr, cpu);
+#endif
+}
+
 #if IS_ENABLED(CONFIG_KMMV)
 
 int perf_add(const char *name);
@@ -94,6 +133,7 @@ int kmmv_set_label(int instance, const char *key, const char *text);
 int kmmv_get_slot(int instance, struct kmmv_slot *slot);
 int kmmv_read(int instance, u64 *sum);
 int kmmv_store(struct kmmv_slot slot, int cpu, u64 value);
+u64 kmmv_load(struct kmmv_slot slot, int cpu);
 
 int kmmv_register_source(struct kmmv_source *source);
 void kmmv_unregister_source(struct kmmv_source *source);
@@ -105,13 +145,27 @@ void kmmv_unregister_source(struct kmmv_source *source);
  * @slot: from kmmv_get_slot()
  * @delta: what to add, modulo 2^64
  *
- * One instruction on machines whose this_cpu_add() is one. Context: any;
- * where this_cpu_add() falls back to disabling interrupts, not NMI. Valid from
+ * Fixed allocator: one instruction on machines whose this_cpu_add() is one.
+ * Flexible: an add without lock prefix to the CPU's own page, with preemption
+ * disabled, since the page is looked up first. Context: any; where neither is
+ * one instruction and interrupts are disabled instead, not NMI. Valid from
  * kmmv_get_slot() until perf_forget() of the instance.
  */
 static __always_inline void kmmv_slot_add(struct kmmv_slot slot, s64 delta)
 {
+#ifdef CONFIG_KMMV_FLEXIBLE
+	u64 **page = slot.page;
+
+	/* x86's local_add() takes any constant for one of 32 bits. */
+	if (__builtin_constant_p(delta) && delta != (s32)delta)
+		OPTIMIZER_HIDE_VAR(delta);
+	preempt_disable_notrace();
+	local64_add(delta, (local64_t *)(READ_ONCE(page[smp_processor_id()]) +
+					 slot.index));
+	preempt_enable_notrace();
+#else
 	this_cpu_add(*slot.ctr, delta);
+#endif
 }
 
 #else /* CONFIG_64BIT */
@@ -149,6 +203,7 @@ static inline int kmmv_store(struct kmmv_slot slot, int cpu, u64 value)
 {
 	return 0;
 }
+static inline u64 kmmv_load(struct kmmv_slot slot, int cpu) { return 0; }
 static inline int kmmv_register_source(struct kmmv_source *source)
 {
 	return 0;

@@ -209,7 +209,8 @@ is "the stream says so" "$(names | grep "^instance number=$number ")" \
 refuses "to forget it twice" "forget $number" ENOENT
 refuses "to read what was forgotten" "read $number" ENOENT
 again=$(call "add device")
-ok "its name begins anew" test "$again" != "$number"
+is "its name begins anew" "$(instance 0 device)" \
+	"number=$again incarnation=1 state=active"
 is "at 0" "$(call "read $again")" 0
 
 # ---- labels

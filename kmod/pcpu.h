@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The allocators: a page of counters on every CPU. Which one is chosen when the
+ * module is built; both give whole pages, so that they can be mapped, and one
+ * CPU's counters lie in that CPU's lines and no other's.
+ *
+ *	fixed		the kernel's per-CPU allocator: address by arithmetic,
+ *			memory for every possible CPU
+ *	flexible	an array of pointers: memory for CPUs that were online
+ */
+#ifndef KMMV_PCPU_H
+#define KMMV_PCPU_H
+
+#include <kmmv_deps.h>
+
+#define KMMV_PER_PAGE	((u32)(PAGE_SIZE / sizeof(u64)))
+
+#ifdef CONFIG_KMMV_FLEXIBLE
+
+typedef u64 **kmmv_page;
+
+static __always_inline struct kmmv_slot kmmv_page_slot(kmmv_page page,
+						       u32 index)
+{
+	return (struct kmmv_slot){ .page = page, .index = index };
+}
+
+/* Is the slot in the page, and where. */
+static inline bool kmmv_page_has(kmmv_page page, struct kmmv_slot slot,
+				 u32 *index)
+{
+	*index = slot.index;
+	return slot.page == page;
+}
+
+#else
+
+typedef u64 __percpu *kmmv_page;
+
+static __always_inline struct kmmv_slot kmmv_page_slot(kmmv_page page,
+						       u32 index)
+{
+	return (struct kmmv_slot){ .ctr = page + index };
+}
+
+/* Is the slot in the page, and where. */
+static inline bool kmmv_page_has(kmmv_page page, struct kmmv_slot slot,
+				 u32 *index)
+{
+	*index = slot.ctr - page;
+	return slot.ctr >= page && slot.ctr < page + KMMV_PER_PAGE;
+}
+
+#endif
+
+kmmv_page kmmv_page_create(const bool *alive, u32 nr_cpus);
+void kmmv_page_destroy(kmmv_page page, u32 nr_cpus);
+int kmmv_page_populate(kmmv_page page, u32 cpu);
+
+#endif /* KMMV_PCPU_H */

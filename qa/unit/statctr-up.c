@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * On a uniprocessor kernel a statctr is an unsigned long and nothing else.
+ */
+#include "core.h"
+
+#include <linux/statctr.h>
+
+#define UPDATES 200000
+
+_Static_assert(__builtin_types_compatible_p(statctr_t, unsigned long), "");
+
+static statctr_t shared;
+
+/* Two contexts of the one CPU: an interrupt counts what a task counts. */
+static void *counter(void *argument)
+{
+	int i;
+
+	(void)argument;
+	for (i = 0; i < UPDATES; i++) {
+		statctr_inc(&shared);
+		statctr_add(&shared, 3);
+		statctr_dec(&shared);
+		statctr_sub(&shared, 2);
+	}
+	return NULL;
+}
+
+START_TEST(nothing_lost)
+{
+	pthread_t thread[2];
+
+	ck_assert_int_eq(statctr_init(&shared, 5), 0);
+	pthread_create(&thread[0], NULL, counter, NULL);
+	pthread_create(&thread[1], NULL, counter, NULL);
+	pthread_join(thread[0], NULL);
+	pthread_join(thread[1], NULL);
+	ck_assert_uint_eq(statctr_read(&shared), 2 * UPDATES + 5);
+	statctr_cleanup(&shared);
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+	statctr_t c[3];
+
+	/* Any allocation would fail. */
+	shim_fail_in = 1;
+	ck_assert_int_eq(statctr_ninit(c, 3, 8), 0);
+	ck_assert_uint_eq(statctr_read(&c[0]), 8);
+	ck_assert_uint_eq(c[2], 8);
+	statctr_set(&c[1], 1);
+	ck_assert_uint_eq(statctr_read(&c[1]), 1);
+	statctr_ncleanup(c, 3);
+	ck_assert_int_eq(statctr_init_named(&c[0], 0, "x", 0), -EOPNOTSUPP);
+	ck_assert_int_eq(shim_fail_in, 1);
+	ck_assert_int_eq(shim_allocated, 0);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("statctr-up");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, nothing_lost);
+	tcase_add_test(tcase, no_memory);
+	return run_suite("statctr-up", tcase);
+}

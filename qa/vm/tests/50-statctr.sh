@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 240
+#
+# Statctrs: a storm in three contexts with CPUs that come and go, after which
+# every total is exact; names, which keep their counts; and no memory left over.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+
+modules=${KMMV_MODULES:-.}
+parameters=/sys/module/kmmv_statctr/parameters
+updates=${UPDATES:-8000}
+
+percpu_kb()
+{
+	awk '/^Percpu:/ { print $2 }' /proc/meminfo
+}
+
+hotplug()
+{
+	while [ ! -e /tmp/storm-over ]; do
+		for cpu in 1 2; do
+			echo 0 >/sys/devices/system/cpu/cpu$cpu/online
+			sleep 0.1
+			echo 1 >/sys/devices/system/cpu/cpu$cpu/online
+		done
+	done
+}
+
+value()
+{
+	build/kmmvdump -a -f "$1" | sed -n "s/^$1\\[\"$2\"\\] \([0-9]*\).*/\1/p"
+}
+
+unload
+insmod "$modules/kmod/kmmv.ko"
+rmmod kmmv
+before=$(percpu_kb)
+ok "kmmv loads" insmod "$modules/kmod/kmmv.ko"
+note "$(modinfo -F parm "$modules/kmod/kmmv.ko" | wc -l) parameters, $modules"
+
+rm -f /tmp/storm-over
+hotplug 2>/dev/null &
+ok "all totals are exact" insmod "$modules/qa/client/kmmv_statctr.ko" \
+	updates="$updates" named=1
+touch /tmp/storm-over
+wait
+note "$(dmesg | grep 'kmmv_statctr:' | tail -n 3)"
+ok "the paper's own increment lost some" test "$(cat $parameters/lost)" -gt 0
+is "no read fell" "$(cat $parameters/read_fell)" 0
+
+is "a named level is there" "$(value statctr.level level)" 41
+is "a named count, too" "$(value counter statctr:count)" 101
+ok "its module goes" rmmod kmmv_statctr
+like "the name is inactive" "$(names)" 'state=inactive name=statctr:count$'
+is "the count stays" "$(value counter statctr:count)" 101
+ok "its module comes again" insmod "$modules/qa/client/kmmv_statctr.ko" \
+	updates=0 named=1
+is "and the count goes on" "$(value counter statctr:count)" 102
+is "the level is what was set" "$(value statctr.level level)" 41
+not_ok "kmmv stays while it is used" rmmod kmmv
+ok "the client goes" rmmod kmmv_statctr
+ok "kmmv goes" rmmod kmmv
+after=$(percpu_kb)
+ok "no per-CPU memory is left over ($before, $after kB)" \
+	test "$after" -le "$before"
+finish

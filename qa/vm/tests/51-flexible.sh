@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 600
+# machine: APPEND=maxcpus=3
+#
+# The flexible allocator: memory only for CPUs that were online. CPU 3 was not;
+# it shows zeroes, gets its pages as it comes, and whoever mapped before sees
+# what it counts. Then the tests of the API, the mapping, names, growth and
+# statctrs again, with this allocator.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+
+[ -e build/flexible/kmod/kmmv.ko ] || bail "build/flexible is not there: qa/flexible"
+mount --bind build/flexible/kmod kmod
+mount --bind build/flexible/qa/client qa/client
+
+cpu3=/sys/devices/system/cpu/cpu3
+is "CPU 3 was never online" "$(cat $cpu3/online)" 0
+free_kb()
+{
+	awk '/^MemFree:/ { print $2 }' /proc/meminfo
+}
+
+ok "kmmv loads" load_core
+ok "the client loads" load_client
+mkfifo /tmp/more /tmp/seen
+number=$(call "add late")
+build/qa/vm/latecomer counter late </tmp/more >/tmp/seen &
+exec 3>/tmp/more 4</tmp/seen
+read -r seen <&4
+is "a reader maps; nothing is counted" "$seen" "0 0 0 0"
+taskset -c 1 bash -c ". qa/client/client.sh; call 'adjust $number 5'" >/dev/null
+echo >&3
+read -r seen <&4
+is "it sees what CPU 1 counts" "$seen" "0 5 0 0"
+
+# The state by which CPU 3 gets its memory fails: so does its coming up.
+state=$(sed -n 's/^ *\([0-9]*\): kmmv:prepare$/\1/p' \
+	/sys/devices/system/cpu/hotplug/states)
+ok "the prepare state is there" test -n "$state"
+if [ -e $cpu3/hotplug/fail ]; then
+	echo "$state" >$cpu3/hotplug/fail
+	not_ok "CPU 3 does not come without memory" \
+		bash -c "echo 1 >$cpu3/online"
+	is "it is offline still" "$(cat $cpu3/online)" 0
+	echo >&3
+	read -r seen <&4
+	is "nothing else failed" "$seen" "0 5 0 0"
+	echo -1 >$cpu3/hotplug/fail
+else
+	skip "CPU 3 does not come without memory" "no fault injection here"
+fi
+ok "CPU 3 comes" bash -c "echo 1 >$cpu3/online"
+taskset -c 3 bash -c ". qa/client/client.sh; call 'adjust $number 7'" >/dev/null
+echo >&3
+read -r seen <&4
+is "the old mapping sees what it counts" "$seen" "0 5 0 7"
+ok "CPU 3 goes" bash -c "echo 0 >$cpu3/online"
+echo >&3
+read -r seen <&4
+is "its count stays" "$seen" "0 5 0 7"
+exec 3>&- 4<&-
+wait
+echo 1 >$cpu3/online
+ok "all of it unloads" unload
+
+for test in 10-api 12-mapping 13-names 14-growth 50-statctr; do
+	text=$(timeout 200 bash qa/vm/tests/$test.sh 2>&1)
+	status=$?
+	passed=$(grep -c '^ok ' <<<"$text")
+	if [ $status = 0 ] && [ "$passed" -gt 0 ] &&
+		! grep -q '^not ok' <<<"$text"; then
+		pass "$test: $passed tests with the flexible allocator"
+	else
+		fail "$test with the flexible allocator" "$(grep -v "^ok " <<<"$text")"
+	fi
+	unload
+done
+finish
