@@ -29,9 +29,8 @@ trap clean_up EXIT
 files()
 {
 	find /etc /lib/udev /lib/modules/"$KVER"/extra /usr/lib/pcp \
-		/usr/libexec/pcp /usr/include /usr/share/pcp /usr/share/man \
-		/usr/local /var/lib/pcp /var/log/pcp -iname '*kmmv*' \
-		2>/dev/null | sort
+		/usr/libexec/pcp /usr/share/man/man[135] /usr/local \
+		/var/lib/pcp /var/log/pcp -iname '*kmmv*' 2>/dev/null | sort
 	# PCP's own script puts the agents into another order.
 	sort /etc/pcp/pmcd/pmcd.conf
 }
