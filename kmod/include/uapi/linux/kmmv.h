@@ -25,7 +25,7 @@
  *
  * Ordering (writer in the kernel, reader in user space):
  *
- *	the table (names, numbers, online mask, slots_free)
+ *	the table (names, numbers, online mask)
  *	    W: gen1 += 1; wmb; change the table; wmb; gen2 = gen1
  *	    R: g = load-acquire gen2; read the table; rmb; g == load gen1 ?
  *	pages of a new instance
@@ -42,7 +42,9 @@
  *	    R: read the counters; rmb; incarnation[n] == the one in the names ?
  *
  * The generation says nothing about values: those of an instance whose
- * incarnation still is the reader's are valid whatever the generation does.
+ * incarnation still is the reader's are valid whatever the generation does. Nor
+ * does it about slots_free and nr_instances, which slots without a name (statctr)
+ * move, too: a number below nr_instances need not be in the names.
  * On a kernel without 64-bit atomicity gen1 and gen2 use their low half only.
  *
  * /dev/kmmv/names is text, a stream of records in the order in which each last
