@@ -9,3 +9,7 @@ statctr-fixed-sources := qa/bench/statctr.c
 statctr-fixed-cflags := $(gs-cflags)
 statctr-flexible-allocator-sources := qa/bench/statctr.c
 statctr-flexible-allocator-cflags := $(gs-cflags) -DCONFIG_KMMV_FLEXIBLE
+
+# The loopback experiment's load, in the virtual machine.
+bench-programs += lo
+lo-sources := qa/bench/lo.c

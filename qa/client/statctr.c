@@ -7,6 +7,7 @@
  *	updates=N	per thread and counter
  *	threads=N
  *	named=1		"statctr:level" and "statctr:count", which stay until rmmod
+ *	hold=N		so many more, which do nothing, until rmmod
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -25,6 +26,9 @@ module_param(threads, int, 0444);
 static bool named;
 module_param(named, bool, 0444);
 
+static int hold;
+module_param(hold, int, 0444);
+
 static int lost;
 module_param(lost, int, 0444);
 MODULE_PARM_DESC(lost, "out: what the paper's own increment lost");
@@ -39,6 +43,7 @@ static statctr_t single, array[ARRAY], theirs;
 static atomic_long_t single_expected, array_expected, theirs_expected;
 static atomic_t churned, failed;
 static statctr_t level, count;
+static statctr_t *held;
 
 static void all_four(void)
 {
@@ -241,21 +246,45 @@ static int make_named(void)
 	return 0;
 }
 
+static int make_held(void)
+{
+	int err;
+
+	held = kvcalloc(hold, sizeof(*held), GFP_KERNEL);
+	if (!held)
+		return -ENOMEM;
+	err = statctr_ninit(held, hold, 0);
+	if (err)
+		kvfree(held);
+	return err;
+}
+
 static int __init client_init(void)
 {
 	int err = updates ? run_storm() : 0;
 
-	if (err || !named)
+	if (!err && named)
+		err = make_named();
+	if (err || !hold)
 		return err;
-	return make_named();
+	err = make_held();
+	if (err && named) {
+		statctr_cleanup(&count);
+		statctr_cleanup(&level);
+	}
+	return err;
 }
 
 static void __exit client_exit(void)
 {
-	if (!named)
-		return;
-	statctr_cleanup(&count);
-	statctr_cleanup(&level);
+	if (hold) {
+		statctr_ncleanup(held, hold);
+		kvfree(held);
+	}
+	if (named) {
+		statctr_cleanup(&count);
+		statctr_cleanup(&level);
+	}
 }
 
 module_init(client_init);

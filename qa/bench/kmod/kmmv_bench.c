@@ -14,6 +14,7 @@
 #include <linux/percpu_counter.h>
 #include <linux/preempt.h>
 #include <linux/seq_file.h>
+#include <linux/statctr.h>
 #include <linux/u64_stats_sync.h>
 
 #include <asm/msr.h>
@@ -29,6 +30,8 @@ struct stats {
 static DEFINE_PER_CPU(u64, plain);
 static DEFINE_PER_CPU(struct stats, stats);
 static atomic64_t shared;
+static unsigned long global;
+static statctr_t statctr;
 static struct percpu_counter batched;
 static struct kmmv_slot slot;
 static int by_slot, by_number;
@@ -88,6 +91,8 @@ TIMED(nothing, barrier())
 TIMED(this_cpu, this_cpu_inc(plain))
 TIMED(slot_held, kmmv_slot_add(held, 1))
 TIMED(slot_loaded, kmmv_slot_add(slot, 1))
+TIMED(global, WRITE_ONCE(global, global + 1))
+TIMED(statctr, statctr_inc(&statctr))
 TIMED(adjust, perf_adjust(by_number, 1))
 TIMED(arguments, load_arguments())
 TIMED(call, callee(by_number, 1))
@@ -103,6 +108,8 @@ static const struct {
 	{ "this_cpu_inc", time_this_cpu },
 	{ "slot_held", time_slot_held },
 	{ "slot_loaded", time_slot_loaded },
+	{ "global", time_global },
+	{ "statctr", time_statctr },
 	{ "perf_adjust", time_adjust },
 	{ "arguments", time_arguments },
 	{ "call", time_call },
@@ -144,6 +151,7 @@ static int kmmv_bench_show(struct seq_file *file, void *unused)
 	err = err ?: kmmv_read(by_number, &number_before);
 	if (err)
 		return err;
+	statctr_set(&statctr, 0);
 	loop = least(time_nothing);
 	for (i = 0; i < ARRAY_SIZE(operations); i++) {
 		took = least(operations[i].time);
@@ -152,6 +160,8 @@ static int kmmv_bench_show(struct seq_file *file, void *unused)
 		seq_printf(file, "%s\t%llu.%02llu\n", operations[i].name,
 			   took / 100, took % 100);
 	}
+	if (statctr_read(&statctr) != ROUNDS * ITERATIONS)
+		return -EIO;
 	err = check(by_slot, slot_before, 2ULL * ROUNDS * ITERATIONS);
 	return err ?: check(by_number, number_before, ROUNDS * ITERATIONS);
 }
@@ -175,10 +185,15 @@ static int __init bench_init(void)
 	err = err ?: percpu_counter_init(&batched, 0, GFP_KERNEL);
 	if (err)
 		goto err_del_number;
+	err = statctr_init(&statctr, 0);
+	if (err)
+		goto err_destroy_batched;
 	file = debugfs_create_file("kmmv_bench", 0400, NULL, NULL,
 				   &kmmv_bench_fops);
 	return 0;
 
+err_destroy_batched:
+	percpu_counter_destroy(&batched);
 err_del_number:
 	perf_del(by_number);
 err_del_slot:
@@ -189,6 +204,7 @@ err_del_slot:
 static void __exit bench_exit(void)
 {
 	debugfs_remove(file);
+	statctr_cleanup(&statctr);
 	percpu_counter_destroy(&batched);
 	perf_del(by_number);
 	perf_del(by_slot);

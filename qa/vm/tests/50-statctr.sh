@@ -52,14 +52,29 @@ note "$(dmesg | grep 'kmmv_statctr:' | tail -n 3)"
 ok "the paper's own increment lost some" test "$(cat $parameters/lost)" -gt 0
 is "no read fell" "$(cat $parameters/read_fell)" 0
 
+# What PCP makes of them: the agent as a DSO, without pmcd.
+pcp()
+{
+	(
+		# shellcheck source=qa/pmda/env
+		. qa/pmda/env
+		export KMMV_DEVICE_DIR=/dev/kmmv
+		values "$1"
+	)
+}
+
 is "a named level is there" "$(value statctr.level level)" 41
 is "a named count, too" "$(value counter statctr:count)" 101
+is "and in PCP" "$(pcp kmmv.statctr.level)" "level 41"
+is "the count, too" "$(pcp kmmv.counter)" "statctr:count 101"
 ok "its module goes" rmmod kmmv_statctr
+is "what is inactive leaves PCP" "$(pcp kmmv.counter)" none
 like "the name is inactive" "$(names)" 'state=inactive name=statctr:count$'
 is "the count stays" "$(value counter statctr:count)" 101
 ok "its module comes again" insmod "$modules/qa/client/kmmv_statctr.ko" \
 	updates=0 named=1
 is "and the count goes on" "$(value counter statctr:count)" 102
+is "in PCP, too" "$(pcp kmmv.counter)" "statctr:count 102"
 is "the level is what was set" "$(value statctr.level level)" 41
 not_ok "kmmv stays while it is used" rmmod kmmv
 ok "the client goes" rmmod kmmv_statctr
