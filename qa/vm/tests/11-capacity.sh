@@ -61,13 +61,14 @@ is "under another incarnation" "$(instance 0 "one more")" \
 	"number=300 incarnation=1 state=active"
 is "from 0" "$(call "read 300")" 0
 is "and then none is free again" "$(call "add two more")" "$(errno ENOSPC)"
-# What was free longest goes first: a reader has time to notice.
+# The search goes on from where it was, and begins anew at the end.
 for number in 20 10 15; do
 	call "del $number" >/dev/null
 	call "forget $number" >/dev/null
 done
-is "numbers come back in the order in which they were forgotten" \
-	"$(call "add x") $(call "add y") $(call "add z")" "20 10 15"
+is "numbers come back, each once" \
+	"$(call "add x") $(call "add y") $(call "add z")" "10 15 20"
+is "and no more" "$(call "add w")" "$(errno ENOSPC)"
 unload
 
 # 4 Mi instances take 32 MiB per CPU, and about 600 MiB for names and records.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 600
-# machine: APPEND=maxcpus=3
+# machine: APPEND=maxcpus=3 MEM=1900M
 #
 # The flexible allocator: memory only for CPUs that were online. CPU 3 was not;
 # it shows zeroes, gets its pages as it comes, and whoever mapped before sees
@@ -19,11 +19,6 @@ mount --bind build/flexible/qa/client qa/client
 
 cpu3=/sys/devices/system/cpu/cpu3
 is "CPU 3 was never online" "$(cat $cpu3/online)" 0
-free_kb()
-{
-	awk '/^MemFree:/ { print $2 }' /proc/meminfo
-}
-
 ok "kmmv loads" load_core
 ok "the client loads" load_client
 mkfifo /tmp/more /tmp/seen
@@ -32,7 +27,7 @@ build/qa/vm/latecomer counter late </tmp/more >/tmp/seen &
 exec 3>/tmp/more 4</tmp/seen
 read -r seen <&4
 is "a reader maps; nothing is counted" "$seen" "0 0 0 0"
-taskset -c 1 bash -c ". qa/client/client.sh; call 'adjust $number 5'" >/dev/null
+call "adjust task 1 $number 5" >/dev/null
 echo >&3
 read -r seen <&4
 is "it sees what CPU 1 counts" "$seen" "0 5 0 0"
@@ -54,7 +49,7 @@ else
 	skip "CPU 3 does not come without memory" "no fault injection here"
 fi
 ok "CPU 3 comes" bash -c "echo 1 >$cpu3/online"
-taskset -c 3 bash -c ". qa/client/client.sh; call 'adjust $number 7'" >/dev/null
+call "adjust task 3 $number 7" >/dev/null
 echo >&3
 read -r seen <&4
 is "the old mapping sees what it counts" "$seen" "0 5 0 7"
