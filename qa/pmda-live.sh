@@ -45,7 +45,7 @@ for how in dso pipe; do
 		'"attached" bytes '
 	: >"$work/fetches"
 	: >"$work/totals"
-	for _ in $(seq 60); do
+	for _ in $(seq 120); do
 		db "fetch kmmv.sim.f0" >>"$work/fetches"
 		db_values kmmv.all.sim.f0 >>"$work/totals"
 	done
