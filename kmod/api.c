@@ -296,7 +296,8 @@ EXPORT_SYMBOL_GPL(kmmv_store);
  * @slot: from kmmv_get_slot()
  * @cpu: possible
  *
- * Context: any.
+ * Context: any; without 64-bit atomicity not NMI.
+ * Return: the count; 0 for a CPU that was never online.
  */
 u64 kmmv_load(struct kmmv_slot slot, int cpu)
 {

@@ -168,7 +168,7 @@ EXPORT_SYMBOL_GPL(statctr_init_named);
  * Every update that had ended before the call is in it, and each update at most
  * once. Updates that run meanwhile may be in it or not.
  *
- * Context: any.
+ * Context: any; without 64-bit atomicity not NMI.
  */
 unsigned long statctr_read(statctr_t *stctr)
 {
