@@ -134,6 +134,105 @@ int kmmv_read_all(struct kmmv *handle, uint64_t *sums, int *status, size_t count
  * kmmv_open() reads. DIR is made if it is missing; files there are replaced. */
 int kmmv_capture(struct kmmv *handle, const char *dir);
 
+/*
+ * Events: rings, kmmv(5).
+ *
+ * A ring handle is a snapshot reader until it claims the ring: then it is the one
+ * consumer, and what it reads is gone. Both give records of all CPUs in the order
+ * of their time. Not thread safe; use one per thread.
+ */
+struct kmmv_ring;
+
+struct kmmv_record {
+	uint64_t time;		/* nanoseconds, the ring's clock */
+	uint64_t lost;		/* events of this CPU overwritten just before it */
+	uint64_t dropped;	/* events of this CPU dropped since the one before */
+	uint32_t cpu;
+	uint32_t instance;	/* number, or KMMV_EVENT_NO_INSTANCE */
+	uint16_t incarnation;	/* low bits of the instance's */
+	uint16_t type;		/* KMMV_EVENT_* of <linux/kmmv_ring.h>; 0: no event, only losses */
+	uint32_t size;		/* of the payload, padded to 4 bytes */
+	const void *payload;	/* 4-byte aligned; until the next call for this ring */
+	uint64_t sequence;	/* events of this CPU before it, written or overwritten */
+};
+
+struct kmmv_ring_info {
+	char name[32];
+	uint32_t nr_cpus, nr_alive;
+	uint32_t page_size, ring_pages, spares;
+	bool overwrite;		/* else producer/consumer */
+	bool consumer;		/* this handle is */
+	uint64_t epoch, incarnation;
+};
+
+struct kmmv_ring_stats;
+struct kmmv_ring_clock;
+
+/*
+ * Open DIR/ring/NAME and map it. -ENOENT, -EACCES: the device, as open(2);
+ * -ENODEV: the ring was never enabled; -EPROTO, -EOPNOTSUPP, -EBADMSG, -ENODATA,
+ * -ENOMEM as kmmv_open().
+ */
+int kmmv_ring_open(const char *dir, const char *name, struct kmmv_ring **ring);
+void kmmv_ring_close(struct kmmv_ring *ring);
+const char *kmmv_ring_error(const struct kmmv_ring *ring);
+void kmmv_ring_get_info(const struct kmmv_ring *ring, struct kmmv_ring_info *info);
+
+/* Be the consumer until kmmv_ring_close(); -EBUSY if the ring has one. */
+int kmmv_ring_claim(struct kmmv_ring *ring);
+
+/*
+ * The next record: 1, or 0 when there is none for now. Consumer: a record counts
+ * as consumed once the next one is asked for; what was not goes to the next
+ * consumer. Snapshot: every record that is in the buffer, then those that come,
+ * each once; what was overwritten first is in lost.
+ */
+int kmmv_ring_next(struct kmmv_ring *ring, struct kmmv_record *record);
+
+/* Snapshot reader: begin again with the oldest record (or, END, behind the newest). */
+int kmmv_ring_seek(struct kmmv_ring *ring, bool end);
+
+/* Wait until there may be a record: 1, or 0 after TIMEOUT_MS (-1: for ever). */
+int kmmv_ring_wait(struct kmmv_ring *ring, int timeout_ms);
+int kmmv_ring_pollfd(const struct kmmv_ring *ring);
+/* Bytes on one CPU from which on kmmv_ring_wait() returns before its timeout. */
+int kmmv_ring_watermark(struct kmmv_ring *ring, uint32_t bytes);
+
+/* CPU: one, or KMMV_RING_ALL_CPUS. */
+int kmmv_ring_get_stats(struct kmmv_ring *ring, uint32_t cpu, struct kmmv_ring_stats *stats);
+/* RECORD's time on CLOCK_REALTIME, nanoseconds; follows the clock's changes. */
+int kmmv_ring_realtime(struct kmmv_ring *ring, uint64_t time, uint64_t *realtime);
+
+/* What the names say of the types of events and their fields. */
+enum kmmv_kind_of_field { KMMV_UNSIGNED, KMMV_SIGNED, KMMV_HEX, KMMV_TEXT, KMMV_TIME };
+
+struct kmmv_field_info {
+	const char *name;
+	const char *units;	/* "none" where there is none */
+	enum kmmv_kind_of_field kind;
+	uint16_t offset, size;
+};
+
+struct kmmv_type_info {
+	uint16_t id;		/* record.type */
+	const char *name;
+	const char *oneline;
+	uint32_t nr_fields;
+	const struct kmmv_field_info *fields;
+};
+
+/* By index, NULL past the end; by number, NULL if there is none. "hit" and
+ * "mark" are there in every table. */
+const struct kmmv_type_info *kmmv_type(const struct kmmv *handle, uint32_t index);
+const struct kmmv_type_info *kmmv_type_by_id(const struct kmmv *handle, uint16_t id);
+/* The instance of a record, or NULL: none, or the names have another incarnation
+ * (kmmv_update() may help). */
+const struct kmmv_instance_info *kmmv_record_instance(const struct kmmv *handle,
+						      const struct kmmv_record *record);
+/* A field's value as text, as kmmvdump shows it: the length, as snprintf(3). */
+int kmmv_field_text(const struct kmmv_field_info *field, const struct kmmv_record *record,
+		    char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

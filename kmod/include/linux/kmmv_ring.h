@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kmmv ring buffers: events, the API for kernel code.
+ *
+ *	ring = kmmv_ring_get("default");
+ *	kmmv_ring_write(ring, type, instance, &payload, sizeof(payload));
+ *
+ * A ring exists as long as somebody holds it; whether it records is its
+ * administrator's choice, and one that does not takes nothing.
+ *
+ * Contexts: "task" may sleep; "any" is task, softirq, hard irq and NMI, where
+ * RCU is watching.
+ */
+#ifndef _LINUX_KMMV_RING_H
+#define _LINUX_KMMV_RING_H
+
+#include <linux/types.h>
+#include <linux/kmmv.h>
+#include <uapi/linux/kmmv_ring.h>
+
+struct kmmv_ring;
+struct kmmv_ring_cpu;
+struct kmmv_buffer_page;
+
+/**
+ * struct kmmv_ring_entry - an event between reserve and commit
+ * @payload: where its payload goes, 4-byte aligned
+ * @rc: core: of which CPU
+ * @page: core: on which page
+ * @before: core: the page's word without it
+ * @after: core: the page's word with it
+ * @event: core: its header
+ * @size: core: bytes on the page
+ *
+ * On the writer's stack; only @payload is the caller's.
+ */
+struct kmmv_ring_entry {
+	void			*payload;
+	struct kmmv_ring_cpu	*rc;
+	struct kmmv_buffer_page	*page;
+	u64			before;
+	u64			after;
+	u32			*event;
+	u32			size;
+};
+
+enum kmmv_field_kind {
+	KMMV_FIELD_UNSIGNED,	/* 1, 2, 4 or 8 bytes */
+	KMMV_FIELD_SIGNED,
+	KMMV_FIELD_HEX,		/* unsigned, better shown so: addresses, masks */
+	KMMV_FIELD_TEXT,	/* up to the first NUL or its size */
+	KMMV_FIELD_TIME,	/* unsigned: nanoseconds of the ring's clock */
+};
+
+/**
+ * struct kmmv_field - a part of a payload
+ * @name: letters, digits and '_', first a letter
+ * @kind: what it is
+ * @offset: bytes from the start of the payload
+ * @size: bytes
+ * @units: as of a family, or NULL for none
+ */
+struct kmmv_field {
+	const char		*name;
+	enum kmmv_field_kind	kind;
+	u16			offset;
+	u16			size;
+	const char		*units;
+};
+
+#define KMMV_FIELDS_MAX		16
+#define KMMV_FIELD_NAME_MAX	31
+
+/**
+ * struct kmmv_event_type - a kind of binary events
+ * @name: as of a family
+ * @oneline: one line of help, no control characters
+ * @fields: of the payload
+ * @nr_fields: how many, KMMV_FIELDS_MAX at most
+ *
+ * Copied at registration.
+ */
+struct kmmv_event_type {
+	const char		*name;
+	const char		*oneline;
+	const struct kmmv_field	*fields;
+	unsigned int		nr_fields;
+};
+
+#if IS_ENABLED(CONFIG_KMMV)
+
+struct kmmv_ring *kmmv_ring_get(const char *name);
+void kmmv_ring_put(struct kmmv_ring *ring);
+int kmmv_ring_register_type(const struct kmmv_event_type *type);
+int kmmv_ring_reserve(struct kmmv_ring *ring, u16 type, int instance,
+		      size_t size, struct kmmv_ring_entry *entry);
+void kmmv_ring_commit(struct kmmv_ring_entry *entry);
+void kmmv_ring_discard(struct kmmv_ring_entry *entry);
+int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
+		    const void *payload, size_t size);
+int kmmv_ring_mark(struct kmmv_ring *ring, int instance, const char *text);
+int kmmv_ring_trace(struct kmmv_ring *ring, int instance);
+
+#else /* IS_ENABLED(CONFIG_KMMV) */
+
+static inline struct kmmv_ring *kmmv_ring_get(const char *name)
+{
+	return NULL;
+}
+static inline void kmmv_ring_put(struct kmmv_ring *ring) { }
+static inline int kmmv_ring_register_type(const struct kmmv_event_type *type)
+{
+	return KMMV_EVENT_FIRST;
+}
+static inline int kmmv_ring_reserve(struct kmmv_ring *ring, u16 type,
+				    int instance, size_t size,
+				    struct kmmv_ring_entry *entry)
+{
+	return -ENODEV;
+}
+static inline void kmmv_ring_commit(struct kmmv_ring_entry *entry) { }
+static inline void kmmv_ring_discard(struct kmmv_ring_entry *entry) { }
+static inline int kmmv_ring_write(struct kmmv_ring *ring, u16 type,
+				  int instance, const void *payload,
+				  size_t size)
+{
+	return 0;
+}
+static inline int kmmv_ring_mark(struct kmmv_ring *ring, int instance,
+				 const char *text)
+{
+	return 0;
+}
+static inline int kmmv_ring_trace(struct kmmv_ring *ring, int instance)
+{
+	return 0;
+}
+
+#endif /* IS_ENABLED(CONFIG_KMMV) */
+
+#endif /* _LINUX_KMMV_RING_H */

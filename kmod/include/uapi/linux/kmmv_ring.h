@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * kmmv ring buffers: events from the kernel. The contract of kernel and readers.
+ *
+ * /dev/kmmv/ring/NAME is mapped shared and read-only, from offset 0:
+ *
+ *	0                   struct kmmv_ring_header, and the CPU masks; one page
+ *	cpu_offset          area of CPU 0          cpu_stride bytes each
+ *	  + cpu_stride      area of CPU 1
+ *	  ...                                      nr_cpus areas
+ *	length              end
+ *
+ * and the area of one CPU is
+ *
+ *	writer_offset       struct kmmv_ring_writer, one page: the writers' side
+ *	reader_offset       struct kmmv_ring_reader, one page: the consumer's side
+ *	data_offset         nr_pages pages, struct kmmv_ring_page each, by id
+ *
+ * The area of a CPU that is not in the alive mask has no pages yet: a touch is
+ * SIGBUS. A CPU that came into the mask (load-acquire) never leaves it; its pages
+ * stay readable when it goes offline.
+ *
+ * All words are in the kernel's own byte order. Everything is written by the
+ * kernel alone. Stamps are nanoseconds of the ring's clock, which is
+ * synchronised between CPUs as well as the machine's sched_clock() is;
+ * KMMV_RING_IOC_CLOCK relates it to CLOCK_MONOTONIC and CLOCK_REALTIME.
+ *
+ * Pages. Each CPU owns a ring of ring_pages pages and spares + 1 pages outside
+ * it. Writers fill the page at the tail. The consumer swaps the oldest page, the
+ * head, for an empty one and so owns what it reads. Each page that is begun gets
+ * the next sequence number of its CPU, from 1.
+ *
+ * Events lie on a page from @data to @data + @commit, each with a 32-bit header:
+ *
+ *	bits 0-4  type_len   bits 5-31  time_delta, nanoseconds after the event
+ *	                                before it; 0 for the first of a page, whose
+ *	                                stamp is the page's @time
+ *
+ *	type_len  what it is, array[] being the 32-bit words behind the header
+ *	0         data: array[0] is the size of array[] in bytes, itself
+ *	          included; what follows it is the event
+ *	1..28     data: array[] is the event, 4 * type_len bytes
+ *	29        padding. time_delta 0: the rest of the page. Else: array[0] is the
+ *	          size of array[]; time goes on by time_delta - 1 (an event that
+ *	          was discarded)
+ *	30        time extend, array[] is 4 bytes: time goes on by
+ *	          (array[0] << 27) + time_delta; then comes an event with delta 0
+ *	31        time stamp, array[] is 4 bytes: time is
+ *	          (array[0] << 27) + time_delta in its low 59 bits, the others
+ *	          being the ones that make it the next such time; then comes an
+ *	          event with delta 0
+ *
+ * An event is a struct kmmv_event and its payload; it ends on a multiple of 4
+ * bytes, with zeroes behind a shorter payload.
+ *
+ * Ordering (writer in the kernel, reader in user space):
+ *
+ *	a page that the consumer has taken
+ *	    bytes from @offset to @end of a range are complete and do not change
+ *	    until it is released, nor does the page's header but for @commit
+ *	a page that was not taken (snapshot)
+ *	    W: seq = 0; wmb; commit = 0; events; seq = store-release;
+ *	       commit = store-release
+ *	    R: s = load-acquire seq; c = load-acquire commit; copy; rmb;
+ *	       s == load seq, and not 0 ?
+ *	the writers' side (struct kmmv_ring_writer)
+ *	    W: counters; seq = store-release      at each page
+ *	    R: load-acquire seq; counters         as they were at that page, or later
+ *	the consumer's side (struct kmmv_ring_reader), likewise with its seq
+ *
+ * Each word of both sides is one aligned 64-bit value that never falls.
+ */
+#ifndef _UAPI_LINUX_KMMV_RING_H
+#define _UAPI_LINUX_KMMV_RING_H
+
+#include <linux/types.h>
+#include <linux/ioctl.h>
+
+#define KMMV_RING_MAGIC		0x6b6d6d7672696e67ULL	/* "kmmvring", big-endian */
+#define KMMV_RING_MAJOR		1
+#define KMMV_RING_MINOR		0
+
+#define KMMV_RING_NAME_MAX	31	/* bytes of a ring's name, without NUL */
+
+enum {
+	KMMV_RING_TYPE_LEN_MAX	= 28,
+	KMMV_RING_PADDING	= 29,
+	KMMV_RING_TIME_EXTEND	= 30,
+	KMMV_RING_TIME_STAMP	= 31,
+};
+
+#define KMMV_RING_TYPE_BITS	5
+#define KMMV_RING_DELTA_BITS	27
+
+/* Why an event was not written. */
+enum kmmv_ring_drop {
+	KMMV_DROP_FULL,		/* producer/consumer mode, nothing consumed */
+	KMMV_DROP_COMMIT,	/* would overwrite what is not committed yet */
+	KMMV_DROP_NESTED,	/* too many writers inside each other */
+	KMMV_DROP_TOO_LARGE,	/* no page has room for it */
+	KMMV_DROP_NMI,		/* from NMI, where the machine has no cmpxchg for it */
+	KMMV_DROP_NR,
+};
+
+enum kmmv_ring_mode {
+	KMMV_RING_OVERWRITE,	/* the oldest page goes: a flight recorder */
+	KMMV_RING_CONSUME,	/* producer/consumer: the newest event is dropped */
+};
+
+/**
+ * struct kmmv_ring_header - the start of the mapping
+ * @magic: KMMV_RING_MAGIC
+ * @major: another one is refused
+ * @minor: grows with each compatible addition
+ * @size: bytes of this structure; greater than the reader's is fine
+ * @features_compat: a reader may ignore bits that it does not know
+ * @features_incompat: a reader refuses bits that it does not know
+ * @epoch: that of the counters' header: of this load of the module
+ * @incarnation: different for every buffer that is allocated, never 0
+ * @page_size: bytes of a page
+ * @nr_cpus: number of CPU areas, possible or not
+ * @nr_pages: data pages of a CPU: @ring_pages + @spares + 1
+ * @ring_pages: pages of the ring
+ * @spares: how many pages beside the first can be taken and not released
+ * @mode: enum kmmv_ring_mode
+ * @cpu_offset: the area of CPU 0
+ * @cpu_stride: bytes from one CPU's area to the next
+ * @writer_offset: in a CPU's area
+ * @reader_offset: in a CPU's area
+ * @data_offset: in a CPU's area
+ * @length: bytes of the whole mapping
+ * @possible_offset: the mask of CPUs that can ever have an area, 64-bit words,
+ *	bit n % 64 of word n / 64 being CPU n
+ * @alive_offset: the mask of CPUs that have one
+ * @mask_size: bytes of each mask
+ * @name: the ring's
+ * @reserved: zero
+ *
+ * Written before the mapping can be had, except for the alive mask and @mode.
+ */
+struct kmmv_ring_header {
+	__u64	magic;
+	__u16	major;
+	__u16	minor;
+	__u32	size;
+	__u64	features_compat;
+	__u64	features_incompat;
+	__u64	epoch;
+	__u64	incarnation;
+	__u32	page_size;
+	__u32	nr_cpus;
+	__u32	nr_pages;
+	__u32	ring_pages;
+	__u32	spares;
+	__u32	mode;
+	__u64	cpu_offset;
+	__u64	cpu_stride;
+	__u64	writer_offset;
+	__u64	reader_offset;
+	__u64	data_offset;
+	__u64	length;
+	__u32	possible_offset;
+	__u32	alive_offset;
+	__u32	mask_size;
+	__u32	pad;
+	char	name[KMMV_RING_NAME_MAX + 1];
+	__u64	reserved[8];
+};
+
+/**
+ * struct kmmv_ring_writer - the writers' side of a CPU
+ * @seq: of the page that is being written; the rest is as of its beginning, or
+ *	later
+ * @written: events on the pages before that one
+ * @written_bytes: what they take there, headers included
+ * @overwritten: events that went without being consumed
+ * @overwritten_bytes: likewise
+ * @discarded: events whose writer thought better of it
+ * @discarded_bytes: what those of them take that left padding behind
+ * @dropped: events that there was no room for, by enum kmmv_ring_drop
+ * @dropped_bytes: what they would have taken
+ * @backwards: stamps that were put right because the clock went back
+ */
+struct kmmv_ring_writer {
+	__u64	seq;
+	__u64	written;
+	__u64	written_bytes;
+	__u64	overwritten;
+	__u64	overwritten_bytes;
+	__u64	discarded;
+	__u64	discarded_bytes;
+	__u64	dropped[KMMV_DROP_NR];
+	__u64	dropped_bytes;
+	__u64	backwards;
+};
+
+/**
+ * struct kmmv_ring_reader - the consumer's side of a CPU
+ * @seq: of the page that the consumer has come to, 0 before the first
+ * @taken: events given to a consumer, those given again included
+ * @taken_bytes: likewise
+ * @released: events that a consumer is done with
+ * @released_bytes: likewise
+ * @returned: events that a consumer had not released when it went
+ * @returned_bytes: likewise
+ * @lost: events overwritten before a consumer came to them
+ * @swaps: pages taken out of the ring
+ * @starved: times that a take found data and no spare page
+ * @contended: times that a take gave way to a writer
+ * @anomalies: pages whose events did not add up; counted, skipped, gone on
+ */
+struct kmmv_ring_reader {
+	__u64	seq;
+	__u64	taken;
+	__u64	taken_bytes;
+	__u64	released;
+	__u64	released_bytes;
+	__u64	returned;
+	__u64	returned_bytes;
+	__u64	lost;
+	__u64	swaps;
+	__u64	starved;
+	__u64	contended;
+	__u64	anomalies;
+};
+
+/**
+ * struct kmmv_ring_page - a page of events
+ * @seq: of what is on it; 0 while that is being replaced or was consumed
+ * @time: stamp of the first event
+ * @first: events written on this CPU before the first one here
+ * @dropped: events dropped on this CPU when this page was begun
+ * @commit: bytes of @data that are complete
+ * @data: events
+ */
+struct kmmv_ring_page {
+	__u64	seq;
+	__u64	time;
+	__u64	first;
+	__u64	dropped;
+	__u64	commit;
+	__u8	data[];
+};
+
+/**
+ * struct kmmv_event - what every event begins with
+ * @type: KMMV_EVENT_*, or one that the names describe
+ * @incarnation: low bits of the instance number's
+ * @instance: number, or KMMV_EVENT_NO_INSTANCE
+ */
+struct kmmv_event {
+	__u16	type;
+	__u16	incarnation;
+	__u32	instance;
+};
+
+#define KMMV_EVENT_NO_INSTANCE	0xffffffffU
+
+enum {
+	KMMV_EVENT_HIT		= 1,	/* struct kmmv_hit: a counter's update */
+	KMMV_EVENT_MARK		= 2,	/* text, up to the first NUL or the end */
+	KMMV_EVENT_FIRST	= 16,	/* registered types, from here on */
+};
+
+/**
+ * struct kmmv_hit - payload of KMMV_EVENT_HIT
+ * @delta: what the counter was adjusted by; 4-byte aligned
+ */
+struct kmmv_hit {
+	__s64	delta;
+} __attribute__((packed, aligned(4)));
+
+#define KMMV_RING_ALL_CPUS	0xffffffffU
+
+/**
+ * struct kmmv_ring_range - bytes of a page that were taken
+ * @cpu: whose
+ * @id: of the page: it lies at data_offset + id * page_size in the CPU's area
+ * @offset: first byte in the page's data
+ * @end: behind the last byte
+ * @seq: of the page
+ * @first: number of the first event of the page, counting from 0
+ * @lost: events overwritten between the range taken before this one and this
+ * @dropped: events dropped since the range taken before this one
+ * @flags: KMMV_RANGE_*
+ */
+struct kmmv_ring_range {
+	__u32	cpu;
+	__u32	id;
+	__u32	offset;
+	__u32	end;
+	__u64	seq;
+	__u64	first;
+	__u64	lost;
+	__u64	dropped;
+	__u64	flags;
+};
+
+/* It had been given to a consumer that went before it released it. */
+#define KMMV_RANGE_AGAIN	(1ULL << 0)
+
+/**
+ * struct kmmv_ring_take - take pages
+ * @cpu: whose, or KMMV_RING_ALL_CPUS
+ * @nr: in: room in @ranges; out: how many were taken
+ * @ranges: address of struct kmmv_ring_range []
+ */
+struct kmmv_ring_take {
+	__u32	cpu;
+	__u32	nr;
+	__u64	ranges;
+};
+
+/**
+ * struct kmmv_ring_release - give ranges back, oldest first
+ * @cpu: whose, or KMMV_RING_ALL_CPUS
+ * @nr: how many of that CPU, or of each; ~0 for all that were taken
+ */
+struct kmmv_ring_release {
+	__u32	cpu;
+	__u32	nr;
+};
+
+/**
+ * struct kmmv_ring_stats - where a CPU's events are
+ * @cpu: in: whose, or KMMV_RING_ALL_CPUS for the sum
+ * @enabled: out: whether the ring records
+ * @events: out
+ * @bytes: out
+ * @dropped: out: by enum kmmv_ring_drop
+ *
+ * While nobody writes, for events and for bytes:
+ *
+ *	reserved = discarded + dropped + written
+ *	written = overwritten + released + taken + inside
+ *
+ * @taken is what a consumer has and did not release. In bytes, reserved is what
+ * the events took or would have taken; an event that was discarded and left no
+ * padding has none.
+ */
+struct kmmv_ring_counts {
+	__u64	reserved;
+	__u64	discarded;
+	__u64	dropped;
+	__u64	written;
+	__u64	overwritten;
+	__u64	released;
+	__u64	taken;
+	__u64	inside;
+};
+
+struct kmmv_ring_stats {
+	__u32	cpu;
+	__u32	enabled;
+	struct kmmv_ring_counts events;
+	struct kmmv_ring_counts bytes;
+	__u64	dropped[KMMV_DROP_NR];
+	__u64	lost;
+	__u64	backwards;
+	__u64	starved;
+	__u64	contended;
+	__u64	anomalies;
+};
+
+/**
+ * struct kmmv_ring_clock - one moment on three clocks, nanoseconds
+ * @ring: as in the stamps
+ * @monotonic: CLOCK_MONOTONIC
+ * @realtime: CLOCK_REALTIME
+ */
+struct kmmv_ring_clock {
+	__u64	ring;
+	__u64	monotonic;
+	__u64	realtime;
+};
+
+/**
+ * struct kmmv_ring_block - what read() gives, an event block at a time
+ * @size: bytes of this structure and the events behind it
+ * @range: as from a take; @offset and @end tell the size of the events
+ * @time: stamp of the event before the first one here, or of the first one of
+ *	the page if @range.offset is 0: where the deltas begin
+ *
+ * A block is a multiple of 8 bytes; @size says where the next one is.
+ */
+struct kmmv_ring_block {
+	__u64	size;
+	__u64	time;
+	struct kmmv_ring_range range;
+};
+
+#define KMMV_RING_IOC_MAGIC	0xDC
+/* Be the ring's consumer, until this file is closed; -EBUSY if it has one. */
+#define KMMV_RING_IOC_CLAIM	_IO(KMMV_RING_IOC_MAGIC, 16)
+#define KMMV_RING_IOC_TAKE	_IOWR(KMMV_RING_IOC_MAGIC, 17, struct kmmv_ring_take)
+#define KMMV_RING_IOC_RELEASE	_IOW(KMMV_RING_IOC_MAGIC, 18, struct kmmv_ring_release)
+/* poll() is ready once a CPU has this many bytes to be taken; 1 at first. */
+#define KMMV_RING_IOC_WATERMARK	_IOW(KMMV_RING_IOC_MAGIC, 19, __u32)
+#define KMMV_RING_IOC_STATS	_IOWR(KMMV_RING_IOC_MAGIC, 20, struct kmmv_ring_stats)
+#define KMMV_RING_IOC_CLOCK	_IOR(KMMV_RING_IOC_MAGIC, 21, struct kmmv_ring_clock)
+
+#endif /* _UAPI_LINUX_KMMV_RING_H */
