@@ -6,6 +6,7 @@
 #ifndef KMMV_DEPS_H
 #define KMMV_DEPS_H
 
+#include <linux/align.h>
 #include <linux/atomic.h>
 #include <linux/bitmap.h>
 #include <linux/bitops.h>
@@ -28,8 +29,12 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/topology.h>
+#include <linux/trace_clock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+
+#include <asm/local.h>
+#include <asm/local64.h>
 
 #include <linux/kmmv.h>
 
@@ -47,5 +52,11 @@ static inline u64 *kmmv_zeroed_page_of(int cpu)
 
 	return page ? page_address(page) : NULL;
 }
+
+/* Of the ring buffers' stamps, in nanoseconds; any context. */
+#define kmmv_ring_clock()	trace_clock_local()
+
+/* A copy of what may be stored to meanwhile: then it is not used. */
+#define kmmv_copy_racy(to, from, size)	memcpy(to, from, size)
 
 #endif /* KMMV_DEPS_H */

@@ -69,7 +69,7 @@
  *	but for idle rings; writers
  * @events: events reserved here since the buffer was made, less those discarded;
  *	writers, by local add
- * @padding: bytes of padding, likewise
+ * @padding: bytes of those that left padding behind, likewise
  * @data: what is mapped
  * @seq: of what is written here, or was last; writers, when it is begun
  * @link: the page behind it; writers and consumer, by cmpxchg
@@ -77,13 +77,16 @@
  * @padding_done: @padding, likewise
  * @nr_events: on the complete page; outermost writer, before the commit page
  *	moves on
- * @nr_bytes: likewise, padding not included
- * @id: index in kmmv_ring_cpu.pages
- * @given: consumer: bytes that were taken
- * @given_events: consumer: events in them
- * @done: consumer: bytes of them that were released
+ * @nr_bytes: likewise, without padding
+ * @given: consumer: end of what was taken
+ * @given_events: consumer: events in it
+ * @given_bytes: consumer: their bytes, without padding
+ * @done: consumer: end of what was released
  * @done_events: likewise
- * @next: consumer: the page taken after this one
+ * @done_bytes: likewise
+ * @lost: consumer: events overwritten before the first one here
+ * @dropped: consumer: events dropped
+ * @again: consumer: bytes that a consumer had before, and did not release
  */
 struct kmmv_buffer_page {
 	local64_t		word;
@@ -97,33 +100,42 @@ struct kmmv_buffer_page {
 	long			padding_done;
 	u32			nr_events;
 	u32			nr_bytes;
-	u32			id;
-};
+
+	u32			given;
+	u32			given_events;
+	u32			given_bytes;
+	u32			done;
+	u32			done_events;
+	u32			done_bytes;
+	u32			again;
+	u64			lost;
+	u64			dropped;
+} ____cacheline_aligned_in_smp;
 
 /**
  * struct kmmv_ring_cpu - the buffer of one CPU
  * @tail: page that is being written; writers, by local cmpxchg
  * @commit: page up to which all is complete; outermost writer
  * @depth: writers inside each other
- * @overwrite: mode; changes while the buffer is empty and nobody writes
- * @waiting: somebody wants to know of the next event; see kmmv_ring_signal()
+ * @overwrite: mode; changes while nobody writes
+ * @waiting: somebody wants to know of the next commit; whoever waits
  * @writer: mapped: the writers' side
  * @pages: by id
  * @nr_pages: all of them
- * @reader: mapped: the consumer's side
- * @front: consumer: the page that was swapped out last, NULL before the first
- * @entry: consumer: a page that is in the ring: where the search for the head
- *	begins
- * @queue: consumer: ids of pages outside that are not released, oldest first, the
- *	last one being @front; a circular buffer of nr_pages
- * @queued: how many
- * @cursor: how many of them were given whole
- * @spares: ids of empty pages, a stack
- * @nr_spares: how many
- * @ranges: takes that are not released, oldest first; circular, by @nr_pages
- * @expected: consumer: number of the event after those seen
- * @dropped: consumer: dropped events already reported
+ * @ring_pages: in the ring, at any time
  * @cpu: whose
+ * @reader: mapped: the consumer's side
+ * @front: consumer: the page swapped out last, while writers may be on it
+ * @entry: consumer: a page in the ring, where the search for the head begins
+ * @queue: consumer: pages outside that are not empty, oldest first, @front last;
+ *	@nr_pages entries, used in a circle
+ * @first: consumer: where the oldest is
+ * @queued: consumer: how many
+ * @at: consumer: how many of those were given to their end
+ * @spares: consumer: empty pages
+ * @nr_spares: consumer: how many
+ * @expected: consumer: events written before the next page, if none is lost
+ * @dropped: consumer: events dropped that were told of
  */
 struct kmmv_ring_cpu {
 	struct kmmv_buffer_page	*tail;
@@ -131,6 +143,109 @@ struct kmmv_ring_cpu {
 	u32			depth;
 	bool			overwrite;
 	u32			waiting;
+	struct kmmv_ring_writer	*writer;
+	struct kmmv_buffer_page	*pages;
+	u32			nr_pages;
+	u32			ring_pages;
+	int			cpu;
+
+	struct kmmv_ring_reader	*reader ____cacheline_aligned_in_smp;
+	struct kmmv_buffer_page	*front;
+	u32			entry;
+	u32			*queue;
+	u32			first;
+	u32			queued;
+	u32			at;
+	u32			*spares;
+	u32			nr_spares;
+	u64			expected;
+	u64			dropped;
 };
+
+/**
+ * struct kmmv_ring_cursor - how far a snapshot reader came on one CPU
+ * @seq: of the page it is on, 0 before the first
+ * @id: where that was
+ * @offset: bytes of it that were read
+ * @time: stamp of the last event that was read, if @offset is not 0
+ * @expected: number of the event after those read on earlier pages
+ * @dropped: events dropped that were told of
+ */
+struct kmmv_ring_cursor {
+	u64			seq;
+	u32			id;
+	u32			offset;
+	u64			time;
+	u64			expected;
+	u64			dropped;
+};
+
+struct kmmv_ring_cpu *kmmv_ring_cpu_alloc(int cpu, u32 ring_pages, u32 spares,
+					  bool overwrite);
+void kmmv_ring_cpu_free(struct kmmv_ring_cpu *rc);
+
+int kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
+			  struct kmmv_ring_entry *entry);
+bool kmmv_ring_cpu_commit(struct kmmv_ring_cpu *rc);
+bool kmmv_ring_cpu_discard(struct kmmv_ring_cpu *rc,
+			   struct kmmv_ring_entry *entry);
+void kmmv_ring_cpu_refuse(struct kmmv_ring_cpu *rc, enum kmmv_ring_drop why,
+			  u32 size);
+
+int kmmv_ring_cpu_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *range);
+int kmmv_ring_cpu_release(struct kmmv_ring_cpu *rc, u64 seq, u32 end);
+void kmmv_ring_cpu_release_all(struct kmmv_ring_cpu *rc);
+void kmmv_ring_cpu_return(struct kmmv_ring_cpu *rc);
+bool kmmv_ring_cpu_ready(struct kmmv_ring_cpu *rc, u32 watermark);
+void kmmv_ring_cpu_stats(struct kmmv_ring_cpu *rc,
+			 struct kmmv_ring_stats *stats);
+
+int kmmv_ring_cpu_snapshot(struct kmmv_ring_cpu *rc,
+			   struct kmmv_ring_cursor *cursor,
+			   struct kmmv_ring_page *copy,
+			   struct kmmv_ring_range *range);
+u64 kmmv_ring_page_time(const struct kmmv_ring_page *page, u32 offset);
+
+/* link: version:30 id:32 flag:2 */
+enum kmmv_link_flag {
+	KMMV_LINK_NORMAL,
+	KMMV_LINK_HEAD,		/* the page behind it is the head */
+	KMMV_LINK_UPDATE,	/* writers move the head on from that page */
+};
+
+static inline enum kmmv_link_flag kmmv_link_flag(u64 link)
+{
+	return link & 3;
+}
+
+static inline u32 kmmv_link_id(u64 link)
+{
+	return link >> 2;
+}
+
+/* The one that comes after @link. */
+static inline u64 kmmv_link_next(u64 link, u32 id, enum kmmv_link_flag flag)
+{
+	return ((link >> 34) + 1) << 34 | (u64)id << 2 | flag;
+}
+
+/* word: stamp:47 closed:1 tail:15 parity:1; the tail in 2 bytes, a multiple of 4 */
+#define KMMV_WORD_PARITY	1ULL
+#define KMMV_WORD_CLOSED	(1ULL << 16)
+#define KMMV_WORD_STAMP_SHIFT	17
+#define KMMV_WORD_STAMP		(~0ULL << KMMV_WORD_STAMP_SHIFT)
+
+static inline u32 kmmv_word_tail(u64 word)
+{
+	return word & 0xfffc;
+}
+
+/* 4 bytes of header, 4 more of length where type_len cannot say it. */
+static __always_inline u32 kmmv_event_bytes(u32 size)
+{
+	u32 array = ALIGN(size, 4);
+
+	return array + (array > 4 * KMMV_RING_TYPE_LEN_MAX ? 8 : 4);
+}
 
 #endif /* KMMV_RING_H */

@@ -60,6 +60,9 @@ typedef __s64 s64;
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define ALIGN(n, a)		(((n) + (a) - 1) / (a) * (a))
+#define fallthrough		__attribute__((fallthrough))
+#define noinline		__attribute__((noinline))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define min(a, b)							\
 	({ __auto_type a_ = (a); __auto_type b_ = (b); a_ < b_ ? a_ : b_; })
@@ -91,6 +94,25 @@ static inline u64 div_u64_rem(u64 n, u32 d, u32 *rest)
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define smp_mb()	__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define smp_rmb()	__atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define smp_wmb()	__atomic_thread_fence(__ATOMIC_RELEASE)
+
+/* What was there; a failed one orders nothing. */
+#define shim_cmpxchg(p, from, to, order)				\
+	({ __typeof__(*(p)) was_ = (from);				\
+	   __atomic_compare_exchange_n(p, &was_, to, false, order,	\
+				       __ATOMIC_RELAXED);		\
+	   was_; })
+
+typedef struct { s64 value; } atomic64_t;
+#define atomic64_read(a)	((u64)__atomic_load_n(&(a)->value, __ATOMIC_RELAXED))
+#define atomic64_read_acquire(a)					\
+	((u64)__atomic_load_n(&(a)->value, __ATOMIC_ACQUIRE))
+#define atomic64_set(a, v)	__atomic_store_n(&(a)->value, v, __ATOMIC_RELAXED)
+#define atomic64_cmpxchg(a, from, to)					\
+	((u64)shim_cmpxchg(&(a)->value, from, to, __ATOMIC_SEQ_CST))
+#define atomic64_cmpxchg_release(a, from, to)				\
+	((u64)shim_cmpxchg(&(a)->value, from, to, __ATOMIC_RELEASE))
 
 /*
  * custom: CPUs. A thread is a context of the CPU that shim_cpu names; several
@@ -119,8 +141,28 @@ typedef struct { s64 value; } local64_t;
 typedef struct { long value; } local_t;
 #define local64_add(n, l)						\
 	((void)__atomic_fetch_add(&(l)->value, n, __ATOMIC_RELAXED))
+#define local64_read(l)	__atomic_load_n(&(l)->value, __ATOMIC_RELAXED)
+#define local64_set(l, v)	__atomic_store_n(&(l)->value, v, __ATOMIC_RELAXED)
+#define local64_cmpxchg(l, from, to)					\
+	((u64)shim_cmpxchg(&(l)->value, from, to, __ATOMIC_RELAXED))
 #define local_add(n, l)	local64_add(n, l)
 #define local_sub(n, l)	local64_add(-(long)(n), l)
+#define local_inc(l)	local64_add(1, l)
+#define local_dec(l)	local64_add(-1, l)
+#define local_read(l)	local64_read(l)
+#define cmpxchg_local(p, from, to)					\
+	shim_cmpxchg(p, from, to, __ATOMIC_RELAXED)
+
+/* custom: the clock; shim_now, once set, stands still until it is set again */
+extern u64 shim_now;
+u64 shim_clock(void);
+#ifndef kmmv_ring_clock
+#define kmmv_ring_clock()	shim_clock()
+#endif
+
+/* custom: races with stores, as it may: what is torn is not used */
+void shim_copy_racy(void *to, const void *from, size_t size);
+#define kmmv_copy_racy(to, from, size)	shim_copy_racy(to, from, size)
 
 /* stub: a thread does not move to another CPU */
 #define preempt_disable_notrace()	((void)0)

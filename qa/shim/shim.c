@@ -3,6 +3,7 @@
  * The native side of the portable core's dependencies.
  */
 #include <stdarg.h>
+#include <time.h>
 
 #include <kmmv_deps.h>
 
@@ -73,4 +74,26 @@ char *shim_asprintf(const char *format, ...)
 	vsnprintf(text, size, format, arguments);
 	va_end(arguments);
 	return text;
+}
+
+u64 shim_now;
+
+u64 shim_clock(void)
+{
+	struct timespec now;
+
+	if (shim_now)
+		return shim_now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+__attribute__((no_sanitize("thread")))
+void shim_copy_racy(void *to, const void *from, size_t size)
+{
+	const volatile u32 *source = from;
+	u32 *target = to;
+
+	for (; size >= 4; size -= 4)
+		*target++ = *source++;
 }

@@ -280,8 +280,9 @@ struct kmmv_hit {
  * @end: behind the last byte
  * @seq: of the page
  * @first: number of the first event of the page, counting from 0
- * @lost: events overwritten between the range taken before this one and this
- * @dropped: events dropped since the range taken before this one
+ * @lost: events overwritten between the page taken before this one and this; 0
+ *	unless @offset is
+ * @dropped: events dropped, likewise
  * @flags: KMMV_RANGE_*
  */
 struct kmmv_ring_range {
@@ -312,31 +313,35 @@ struct kmmv_ring_take {
 };
 
 /**
- * struct kmmv_ring_release - give ranges back, oldest first
- * @cpu: whose, or KMMV_RING_ALL_CPUS
- * @nr: how many of that CPU, or of each; ~0 for all that were taken
+ * struct kmmv_ring_release - give back what was taken, up to a place
+ * @cpu: whose, or KMMV_RING_ALL_CPUS for all that was taken of all CPUs
+ * @end: end of an event in the data of
+ * @seq: a page that was taken
  */
 struct kmmv_ring_release {
 	__u32	cpu;
-	__u32	nr;
+	__u32	end;
+	__u64	seq;
 };
 
 /**
- * struct kmmv_ring_stats - where a CPU's events are
- * @cpu: in: whose, or KMMV_RING_ALL_CPUS for the sum
- * @enabled: out: whether the ring records
- * @events: out
- * @bytes: out
- * @dropped: out: by enum kmmv_ring_drop
+ * struct kmmv_ring_counts - where a CPU's events are
+ * @reserved: that were to be written
+ * @discarded: whose writer thought better of it
+ * @dropped: that there was no room for
+ * @written: the others
+ * @overwritten: that went without being consumed
+ * @released: that a consumer is done with
+ * @taken: that a consumer has and did not release
+ * @inside: the others
  *
  * While nobody writes, for events and for bytes:
  *
  *	reserved = discarded + dropped + written
  *	written = overwritten + released + taken + inside
  *
- * @taken is what a consumer has and did not release. In bytes, reserved is what
- * the events took or would have taken; an event that was discarded and left no
- * padding has none.
+ * In bytes it is what they take on the page, headers included, or would have
+ * taken; an event that was discarded and left no padding takes none.
  */
 struct kmmv_ring_counts {
 	__u64	reserved;
@@ -349,6 +354,15 @@ struct kmmv_ring_counts {
 	__u64	inside;
 };
 
+/**
+ * struct kmmv_ring_stats - the accounts of a CPU
+ * @cpu: in: whose, or KMMV_RING_ALL_CPUS for the sum
+ * @enabled: out: whether the ring records
+ * @events: out
+ * @bytes: out: likewise, in bytes
+ * @dropped: out: by enum kmmv_ring_drop
+ * @lost: out: and the rest: as in struct kmmv_ring_writer and kmmv_ring_reader
+ */
 struct kmmv_ring_stats {
 	__u32	cpu;
 	__u32	enabled;
@@ -375,13 +389,14 @@ struct kmmv_ring_clock {
 };
 
 /**
- * struct kmmv_ring_block - what read() gives, an event block at a time
- * @size: bytes of this structure and the events behind it
- * @range: as from a take; @offset and @end tell the size of the events
- * @time: stamp of the event before the first one here, or of the first one of
- *	the page if @range.offset is 0: where the deltas begin
+ * struct kmmv_ring_block - what read() gives: blocks of events
+ * @size: bytes of this structure and the events behind it, a multiple of 8
+ * @time: where the deltas begin: stamp of the event before the first one here,
+ *	or of the first one of the page if @range.offset is 0
+ * @range: as from a take; it tells the size of the events
  *
- * A block is a multiple of 8 bytes; @size says where the next one is.
+ * The consumer's read() consumes what it gives. Anybody else's leaves it, gives
+ * what is in the ring and then what has come since.
  */
 struct kmmv_ring_block {
 	__u64	size;

@@ -1,0 +1,595 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ring buffer of one CPU, writers' side: reserve, commit, discard.
+ *
+ * After S. Rostedt's lockless ring buffer (LWN 340443 and
+ * ring-buffer-design.txt in the kernel's documentation): page ring, HEADER and
+ * UPDATE flags in the links, commit page, reader page. What is different, and
+ * why:
+ *
+ *	- space is reserved by cmpxchg of the page's word, which holds the last
+ *	  stamp, too, and the clock is read before each try: an event's stamp is
+ *	  its own, deltas are exact however writers nest, and nothing ever lies
+ *	  beyond the page's end that would have to be taken back;
+ *	- a page is closed before the tail leaves it, and whoever finds it closed
+ *	  helps to move the tail on, so that no writer waits for one it interrupted;
+ *	- links have versions, so that a writer that was interrupted while it moved
+ *	  the head cannot put a second head behind the back of those that moved it
+ *	  further, not even for a moment;
+ *	- whether a page may be overwritten is one comparison of sequence numbers.
+ *
+ * Everything here runs on the buffer's CPU with preemption disabled, in any
+ * context, NMI included, and waits for nobody. A writer that is interrupted
+ * finds, when it goes on, that the later ones have finished: what they moved, it
+ * does not move again, and the little that it then stores once more (a page's
+ * base, number and empty commit) is what is already there.
+ */
+#include <kmmv_deps.h>
+#include "ring.h"
+
+/* Beyond these, time is written whole: elapsed time is ambiguous modulo 2^47. */
+#define ELAPSED_MAX	(1ULL << 46)
+/* A padding's delta is one more than the event's was, and fits, too. */
+#define DELTA_MAX	((1U << KMMV_RING_DELTA_BITS) - 2)
+#define DELTA_MASK	((1U << KMMV_RING_DELTA_BITS) - 1)
+
+/* What goes on the page in front of an event. */
+enum { PLAIN = 0, EXTEND = KMMV_RING_TIME_EXTEND, STAMP = KMMV_RING_TIME_STAMP };
+
+/* A try of reserving that is out of the ordinary. */
+struct plan {
+	u64	now;
+	u64	delta;
+	u32	kind;
+	bool	backwards;
+};
+
+/* Tries that did not come to a result. */
+#define AGAIN	1
+
+/* The stamp in word, whole: the one such that is not older than base. */
+static u64 word_stamp(const struct kmmv_buffer_page *page, u64 word)
+{
+	u64 base = READ_ONCE(page->base);
+	u64 since = word - (base << KMMV_WORD_STAMP_SHIFT);
+
+	return base + (since >> KMMV_WORD_STAMP_SHIFT);
+}
+
+static u64 sum_of_dropped(const struct kmmv_ring_cpu *rc)
+{
+	u64 sum = 0;
+	int i;
+
+	for (i = 0; i < KMMV_DROP_NR; i++)
+		sum += READ_ONCE(rc->writer->dropped[i]);
+	return sum;
+}
+
+/* The words of the mapped sides are local64_t to the writers. */
+static void count(u64 *word, u64 n)
+{
+	local64_add(n, (local64_t *)word);
+}
+
+/**
+ * kmmv_ring_cpu_refuse() - count an event that is not written
+ * @rc: the CPU's buffer
+ * @why: the cause
+ * @size: of the event, struct kmmv_event included
+ *
+ * Context: any, on the buffer's CPU.
+ */
+void kmmv_ring_cpu_refuse(struct kmmv_ring_cpu *rc, enum kmmv_ring_drop why,
+			  u32 size)
+{
+	count(&rc->writer->dropped[why], 1);
+	count(&rc->writer->dropped_bytes, kmmv_event_bytes(size));
+}
+
+/*
+ * The head, which is next, goes one page further; page's link has UPDATE. If the
+ * tail is still on page after next's link was read, nobody moved the head on
+ * from there: that begins when the tail is on next. The version says so until
+ * the link is changed.
+ */
+static void head_forward(struct kmmv_ring_cpu *rc,
+			 struct kmmv_buffer_page *page, u64 link,
+			 struct kmmv_buffer_page *next)
+{
+	u64 old = atomic64_read(&next->link);
+
+	if (READ_ONCE(rc->tail) != page)
+		return;
+	if (kmmv_link_flag(old) == KMMV_LINK_NORMAL)
+		atomic64_cmpxchg(&next->link, old,
+				 kmmv_link_next(old, kmmv_link_id(old),
+						KMMV_LINK_HEAD));
+	atomic64_cmpxchg(&page->link, link,
+			 kmmv_link_next(link, kmmv_link_id(link),
+					KMMV_LINK_NORMAL));
+}
+
+/* Begin next, and have the tail there. */
+static void tail_forward(struct kmmv_ring_cpu *rc,
+			 struct kmmv_buffer_page *page, u64 word,
+			 struct kmmv_buffer_page *next)
+{
+	u64 old = local64_read(&next->word);
+	u64 stamp = word_stamp(page, word);
+	u64 dropped = sum_of_dropped(rc);
+
+	/* Not begun yet by somebody else, or old is no more what it was. */
+	if (READ_ONCE(rc->tail) != page)
+		return;
+	WRITE_ONCE(next->base, stamp);
+	WRITE_ONCE(next->seq, page->seq + 1);
+	WRITE_ONCE(next->data->seq, 0);
+	/* ring:E pairs with ring_read:E: no snapshot takes new events for old. */
+	smp_wmb();
+	WRITE_ONCE(next->data->commit, 0);
+	WRITE_ONCE(next->data->dropped, dropped);
+	local64_cmpxchg(&next->word, old,
+			stamp << KMMV_WORD_STAMP_SHIFT |
+				(~old & KMMV_WORD_PARITY));
+	cmpxchg_local(&rc->tail, page, next);
+}
+
+/*
+ * There is no room on page for this event: no other one goes there either, and
+ * the tail moves on. Return: AGAIN, or why not.
+ */
+static noinline int tail_move(struct kmmv_ring_cpu *rc,
+			      struct kmmv_buffer_page *page, u64 word)
+{
+	struct kmmv_buffer_page *next;
+	u64 link, updated, seq;
+
+	if (!(word & KMMV_WORD_CLOSED)) {
+		if (local64_cmpxchg(&page->word, word,
+				    word | KMMV_WORD_CLOSED) != word)
+			return AGAIN;
+		word |= KMMV_WORD_CLOSED;
+	}
+	/* ring:C pairs with ring_read:C: the page behind is done being read. */
+	link = atomic64_read_acquire(&page->link);
+	next = &rc->pages[kmmv_link_id(link)];
+	seq = READ_ONCE(next->seq);
+	if (READ_ONCE(rc->tail) != page)
+		return AGAIN;
+	if (seq >= READ_ONCE(rc->commit)->seq)
+		return -EBUSY;
+
+	switch (kmmv_link_flag(link)) {
+	case KMMV_LINK_HEAD:
+		if (!READ_ONCE(rc->overwrite))
+			return -ENOSPC;
+		updated = kmmv_link_next(link, kmmv_link_id(link),
+					 KMMV_LINK_UPDATE);
+		if (atomic64_cmpxchg(&page->link, link, updated) != link)
+			return AGAIN;
+		link = updated;
+		/* Complete since the commit page left it; no one else's now. */
+		count(&rc->writer->overwritten, next->nr_events);
+		count(&rc->writer->overwritten_bytes, next->nr_bytes);
+		fallthrough;
+	case KMMV_LINK_UPDATE:
+		head_forward(rc, page, link, next);
+		fallthrough;
+	default:
+		tail_forward(rc, page, word, next);
+	}
+	return AGAIN;
+}
+
+/*
+ * First on its page, after a long time, or after a clock that went back. Return:
+ * 0 and the plan, or as tail_move().
+ */
+static noinline int plan_odd(struct kmmv_ring_cpu *rc,
+			     struct kmmv_buffer_page *page, u64 word, u64 now,
+			     u32 bytes, struct plan *plan)
+{
+	u64 last = word_stamp(page, word);
+	u32 tail = kmmv_word_tail(word);
+
+	plan->kind = PLAIN;
+	plan->delta = 0;
+	plan->backwards = (s64)(now - last) < 0;
+	plan->now = plan->backwards ? last : now;
+	if (!tail)
+		return 0;
+	if (plan->now - READ_ONCE(page->base) >= ELAPSED_MAX) {
+		plan->kind = STAMP;
+		plan->delta = plan->now;
+	} else {
+		plan->delta = plan->now - last;
+		if (plan->delta > DELTA_MAX)
+			plan->kind = EXTEND;
+	}
+	if (plan->kind && tail + bytes + 8 > KMMV_RING_PAGE_ROOM)
+		return tail_move(rc, page, word);
+	return 0;
+}
+
+/* An event that was planned has its place: what else there is to it. */
+static noinline u32 *put_odd(struct kmmv_ring_cpu *rc,
+			     struct kmmv_buffer_page *page, u32 tail,
+			     const struct plan *plan, u32 *event)
+{
+	if (plan->backwards)
+		count(&rc->writer->backwards, 1);
+	if (!tail)
+		WRITE_ONCE(page->data->time, plan->now);
+	if (!plan->kind)
+		return event;
+	if (plan->kind == STAMP)
+		WRITE_ONCE(page->base, plan->now);
+	event[0] = plan->kind |
+		   (u32)(plan->delta & DELTA_MASK) << KMMV_RING_TYPE_BITS;
+	event[1] = plan->delta >> KMMV_RING_DELTA_BITS;
+	return event + 2;
+}
+
+static noinline int refused(struct kmmv_ring_cpu *rc, int err, u32 size)
+{
+	enum kmmv_ring_drop why;
+
+	switch (err) {
+	case -ENOSPC:
+		why = KMMV_DROP_FULL;
+		break;
+	case -EBUSY:
+		why = KMMV_DROP_COMMIT;
+		break;
+	case -ELOOP:
+		why = KMMV_DROP_NESTED;
+		break;
+	default:
+		why = KMMV_DROP_TOO_LARGE;
+	}
+	kmmv_ring_cpu_refuse(rc, why, size);
+	return err;
+}
+
+/* The commit page is complete: its totals. */
+static void page_complete(struct kmmv_ring_cpu *rc,
+			  struct kmmv_buffer_page *page, u32 tail)
+{
+	struct kmmv_ring_writer *writer = rc->writer;
+	long events = local_read(&page->events);
+	long padding = local_read(&page->padding);
+
+	page->nr_events = events - page->events_done;
+	page->nr_bytes = tail - (padding - page->padding_done);
+	WRITE_ONCE(page->events_done, events);
+	WRITE_ONCE(page->padding_done, padding);
+	WRITE_ONCE(writer->written, writer->written + page->nr_events);
+	WRITE_ONCE(writer->written_bytes,
+		   writer->written_bytes + page->nr_bytes);
+}
+
+/* The commit page follows the tail; outermost writer. */
+static noinline void commit_forward(struct kmmv_ring_cpu *rc)
+{
+	struct kmmv_buffer_page *page = rc->commit, *next;
+	u32 tail;
+
+	while (page != READ_ONCE(rc->tail)) {
+		tail = kmmv_word_tail(local64_read(&page->word));
+		page_complete(rc, page, tail);
+		/* ring:A pairs with ring_read:A. */
+		smp_store_release(&page->data->commit, tail);
+		next = &rc->pages[kmmv_link_id(atomic64_read(&page->link))];
+		WRITE_ONCE(next->data->first, rc->writer->written);
+		/* ring:D pairs with ring_read:D: the commit of before is gone. */
+		smp_store_release(&next->data->seq, next->seq);
+		/* ring:F pairs with ring_read:F. */
+		smp_store_release(&rc->writer->seq, next->seq);
+		/* ring:B pairs with ring_read:B: the page is complete. */
+		smp_store_release(&rc->commit, next);
+		page = next;
+	}
+}
+
+/* A writer leaves. Return: somebody waits for what it committed. */
+static __always_inline bool leave(struct kmmv_ring_cpu *rc)
+{
+	struct kmmv_buffer_page *page;
+	u32 depth;
+	u64 word;
+
+	for (;;) {
+		page = rc->commit;
+		word = local64_read(&page->word);
+		depth = READ_ONCE(rc->depth);
+		if (depth > 1) {
+			WRITE_ONCE(rc->depth, depth - 1);
+			return false;
+		}
+		if (unlikely(page != READ_ONCE(rc->tail))) {
+			commit_forward(rc);
+			continue;
+		}
+		/* ring:A pairs with ring_read:A: the events are there. */
+		smp_store_release(&page->data->commit, kmmv_word_tail(word));
+		WRITE_ONCE(rc->depth, 0);
+		/* Writers that came before depth was 0 left it to this one. */
+		if (likely((u64)local64_read(&page->word) == word))
+			return READ_ONCE(rc->waiting);
+		WRITE_ONCE(rc->depth, 1);
+	}
+}
+
+/**
+ * kmmv_ring_cpu_reserve() - room for an event
+ * @rc: the CPU's buffer
+ * @size: of struct kmmv_event and payload
+ * @entry: result; @entry->payload is where the former goes
+ *
+ * kmmv_ring_cpu_commit() or kmmv_ring_cpu_discard() comes next, on the same CPU,
+ * in the same context, and not much later: what is reserved later becomes visible
+ * only then.
+ *
+ * Context: any, on the buffer's CPU, which it must not leave.
+ * Return: 0; -ENOSPC in producer/consumer mode for want of a consumer; -EBUSY
+ * where the only room is not committed yet; -ELOOP; -E2BIG. Each is counted.
+ */
+int kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
+			  struct kmmv_ring_entry *entry)
+{
+	u32 bytes = kmmv_event_bytes(size), depth = READ_ONCE(rc->depth);
+	struct kmmv_buffer_page *page;
+	u64 now, word, after, elapsed;
+	u32 tail, array, extra, *event;
+	struct plan plan;
+	int err;
+
+	if (unlikely(size > KMMV_RING_PAYLOAD_MAX + sizeof(struct kmmv_event)))
+		return refused(rc, -E2BIG, size);
+	if (unlikely(depth >= KMMV_RING_DEPTH_MAX))
+		return refused(rc, -ELOOP, size);
+	WRITE_ONCE(rc->depth, depth + 1);
+
+	for (;;) {
+		page = READ_ONCE(rc->tail);
+		word = local64_read(&page->word);
+		now = kmmv_ring_clock();
+		tail = word & (KMMV_WORD_CLOSED | 0xfffc);
+		extra = 0;
+		plan.backwards = false;
+		if (unlikely(tail + bytes > KMMV_RING_PAGE_ROOM)) {
+			err = tail_move(rc, page, word);
+			if (err == AGAIN)
+				continue;
+			goto err_leave;
+		}
+		elapsed = (now << KMMV_WORD_STAMP_SHIFT) -
+			  (word & KMMV_WORD_STAMP);
+		plan.delta = elapsed >> KMMV_WORD_STAMP_SHIFT;
+		plan.kind = PLAIN;
+		if (unlikely(!tail || plan.delta > DELTA_MAX ||
+			     now - READ_ONCE(page->base) >= ELAPSED_MAX)) {
+			err = plan_odd(rc, page, word, now, bytes, &plan);
+			if (err == AGAIN)
+				continue;
+			if (err)
+				goto err_leave;
+			now = plan.now;
+			extra = plan.kind ? 8 : 0;
+		}
+		after = now << KMMV_WORD_STAMP_SHIFT |
+			(word & KMMV_WORD_PARITY) | (tail + extra + bytes);
+		if (likely(local64_cmpxchg(&page->word, word, after) == word))
+			break;
+	}
+	local_inc(&page->events);
+
+	event = (u32 *)(page->data->data + tail);
+	if (unlikely(!tail || plan.kind || plan.backwards)) {
+		event = put_odd(rc, page, tail, &plan, event);
+		if (plan.kind)
+			plan.delta = 0;
+	}
+	array = ALIGN(size, 4);
+	entry->event = event;
+	if (likely(array <= 4 * KMMV_RING_TYPE_LEN_MAX)) {
+		*event++ = array / 4 | (u32)plan.delta << KMMV_RING_TYPE_BITS;
+	} else {
+		*event++ = (u32)plan.delta << KMMV_RING_TYPE_BITS;
+		*event++ = array + 4;
+	}
+	if (size % 4)
+		event[array / 4 - 1] = 0;
+	entry->payload = event;
+	entry->rc = rc;
+	entry->page = page;
+	entry->before = word;
+	entry->after = after;
+	entry->size = bytes + extra;
+	return 0;
+
+err_leave:
+	refused(rc, err, size);
+	leave(rc);
+	return err;
+}
+
+/**
+ * kmmv_ring_cpu_commit() - the event is complete
+ * @rc: the CPU's buffer
+ *
+ * It can be read once the writers that this one interrupted have committed, too.
+ *
+ * Context: as kmmv_ring_cpu_reserve().
+ * Return: true if somebody waits for events.
+ */
+bool kmmv_ring_cpu_commit(struct kmmv_ring_cpu *rc)
+{
+	return leave(rc);
+}
+
+/**
+ * kmmv_ring_cpu_discard() - the event is none
+ * @rc: the CPU's buffer
+ * @entry: from kmmv_ring_cpu_reserve()
+ *
+ * Its room is given back if nothing was reserved behind it, else it becomes
+ * padding. One that has a whole time stamp in front does, too: it may have been
+ * the one that says what time it is.
+ *
+ * Context: as kmmv_ring_cpu_reserve().
+ * Return: as kmmv_ring_cpu_commit().
+ */
+bool kmmv_ring_cpu_discard(struct kmmv_ring_cpu *rc,
+			   struct kmmv_ring_entry *entry)
+{
+	struct kmmv_buffer_page *page = entry->page;
+	u32 *start = (u32 *)(page->data->data + kmmv_word_tail(entry->before));
+	u32 *event = entry->event;
+	u32 delta;
+
+	count(&rc->writer->discarded, 1);
+	if ((event == start ||
+	     (start[0] & 31) == KMMV_RING_TIME_EXTEND) &&
+	    local64_cmpxchg(&page->word, entry->after, entry->before) ==
+		    entry->after) {
+		local_dec(&page->events);
+		return leave(rc);
+	}
+	delta = *event >> KMMV_RING_TYPE_BITS;
+	event[0] = KMMV_RING_PADDING | (delta + 1) << KMMV_RING_TYPE_BITS;
+	event[1] = (start + entry->size / 4 - event) * 4 - 4;
+	local_dec(&page->events);
+	local_add(entry->size, &page->padding);
+	count(&rc->writer->discarded_bytes, entry->size);
+	return leave(rc);
+}
+
+static struct kmmv_buffer_page *pages_alloc(int cpu, u32 nr)
+{
+	struct kmmv_buffer_page *pages;
+	u32 i;
+
+	pages = kvcalloc(nr, sizeof(*pages), GFP_KERNEL);
+	if (!pages)
+		return NULL;
+	for (i = 0; i < nr; i++) {
+		pages[i].data = (void *)kmmv_zeroed_page_of(cpu);
+		if (!pages[i].data)
+			goto err_free;
+	}
+	return pages;
+
+err_free:
+	while (i--)
+		free_page((unsigned long)pages[i].data);
+	kvfree(pages);
+	return NULL;
+}
+
+/* Pages 0 to ring_pages - 1 are the ring, the tail on the first; others spare. */
+static void ring_init(struct kmmv_ring_cpu *rc)
+{
+	struct kmmv_buffer_page *page;
+	u32 i;
+
+	for (i = 0; i < rc->ring_pages; i++) {
+		page = &rc->pages[i];
+		if (i == rc->ring_pages - 1)
+			atomic64_set(&page->link, KMMV_LINK_HEAD);
+		else
+			atomic64_set(&page->link,
+				     kmmv_link_next(0, i + 1,
+						    KMMV_LINK_NORMAL));
+		local64_set(&page->word, i ? KMMV_WORD_CLOSED : 0);
+	}
+	for (; i < rc->nr_pages; i++) {
+		local64_set(&rc->pages[i].word, KMMV_WORD_CLOSED);
+		rc->spares[rc->nr_spares++] = i;
+	}
+	page = &rc->pages[0];
+	page->base = kmmv_ring_clock();
+	local64_set(&page->word, page->base << KMMV_WORD_STAMP_SHIFT);
+	page->seq = 1;
+	page->data->seq = 1;
+	rc->writer->seq = 1;
+	rc->tail = page;
+	rc->commit = page;
+	rc->entry = rc->ring_pages - 1;
+}
+
+/**
+ * kmmv_ring_cpu_alloc() - an empty buffer
+ * @cpu: whose; its memory is on that CPU's node
+ * @ring_pages: KMMV_RING_PAGES_MIN or more
+ * @spares: pages beside one that a consumer can have
+ * @overwrite: mode
+ *
+ * Context: task, may sleep.
+ * Return: the buffer, or NULL without memory.
+ */
+struct kmmv_ring_cpu *kmmv_ring_cpu_alloc(int cpu, u32 ring_pages, u32 spares,
+					  bool overwrite)
+{
+	struct kmmv_ring_cpu *rc;
+
+	rc = kzalloc(sizeof(*rc), GFP_KERNEL);
+	if (!rc)
+		return NULL;
+	rc->cpu = cpu;
+	rc->overwrite = overwrite;
+	rc->ring_pages = ring_pages;
+	rc->nr_pages = ring_pages + spares + 1;
+	rc->queue = kvcalloc(rc->nr_pages, sizeof(*rc->queue), GFP_KERNEL);
+	if (!rc->queue)
+		goto err_free_rc;
+	rc->spares = kvcalloc(rc->nr_pages, sizeof(*rc->spares), GFP_KERNEL);
+	if (!rc->spares)
+		goto err_free_queue;
+	rc->writer = (void *)kmmv_zeroed_page_of(cpu);
+	if (!rc->writer)
+		goto err_free_spares;
+	rc->reader = (void *)kmmv_zeroed_page_of(cpu);
+	if (!rc->reader)
+		goto err_free_writer;
+	rc->pages = pages_alloc(cpu, rc->nr_pages);
+	if (!rc->pages)
+		goto err_free_reader;
+	ring_init(rc);
+	return rc;
+
+err_free_reader:
+	free_page((unsigned long)rc->reader);
+err_free_writer:
+	free_page((unsigned long)rc->writer);
+err_free_spares:
+	kvfree(rc->spares);
+err_free_queue:
+	kvfree(rc->queue);
+err_free_rc:
+	kfree(rc);
+	return NULL;
+}
+
+/**
+ * kmmv_ring_cpu_free() - nobody writes, reads or maps it
+ * @rc: the CPU's buffer, or NULL
+ *
+ * Context: task.
+ */
+void kmmv_ring_cpu_free(struct kmmv_ring_cpu *rc)
+{
+	u32 i;
+
+	if (!rc)
+		return;
+	for (i = 0; i < rc->nr_pages; i++)
+		free_page((unsigned long)rc->pages[i].data);
+	kvfree(rc->pages);
+	free_page((unsigned long)rc->reader);
+	free_page((unsigned long)rc->writer);
+	kvfree(rc->spares);
+	kvfree(rc->queue);
+	kfree(rc);
+}

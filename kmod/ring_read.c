@@ -1,0 +1,718 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ring buffer of one CPU, readers' side: the consumer, which swaps the head
+ * out and so owns what it reads, and snapshot readers, which copy and then look
+ * whether it was still there.
+ *
+ * Neither waits for a writer: where one is in the way they try a bounded number
+ * of times and say -EAGAIN. Only the consumer's functions write; their caller
+ * has them run one at a time, on any CPU.
+ *
+ * Context: any but NMI, as far as the caller's lock allows.
+ */
+#include <kmmv_deps.h>
+#include "ring.h"
+
+/* Swaps that writers may beat, and copies that they may overwrite. */
+#define TRIES	4
+
+/* Events, and what they take on the page, the times in front of them included. */
+struct extent {
+	u32	events;
+	u32	bytes;
+};
+
+static u32 item_type(const u32 *item)
+{
+	return item[0] & ((1U << KMMV_RING_TYPE_BITS) - 1);
+}
+
+/* What begins at offset, of the bytes that there are: its size, 0 for nonsense. */
+static u32 item_size(const struct kmmv_ring_page *page, u32 offset, u32 room)
+{
+	const u32 *item = (const u32 *)(page->data + offset);
+	u32 type, array = 4;
+
+	if (room < 4)
+		return 0;
+	type = item_type(item);
+	if (type == KMMV_RING_PADDING && type == item[0])
+		return room;
+	if (type && type <= KMMV_RING_TYPE_LEN_MAX)
+		array = 4 * type;
+	else if (room < 8)
+		return 0;
+	else if (!type || type == KMMV_RING_PADDING)
+		array = item[1];
+	if (array < 4 || array % 4 || array > room - 4)
+		return 0;
+	return 4 + array;
+}
+
+/* The time after the item at offset, that of the item before it being time. */
+static u64 item_time(const struct kmmv_ring_page *page, u32 offset, u64 time)
+{
+	const u32 *item = (const u32 *)(page->data + offset);
+	u64 delta = item[0] >> KMMV_RING_TYPE_BITS;
+	u64 low = 1ULL << 59;
+
+	switch (item_type(item)) {
+	case KMMV_RING_PADDING:
+		return delta ? time + delta - 1 : time;
+	case KMMV_RING_TIME_EXTEND:
+		return time + delta + ((u64)item[1] << KMMV_RING_DELTA_BITS);
+	case KMMV_RING_TIME_STAMP:
+		delta += (u64)item[1] << KMMV_RING_DELTA_BITS;
+		delta |= time & ~(low - 1);
+		return delta < time ? delta + low : delta;
+	default:
+		return time + delta;
+	}
+}
+
+/* What lies between from and to. False: these are no limits of events. */
+static bool extent_of(const struct kmmv_ring_page *page, u32 from, u32 to,
+		      struct extent *extent)
+{
+	u32 size, type, times = 0;
+
+	extent->events = 0;
+	extent->bytes = 0;
+	for (; from < to; from += size) {
+		size = item_size(page, from, to - from);
+		if (!size)
+			return false;
+		type = item_type((const u32 *)(page->data + from));
+		if (type == KMMV_RING_TIME_EXTEND ||
+		    type == KMMV_RING_TIME_STAMP) {
+			times += size;
+			continue;
+		}
+		if (type != KMMV_RING_PADDING) {
+			extent->events++;
+			extent->bytes += size + times;
+		}
+		times = 0;
+	}
+	return true;
+}
+
+/**
+ * kmmv_ring_page_time() - when it was, at a place on a page
+ * @page: nobody else's
+ * @offset: end of an event on it
+ *
+ * Return: the stamp of that event; of the page's first one for 0.
+ */
+u64 kmmv_ring_page_time(const struct kmmv_ring_page *page, u32 offset)
+{
+	u64 time = READ_ONCE(page->time);
+	u32 at, size;
+
+	for (at = 0; at < offset; at += size) {
+		size = item_size(page, at, offset - at);
+		if (!size)
+			break;
+		time = item_time(page, at, time);
+	}
+	return time;
+}
+
+static void count(u64 *word, u64 n)
+{
+	WRITE_ONCE(*word, *word + n);
+}
+
+static struct kmmv_buffer_page *queued_page(struct kmmv_ring_cpu *rc, u32 i)
+{
+	u32 at = rc->first + i;
+
+	if (at >= rc->nr_pages)
+		at -= rc->nr_pages;
+	return &rc->pages[rc->queue[at]];
+}
+
+static u32 page_id(const struct kmmv_ring_cpu *rc,
+		   const struct kmmv_buffer_page *page)
+{
+	return page - rc->pages;
+}
+
+/* Where the committed events of a page that is the consumer's end. */
+static u32 page_commit(const struct kmmv_buffer_page *page)
+{
+	/* ring_read:A pairs with ring:A. */
+	return smp_load_acquire(&page->data->commit);
+}
+
+/* No writer is on the page that was swapped out last, nor ever will be. */
+static bool front_complete(struct kmmv_ring_cpu *rc)
+{
+	struct kmmv_buffer_page *page = rc->front;
+
+	if (!page)
+		return true;
+	/* ring_read:B pairs with ring:B: its commit and totals are final. */
+	if (smp_load_acquire(&rc->commit) == page)
+		return false;
+	rc->expected = page->data->first + page->nr_events;
+	rc->front = NULL;
+	return true;
+}
+
+/* Pages that are read and released to their end are empty ones. */
+static void retire(struct kmmv_ring_cpu *rc)
+{
+	struct kmmv_buffer_page *page;
+
+	while (rc->queued) {
+		page = queued_page(rc, 0);
+		if (page == rc->front || page->done != page_commit(page))
+			return;
+		WRITE_ONCE(page->data->seq, 0);
+		rc->spares[rc->nr_spares++] = page_id(rc, page);
+		rc->first = rc->first + 1 == rc->nr_pages ? 0 : rc->first + 1;
+		rc->queued--;
+		if (rc->at)
+			rc->at--;
+	}
+}
+
+/**
+ * struct target - a page to be swapped out
+ * @prev: the page before it
+ * @link: of that page
+ * @head: the page
+ */
+struct target {
+	struct kmmv_buffer_page	*prev;
+	u64			link;
+	struct kmmv_buffer_page	*head;
+};
+
+/* The link that has HEAD; false if writers keep it moving. */
+static bool head_find(struct kmmv_ring_cpu *rc, struct target *target)
+{
+	struct kmmv_buffer_page *page = &rc->pages[rc->entry];
+	u32 i;
+
+	/* Once round, and once more for a head that moved on behind the back. */
+	for (i = 0; i < 2 * rc->ring_pages; i++) {
+		target->prev = page;
+		target->link = atomic64_read(&page->link);
+		page = &rc->pages[kmmv_link_id(target->link)];
+		if (kmmv_link_flag(target->link) == KMMV_LINK_HEAD) {
+			target->head = page;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Find the head, and whether there is anything on it. The front is complete, so
+ * that the commit page is in the ring until it is swapped out here.
+ * Return: 1, 0 or -EAGAIN.
+ */
+static int target_find(struct kmmv_ring_cpu *rc, struct target *target)
+{
+	int tries;
+
+	for (tries = 0; tries < TRIES; tries++) {
+		if (!head_find(rc, target))
+			break;
+		/* ring_read:B pairs with ring:B: pages before are complete. */
+		if (smp_load_acquire(&rc->commit) != target->head ||
+		    page_commit(target->head))
+			return 1;
+		/* Empty, unless it was begun again meanwhile. */
+		if (atomic64_read(&target->prev->link) == target->link)
+			return 0;
+	}
+	return -EAGAIN;
+}
+
+/* The page is the consumer's, the spare one in its place. */
+static void swapped(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *head,
+		    u32 spare)
+{
+	u32 at = rc->first + rc->queued;
+
+	rc->nr_spares--;
+	rc->entry = spare;
+	rc->front = head;
+	if (at >= rc->nr_pages)
+		at -= rc->nr_pages;
+	rc->queue[at] = page_id(rc, head);
+	rc->queued++;
+	head->given = 0;
+	head->given_events = 0;
+	head->given_bytes = 0;
+	head->done = 0;
+	head->done_events = 0;
+	head->done_bytes = 0;
+	head->again = 0;
+	head->lost = head->data->first - rc->expected;
+	head->dropped = head->data->dropped - rc->dropped;
+	rc->dropped = head->data->dropped;
+	count(&rc->reader->lost, head->lost);
+	count(&rc->reader->swaps, 1);
+}
+
+/*
+ * Swap the head for a spare page. Return: 1; 0 if there is nothing to be read;
+ * -EAGAIN if there is, and no spare page, or writers were faster.
+ */
+static int swap_head(struct kmmv_ring_cpu *rc)
+{
+	struct kmmv_buffer_page *spare;
+	struct target target;
+	int err, tries;
+	u64 link;
+	u32 id;
+
+	for (tries = 0; tries < TRIES; tries++) {
+		err = target_find(rc, &target);
+		if (!err)
+			return 0;
+		if (err < 0)
+			break;
+		if (!rc->nr_spares) {
+			count(&rc->reader->starved, 1);
+			return -EAGAIN;
+		}
+		id = rc->spares[rc->nr_spares - 1];
+		spare = &rc->pages[id];
+		link = atomic64_read(&target.head->link);
+		atomic64_set(&spare->link,
+			     kmmv_link_next(atomic64_read(&spare->link),
+					    kmmv_link_id(link),
+					    KMMV_LINK_HEAD));
+		link = kmmv_link_next(target.link, id, KMMV_LINK_NORMAL);
+		/* ring_read:C pairs with ring:C: done with what was on it. */
+		if (atomic64_cmpxchg_release(&target.prev->link, target.link,
+					     link) == target.link) {
+			swapped(rc, target.head, id);
+			return 1;
+		}
+	}
+	count(&rc->reader->contended, 1);
+	return -EAGAIN;
+}
+
+/* What a page's totals say beyond what was given, or what a walk finds. */
+static void extent_given(struct kmmv_ring_cpu *rc,
+			 struct kmmv_buffer_page *page, u32 commit,
+			 bool complete, struct extent *extent)
+{
+	if (extent_of(page->data, page->given, commit, extent)) {
+		if (!complete ||
+		    (page->given_events + extent->events == page->nr_events &&
+		     page->given_bytes + extent->bytes == page->nr_bytes))
+			return;
+	}
+	count(&rc->reader->anomalies, 1);
+	if (complete) {
+		extent->events = page->nr_events - page->given_events;
+		extent->bytes = page->nr_bytes - page->given_bytes;
+	}
+}
+
+/* Give what is on the page beyond what was given. */
+static void give(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
+		 u32 commit, bool complete, struct kmmv_ring_range *range)
+{
+	struct kmmv_ring_reader *reader = rc->reader;
+	u32 offset = page->given;
+	struct extent extent;
+
+	/* What was given before is given alone: it is told from what is new. */
+	if (offset < page->again)
+		commit = min(commit, page->again);
+	complete = complete && commit == page_commit(page);
+	extent_given(rc, page, commit, complete, &extent);
+	range->cpu = rc->cpu;
+	range->id = page_id(rc, page);
+	range->offset = offset;
+	range->end = commit;
+	range->seq = page->data->seq;
+	range->first = page->data->first;
+	range->lost = offset ? 0 : page->lost;
+	range->dropped = offset ? 0 : page->dropped;
+	range->flags = offset < page->again ? KMMV_RANGE_AGAIN : 0;
+
+	page->given = commit;
+	page->given_events += extent.events;
+	page->given_bytes += extent.bytes;
+	count(&reader->taken, extent.events);
+	count(&reader->taken_bytes, extent.bytes);
+	WRITE_ONCE(reader->seq, range->seq);
+}
+
+/**
+ * kmmv_ring_cpu_take() - the next events, for the consumer
+ * @rc: the CPU's buffer
+ * @range: result
+ *
+ * They stay what they are until they are released.
+ *
+ * Return: 1; 0 if there are none; -EAGAIN if there are, but no empty page to put
+ * in their place, or writers were in the way.
+ */
+int kmmv_ring_cpu_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *range)
+{
+	struct kmmv_buffer_page *page;
+	bool complete;
+	u32 commit;
+	int err;
+
+	for (;;) {
+		while (rc->at < rc->queued) {
+			page = queued_page(rc, rc->at);
+			complete = page != rc->front || front_complete(rc);
+			commit = page_commit(page);
+			if (page->given < commit) {
+				give(rc, page, commit, complete, range);
+				return 1;
+			}
+			if (!complete)
+				return 0;
+			rc->at++;
+		}
+		front_complete(rc);
+		retire(rc);
+		err = swap_head(rc);
+		if (err <= 0)
+			return err;
+	}
+}
+
+static void page_release(struct kmmv_ring_cpu *rc,
+			 struct kmmv_buffer_page *page, u32 end,
+			 const struct extent *extent)
+{
+	page->done = end;
+	page->done_events += extent->events;
+	page->done_bytes += extent->bytes;
+	count(&rc->reader->released, extent->events);
+	count(&rc->reader->released_bytes, extent->bytes);
+}
+
+static void page_release_given(struct kmmv_ring_cpu *rc,
+			       struct kmmv_buffer_page *page)
+{
+	struct extent extent = {
+		.events = page->given_events - page->done_events,
+		.bytes = page->given_bytes - page->done_bytes,
+	};
+
+	page_release(rc, page, page->given, &extent);
+}
+
+/**
+ * kmmv_ring_cpu_release() - the consumer is done with what it took
+ * @rc: the CPU's buffer
+ * @seq: up to this page
+ * @end: and up to the end of the event that ends here
+ *
+ * Return: 0; -EINVAL for a place that is not in what was taken.
+ */
+int kmmv_ring_cpu_release(struct kmmv_ring_cpu *rc, u64 seq, u32 end)
+{
+	struct kmmv_buffer_page *page;
+	struct extent extent;
+	u32 i, j;
+
+	for (i = 0; i < rc->queued; i++) {
+		page = queued_page(rc, i);
+		if (page->data->seq != seq)
+			continue;
+		if (end < page->done || end > page->given ||
+		    !extent_of(page->data, page->done, end, &extent))
+			return -EINVAL;
+		for (j = 0; j < i; j++)
+			page_release_given(rc, queued_page(rc, j));
+		if (end == page->given)
+			page_release_given(rc, page);
+		else
+			page_release(rc, page, end, &extent);
+		front_complete(rc);
+		retire(rc);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/**
+ * kmmv_ring_cpu_release_all() - the consumer is done with all that it took
+ * @rc: the CPU's buffer
+ */
+void kmmv_ring_cpu_release_all(struct kmmv_ring_cpu *rc)
+{
+	u32 i;
+
+	for (i = 0; i < rc->queued; i++)
+		page_release_given(rc, queued_page(rc, i));
+	front_complete(rc);
+	retire(rc);
+}
+
+/**
+ * kmmv_ring_cpu_return() - the consumer is gone
+ * @rc: the CPU's buffer
+ *
+ * What it took and did not release is the next one's, before all else.
+ */
+void kmmv_ring_cpu_return(struct kmmv_ring_cpu *rc)
+{
+	struct kmmv_buffer_page *page;
+	u32 i;
+
+	for (i = 0; i < rc->queued; i++) {
+		page = queued_page(rc, i);
+		count(&rc->reader->returned,
+		      page->given_events - page->done_events);
+		count(&rc->reader->returned_bytes,
+		      page->given_bytes - page->done_bytes);
+		page->again = max(page->again, page->given);
+		page->given = page->done;
+		page->given_events = page->done_events;
+		page->given_bytes = page->done_bytes;
+	}
+	rc->at = 0;
+}
+
+/* Bytes that can be taken, as far as writers let it be known. */
+static u64 fill_of(struct kmmv_ring_cpu *rc)
+{
+	struct kmmv_ring_reader *reader = rc->reader;
+	struct kmmv_ring_writer *writer = rc->writer;
+	struct kmmv_buffer_page *page;
+	u64 gone, here;
+
+	gone = READ_ONCE(reader->taken_bytes) -
+	       READ_ONCE(reader->returned_bytes) +
+	       READ_ONCE(writer->overwritten_bytes);
+	/* ring_read:B pairs with ring:B: the page has begun. */
+	page = smp_load_acquire(&rc->commit);
+	here = READ_ONCE(writer->written_bytes) +
+	       READ_ONCE(page->data->commit);
+	return here > gone ? here - gone : 0;
+}
+
+/**
+ * kmmv_ring_cpu_ready() - would kmmv_ring_cpu_take() find something
+ * @rc: the CPU's buffer
+ * @watermark: at least so many bytes; 0 and 1: any
+ *
+ * Context: as the other consumer's functions.
+ * Return: true if there is so much, or there is something and no telling how
+ * much because writers are at it.
+ */
+bool kmmv_ring_cpu_ready(struct kmmv_ring_cpu *rc, u32 watermark)
+{
+	struct kmmv_buffer_page *page;
+	struct target target;
+	u32 i;
+
+	if (watermark > 1)
+		return fill_of(rc) >= watermark;
+	for (i = rc->at; i < rc->queued; i++) {
+		page = queued_page(rc, i);
+		if (page->given < page_commit(page))
+			return true;
+	}
+	if (!front_complete(rc))
+		return false;
+	return target_find(rc, &target) != 0;
+}
+
+static void counts_of(struct kmmv_ring_counts *counts, u64 taken, u64 returned,
+		      u64 released, u64 overwritten)
+{
+	u64 out;
+
+	counts->overwritten = overwritten;
+	counts->released = released;
+	counts->taken = taken - returned - released;
+	counts->reserved = counts->discarded + counts->dropped +
+			   counts->written;
+	out = counts->overwritten + counts->released + counts->taken;
+	counts->inside = counts->written > out ? counts->written - out : 0;
+}
+
+/**
+ * kmmv_ring_cpu_stats() - where the events are
+ * @rc: the CPU's buffer
+ * @stats: result
+ *
+ * Exact while nobody writes; else within what is written meanwhile.
+ *
+ * Context: as the other consumer's functions.
+ */
+void kmmv_ring_cpu_stats(struct kmmv_ring_cpu *rc,
+			 struct kmmv_ring_stats *stats)
+{
+	struct kmmv_ring_writer *writer = rc->writer;
+	struct kmmv_ring_reader *reader = rc->reader;
+	u64 overwritten = READ_ONCE(writer->overwritten);
+	u64 overwritten_bytes = READ_ONCE(writer->overwritten_bytes);
+	struct kmmv_buffer_page *page;
+	long padding;
+	int i, tries = 0;
+
+	memset(stats, 0, sizeof(*stats));
+	stats->cpu = rc->cpu;
+	do {
+		/* ring_read:B pairs with ring:B: the page has begun. */
+		page = smp_load_acquire(&rc->commit);
+		stats->events.written = READ_ONCE(writer->written);
+		stats->events.written += local_read(&page->events) -
+					 READ_ONCE(page->events_done);
+		stats->bytes.written = READ_ONCE(writer->written_bytes);
+		padding = local_read(&page->padding) -
+			  READ_ONCE(page->padding_done);
+		stats->bytes.written += READ_ONCE(page->data->commit) - padding;
+		/* ring_read:B pairs with ring:B. */
+	} while (smp_load_acquire(&rc->commit) != page && ++tries < TRIES);
+	stats->events.discarded = READ_ONCE(writer->discarded);
+	stats->bytes.discarded = READ_ONCE(writer->discarded_bytes);
+	for (i = 0; i < KMMV_DROP_NR; i++) {
+		stats->dropped[i] = READ_ONCE(writer->dropped[i]);
+		stats->events.dropped += stats->dropped[i];
+	}
+	stats->bytes.dropped = READ_ONCE(writer->dropped_bytes);
+	counts_of(&stats->events, reader->taken, reader->returned,
+		  reader->released, overwritten);
+	counts_of(&stats->bytes, reader->taken_bytes, reader->returned_bytes,
+		  reader->released_bytes, overwritten_bytes);
+	stats->lost = reader->lost;
+	stats->backwards = READ_ONCE(writer->backwards);
+	stats->starved = reader->starved;
+	stats->contended = reader->contended;
+	stats->anomalies = reader->anomalies;
+}
+
+/* The page with the least sequence number from seq on; 0: there is none. */
+static u64 page_from(struct kmmv_ring_cpu *rc, u64 seq, u32 *id)
+{
+	u64 found = 0, here;
+	u32 i;
+
+	for (i = 0; i < rc->nr_pages; i++) {
+		/* ring_read:D pairs with ring:D: pages before it are complete. */
+		here = smp_load_acquire(&rc->pages[i].data->seq);
+		if (here < seq || (found && here >= found) || !here)
+			continue;
+		found = here;
+		*id = i;
+	}
+	return found;
+}
+
+/*
+ * Copy the page if it has this number, and had it throughout. Return: where its
+ * events end, or -ESTALE.
+ */
+static int page_copy(const struct kmmv_buffer_page *page, u64 seq,
+		     struct kmmv_ring_page *copy)
+{
+	const struct kmmv_ring_page *data = page->data;
+	u32 commit;
+
+	/* ring_read:D pairs with ring:D: this number's commit, or 0. */
+	if (smp_load_acquire(&data->seq) != seq)
+		return -ESTALE;
+	/* ring_read:A pairs with ring:A. */
+	commit = smp_load_acquire(&data->commit);
+	if (commit > KMMV_RING_PAGE_ROOM)
+		return -ESTALE;
+	copy->seq = seq;
+	copy->time = READ_ONCE(data->time);
+	copy->first = READ_ONCE(data->first);
+	copy->dropped = READ_ONCE(data->dropped);
+	copy->commit = commit;
+	/* Writers may be at it: what was torn is not used. */
+	kmmv_copy_racy(copy->data, data->data, commit);
+	/* ring_read:E pairs with ring:E: copied before it had another one. */
+	smp_rmb();
+	return READ_ONCE(data->seq) == seq ? (int)commit : -ESTALE;
+}
+
+/* The events of a copied page in all. Nonsense counts none. */
+static u64 events_of(const struct kmmv_ring_page *copy)
+{
+	struct extent extent;
+
+	return extent_of(copy, 0, copy->commit, &extent) ? extent.events : 0;
+}
+
+static void snapshot_give(struct kmmv_ring_cpu *rc,
+			  struct kmmv_ring_cursor *cursor, u32 id,
+			  const struct kmmv_ring_page *copy,
+			  struct kmmv_ring_range *range)
+{
+	memset(range, 0, sizeof(*range));
+	range->cpu = rc->cpu;
+	range->id = id;
+	range->offset = copy->seq == cursor->seq ? cursor->offset : 0;
+	range->end = copy->commit;
+	range->seq = copy->seq;
+	range->first = copy->first;
+	if (copy->seq != cursor->seq) {
+		if (cursor->seq) {
+			range->lost = copy->first - cursor->expected;
+			range->dropped = copy->dropped - cursor->dropped;
+		}
+		cursor->dropped = copy->dropped;
+	}
+	cursor->expected = copy->first + events_of(copy);
+	cursor->seq = copy->seq;
+	cursor->id = id;
+	cursor->offset = copy->commit;
+	cursor->time = kmmv_ring_page_time(copy, copy->commit);
+}
+
+/**
+ * kmmv_ring_cpu_snapshot() - the next events, leaving them where they are
+ * @rc: the CPU's buffer
+ * @cursor: how far the reader came, zeroed at first; moved on
+ * @copy: room for a page: the whole page up to @range->end
+ * @range: result
+ *
+ * What is lost before the first page is not told.
+ *
+ * Context: any, with writers, the consumer and other snapshots at work.
+ * Return: 1; 0 if there are none; -EAGAIN if writers were faster.
+ */
+int kmmv_ring_cpu_snapshot(struct kmmv_ring_cpu *rc,
+			   struct kmmv_ring_cursor *cursor,
+			   struct kmmv_ring_page *copy,
+			   struct kmmv_ring_range *range)
+{
+	u32 id = cursor->id, next_id = 0;
+	int end, tries;
+	u64 next;
+
+	for (tries = 0; tries < TRIES; tries++) {
+		/* If there is a later page, the copy of this one is whole. */
+		next = page_from(rc, cursor->seq + 1, &next_id);
+		if (cursor->seq) {
+			end = page_copy(&rc->pages[id], cursor->seq, copy);
+			if (end > (int)cursor->offset) {
+				snapshot_give(rc, cursor, id, copy, range);
+				return 1;
+			}
+		}
+		if (!next)
+			return 0;
+		end = page_copy(&rc->pages[next_id], next, copy);
+		if (!end)
+			return 0;
+		if (end > 0) {
+			snapshot_give(rc, cursor, next_id, copy, range);
+			return 1;
+		}
+	}
+	return -EAGAIN;
+}
