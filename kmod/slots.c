@@ -58,6 +58,7 @@ void kmmv_slots_fini(struct kmmv_slots *slots)
 		kmmv_page_destroy(slots->page[i], slots->geom.nr_cpus);
 	for (i = 0; i < slots->geom.inc_pages; i++)
 		free_page((unsigned long)slots->inc[i]);
+	kvfree(slots->follower);
 	kfree(slots->alive);
 	kvfree(slots->inc);
 	kvfree(slots->taken);
@@ -111,7 +112,7 @@ static int slots_grow(struct kmmv_slots *slots, u32 number)
 /* It has been given out before, and given back since. */
 static bool slots_reused(const struct kmmv_slots *slots, u32 number)
 {
-	return number >= KMMV_RESERVED && number - KMMV_RESERVED < slots->open;
+	return number >= KMMV_RESERVED && number - KMMV_RESERVED < slots->bound;
 }
 
 /*
@@ -210,6 +211,12 @@ static void slots_clear(struct kmmv_slots *slots, u32 number)
 	}
 }
 
+static void slots_open(struct kmmv_slots *slots)
+{
+	/* slots:A pairs with slots:B: whoever sees the number sees its page. */
+	smp_store_release(&slots->open, slots->followed ? 0 : slots->bound);
+}
+
 /**
  * kmmv_slots_publish() - the number counts from 0, from now on
  * @slots: the store
@@ -223,8 +230,80 @@ void kmmv_slots_publish(struct kmmv_slots *slots, u32 number)
 		slots_clear(slots, number);
 		return;
 	}
-	/* slots:A pairs with slots:B: whoever sees the number sees its page. */
-	smp_store_release(&slots->open, number - KMMV_RESERVED + 1);
+	/* slots:A, for updates while any number is followed. */
+	smp_store_release(&slots->bound, number - KMMV_RESERVED + 1);
+	slots_open(slots);
+}
+
+/**
+ * kmmv_slots_follow() - have a number's updates say who follows it
+ * @slots: the store
+ * @number: was given out and is not the module's own
+ * @index: of who does; 0: nobody any more
+ *
+ * Updates that are under way may still find what was before.
+ *
+ * Return: 0 or -ENOMEM, which can only be with the first.
+ */
+int kmmv_slots_follow(struct kmmv_slots *slots, u32 number, u8 index)
+{
+	u8 *follower = slots->follower;
+
+	if (!follower) {
+		if (!index)
+			return 0;
+		follower = kvcalloc(slots->geom.capacity, sizeof(*follower),
+				    GFP_KERNEL);
+		if (!follower)
+			return -ENOMEM;
+		/* slots:J pairs with slots:K: it is zeroed. */
+		smp_store_release(&slots->follower, follower);
+	}
+	slots->followed += !!index - !!follower[number];
+	/* slots:L pairs with slots:M: who follows is there. */
+	smp_store_release(&follower[number], index);
+	slots_open(slots);
+	return 0;
+}
+
+/**
+ * kmmv_slots_follower() - who follows a number
+ * @slots: the store
+ * @number: was given out
+ *
+ * Return: the index, 0 for nobody.
+ */
+u8 kmmv_slots_follower(const struct kmmv_slots *slots, u32 number)
+{
+	return slots->follower ? slots->follower[number] : 0;
+}
+
+/**
+ * kmmv_slots_add_followed() - count on this CPU, by number that may be followed
+ * @slots: the store
+ * @number: any value
+ * @delta: modulo 2^64
+ * @index: result: of who follows it, or 0
+ *
+ * Context: any, NMI where KMMV_ATOMIC64.
+ * Return: false for a number that was never given out, and for the module's own.
+ */
+bool kmmv_slots_add_followed(struct kmmv_slots *slots, u32 number, s64 delta,
+			     u8 *index)
+{
+	u8 *follower;
+
+	/* slots:B pairs with slots:A: the page is there if the number is. */
+	if (number - KMMV_RESERVED >= smp_load_acquire(&slots->bound))
+		return false;
+	kmmv_ctr_add(slots, kmmv_slots_slot(slots, number), delta);
+	*index = 0;
+	/* slots:K pairs with slots:J: it is zeroed. */
+	follower = smp_load_acquire(&slots->follower);
+	if (follower)
+		/* slots:M pairs with slots:L: who follows is there. */
+		*index = smp_load_acquire(&follower[number]);
+	return true;
 }
 
 /**
@@ -246,6 +325,9 @@ void kmmv_slots_put(struct kmmv_slots *slots, u32 number)
 	 */
 	smp_mb();
 
+	/* Who follows it does not follow the next owner. */
+	if (kmmv_slots_follower(slots, number))
+		kmmv_slots_follow(slots, number, 0);
 	slots_give_back(slots, number, 1);
 }
 

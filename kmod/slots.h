@@ -15,6 +15,16 @@
  *	    a reader that finds done and begun equal read no half of an update.
  *	slots:H, slots:I  zeroing before the pointer, release - area:A, area:B
  *	    who maps a page before its number is given out maps zeroes.
+ *	slots:J  zeroing before the array, release - slots:K  acquire
+ *	    an update that finds the array of followers finds it zeroed.
+ *	slots:L  the follower before its index, release - slots:M  acquire
+ *	    an update that finds the index of a follower finds the follower.
+ *
+ * An update that somebody follows is to leave an event, and one that nobody
+ * follows is not to pay for that. So while there is any number that is followed,
+ * open is 0: every update is refused by kmmv_slots_add(), whose one comparison
+ * it has anyway, and goes to kmmv_slots_add_followed(), which compares with the
+ * bound that open else is.
  */
 #ifndef KMMV_SLOTS_H
 #define KMMV_SLOTS_H
@@ -34,7 +44,8 @@
 
 /**
  * struct kmmv_slots - the store
- * @open: numbers from KMMV_RESERVED on that may be updated
+ * @open: numbers from KMMV_RESERVED on that may be updated without more ado: as
+ *	many as @bound says, or none while any is followed
  * @page: behind each page of a CPU's area, or NULL
  * @geom: layout of the mapping
  * @nr: numbers given out at least once; from here on no line is updaters'
@@ -43,6 +54,9 @@
  * @taken: a bit for each number
  * @inc: pages of the mapped incarnations, or NULL
  * @alive: CPUs that were ever online, by number
+ * @bound: numbers from KMMV_RESERVED on that may be updated
+ * @followed: how many are followed
+ * @follower: of each number, 0 for none; NULL before the first
  *
  * Writers hold the table's mutex.
  */
@@ -56,6 +70,9 @@ struct kmmv_slots {
 	unsigned long		*taken;
 	u32			**inc;
 	bool			*alive;
+	u32			bound;
+	u32			followed;
+	u8			*follower;
 };
 
 int kmmv_slots_init(struct kmmv_slots *slots, const struct kmmv_geom *geom);
@@ -65,6 +82,10 @@ int kmmv_slots_get(struct kmmv_slots *slots, u32 count, u32 *number);
 void kmmv_slots_publish(struct kmmv_slots *slots, u32 number);
 void kmmv_slots_cancel(struct kmmv_slots *slots, u32 number, u32 count);
 void kmmv_slots_put(struct kmmv_slots *slots, u32 number);
+int kmmv_slots_follow(struct kmmv_slots *slots, u32 number, u8 index);
+u8 kmmv_slots_follower(const struct kmmv_slots *slots, u32 number);
+bool kmmv_slots_add_followed(struct kmmv_slots *slots, u32 number, s64 delta,
+			     u8 *index);
 u32 kmmv_slots_incarnation(const struct kmmv_slots *slots, u32 number);
 u64 kmmv_slots_sum(struct kmmv_slots *slots, struct kmmv_slot slot);
 u32 kmmv_slots_left(const struct kmmv_slots *slots);
@@ -125,7 +146,8 @@ void kmmv_ctr_store(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu,
  * @delta: modulo 2^64
  *
  * Context: any, NMI where KMMV_ATOMIC64.
- * Return: false for a number that was never given out, and for the module's own.
+ * Return: false for a number that was never given out, for the module's own, and
+ * for all while any number is followed; kmmv_slots_add_followed() knows.
  */
 static __always_inline bool kmmv_slots_add(struct kmmv_slots *slots, u32 number,
 					   s64 delta)

@@ -622,6 +622,70 @@ int kmmv_table_slot(struct kmmv_table *table, int number,
 	return err;
 }
 
+/**
+ * kmmv_table_follow() - have an instance's updates say who follows it
+ * @table: the table
+ * @number: from kmmv_table_add()
+ * @index: of who does, or 0 for nobody; takes the place of who did
+ *
+ * It ends when the number is forgotten, too.
+ *
+ * Return: 0; -ENOENT if nothing has the number, or it is the module's own;
+ * -ENOMEM.
+ */
+int kmmv_table_follow(struct kmmv_table *table, int number, u8 index)
+{
+	int err = -ENOENT;
+
+	mutex_lock(&table->lock);
+	if (number >= KMMV_RESERVED && instance_named(table, number))
+		err = kmmv_slots_follow(&table->slots, number, index);
+	mutex_unlock(&table->lock);
+	return err;
+}
+
+/**
+ * kmmv_table_unfollow() - nobody follows an instance, if this one did
+ * @table: the table
+ * @number: any
+ * @index: of who did
+ *
+ * Return: 0 or -ENOENT if it did not.
+ */
+int kmmv_table_unfollow(struct kmmv_table *table, int number, u8 index)
+{
+	int err = -ENOENT;
+
+	mutex_lock(&table->lock);
+	if (instance_named(table, number) &&
+	    kmmv_slots_follower(&table->slots, number) == index)
+		err = kmmv_slots_follow(&table->slots, number, 0);
+	mutex_unlock(&table->lock);
+	return err;
+}
+
+/**
+ * kmmv_table_followed() - the next instance that is followed
+ * @table: the table
+ * @index: of who does
+ * @number: in: where to begin; out: its number
+ *
+ * Return: false if there is none.
+ */
+bool kmmv_table_followed(struct kmmv_table *table, u8 index, u32 *number)
+{
+	struct kmmv_slots *slots = &table->slots;
+	u32 i;
+
+	mutex_lock(&table->lock);
+	for (i = *number; i < slots->nr; i++)
+		if (kmmv_slots_follower(slots, i) == index)
+			break;
+	mutex_unlock(&table->lock);
+	*number = i;
+	return i < slots->nr;
+}
+
 /* Two halves where a word is no longer: the generation covers both. */
 static void store_mask(u64 *word, u64 bits)
 {

@@ -128,6 +128,9 @@ int kmmv_table_label(struct kmmv_table *table, int number, const char *key,
 		     const char *text);
 int kmmv_table_slot(struct kmmv_table *table, int number,
 		    struct kmmv_slot *slot);
+int kmmv_table_follow(struct kmmv_table *table, int number, u8 index);
+int kmmv_table_unfollow(struct kmmv_table *table, int number, u8 index);
+bool kmmv_table_followed(struct kmmv_table *table, u8 index, u32 *number);
 int kmmv_table_get_unnamed(struct kmmv_table *table, u32 count, u32 *number);
 int kmmv_table_put(struct kmmv_table *table, struct kmmv_slot slot);
 int kmmv_table_populate(struct kmmv_table *table, int cpu);

@@ -89,9 +89,9 @@ broken "sees a label whose barrier is gone" kmod/slots.c \
 	'/^\tsmp_mb();/d' 'slots:C is nowhere'
 broken "sees a weaker barrier" kmod/slots.c \
 	's/smp_mb()/smp_wmb()/' 'slots:C is smp_mb here, smp_wmb at'
-broken "sees that the other side is gone" kmod/slots.h \
-	'/slots:B/{n;s/smp_load_acquire(&\(.*\))))/READ_ONCE(\1)))/}' \
-	'slots:B is nowhere'
+broken "sees that the other side is gone" kmod/table.c \
+	'/table:B pairs/{n;s/smp_store_release(\(.*\), /WRITE_ONCE(*\1, /}' \
+	'table:B is nowhere'
 broken "sees that the reader's fence is gone" lib/read.c \
 	'/read_pair:B pairs/{n;d}' 'read_pair:B is nowhere'
 broken "sees that the reader's load is plain" lib/update.c \

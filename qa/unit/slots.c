@@ -220,6 +220,68 @@ START_TEST(nothing_lost)
 }
 END_TEST
 
+/* Who follows whom, by index; each is there before its index is. */
+static int who[3];
+
+/* As perf_adjust() does it. */
+static void *followed_updater(void *argument)
+{
+	u8 index;
+	int i;
+
+	shim_cpu = context_cpu[(long)argument];
+	for (i = 0; i < UPDATES; i++) {
+		if (kmmv_slots_add(&table.slots, shared, 1))
+			continue;
+		if (!kmmv_slots_add_followed(&table.slots, shared, 1, &index))
+			abort();
+		if (index > 2 || (index && READ_ONCE(who[index]) != index))
+			abort();
+	}
+	return NULL;
+}
+
+/* The bound moves all the while, followed or not. */
+static void *follower(void *argument)
+{
+	char name[16];
+	u8 index;
+	int i;
+
+	(void)argument;
+	for (i = 0; !atomic_load(&done); i++) {
+		index = i % 3;
+		if (index)
+			WRITE_ONCE(who[index], index);
+		if (kmmv_table_follow(&table, shared, index))
+			abort();
+		snprintf(name, sizeof(name), "f%d", i);
+		if (table.slots.nr < CAPACITY &&
+		    kmmv_table_add(&table, family, name, NULL) < 0)
+			abort();
+		if (kmmv_table_unfollow(&table, shared, 3) != -ENOENT)
+			abort();
+	}
+	return NULL;
+}
+
+START_TEST(nothing_lost_when_followed)
+{
+	pthread_t thread;
+	u32 n = TAKEN + 1;
+
+	pthread_create(&thread, NULL, follower, NULL);
+	together(followed_updater);
+	pthread_join(thread, NULL);
+	ck_assert_uint_eq(sum(shared), (u64)CONTEXTS * UPDATES);
+	kmmv_table_follow(&table, shared, 0);
+	ck_assert(!kmmv_table_followed(&table, 1, &n));
+	/* All that came meanwhile count without more ado. */
+	for (n = TAKEN; n < table.slots.nr; n++)
+		ck_assert(kmmv_slots_add(&table.slots, n, 1));
+}
+END_TEST
+
 START_TEST(no_count_under_another_incarnation)
 {
 	together(owner);
@@ -351,6 +413,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, start, table_stop);
 	tcase_add_test(tcase, nothing_lost);
+	tcase_add_test(tcase, nothing_lost_when_followed);
 	tcase_add_test(tcase, no_count_under_another_incarnation);
 	tcase_add_test(tcase, growth);
 	tcase_add_test(tcase, counters_lie_where_the_header_says);

@@ -233,6 +233,76 @@ START_TEST(a_forgotten_number_has_another_incarnation)
 }
 END_TEST
 
+/* While anything is followed, all updates say so; counts are the same. */
+START_TEST(followed)
+{
+	u32 at = 0;
+	int a, b;
+	u8 index;
+
+	kmmv_table_add(&table, family, "zero", NULL);
+	kmmv_table_add(&table, family, "one", NULL);
+	kmmv_table_add(&table, family, "two", NULL);
+	a = kmmv_table_add(&table, family, "a", NULL);
+	b = kmmv_table_add(&table, family, "b", NULL);
+
+	/* Before anything was, and where nothing is. */
+	ck_assert_int_eq(kmmv_table_unfollow(&table, a, 7), -ENOENT);
+	ck_assert_int_eq(kmmv_table_follow(&table, -1, 7), -ENOENT);
+	ck_assert_int_eq(kmmv_table_follow(&table, 2, 7), -ENOENT);
+	ck_assert_int_eq(kmmv_table_follow(&table, b + 1, 7), -ENOENT);
+	ck_assert_int_eq(kmmv_table_follow(&table, a, 0), 0);
+	ck_assert(!kmmv_table_followed(&table, 7, &at));
+	ck_assert(kmmv_slots_add_followed(&table.slots, a, 1, &index));
+	ck_assert_uint_eq(index, 0);
+	shim_fail_in = 1;
+	ck_assert_int_eq(kmmv_table_follow(&table, a, 7), -ENOMEM);
+	ck_assert(adjust(a, 1));
+
+	ck_assert_int_eq(kmmv_table_follow(&table, a, 7), 0);
+	ck_assert(!adjust(a, 1));
+	ck_assert(!adjust(b, 1));
+	ck_assert(kmmv_slots_add_followed(&table.slots, a, 1, &index));
+	ck_assert_uint_eq(index, 7);
+	ck_assert(kmmv_slots_add_followed(&table.slots, b, 1, &index));
+	ck_assert_uint_eq(index, 0);
+	ck_assert(!kmmv_slots_add_followed(&table.slots, 2, 1, &index));
+	ck_assert(!kmmv_slots_add_followed(&table.slots, -1, 1, &index));
+	ck_assert(!kmmv_slots_add_followed(&table.slots, b + 1, 1, &index));
+	ck_assert_uint_eq(sum(a), 3);
+	ck_assert_uint_eq(sum(b), 1);
+
+	/* What comes meanwhile counts, too. */
+	ck_assert_int_eq(kmmv_table_add(&table, family, "c", NULL), b + 1);
+	ck_assert(!adjust(b + 1, 1));
+	ck_assert(kmmv_slots_add_followed(&table.slots, b + 1, 1, &index));
+	ck_assert_uint_eq(sum(b + 1), 1);
+
+	/* Two of them, one at a time, the second by somebody else. */
+	ck_assert_int_eq(kmmv_table_follow(&table, b, 9), 0);
+	ck_assert_int_eq(kmmv_table_follow(&table, b, 8), 0);
+	at = 0;
+	ck_assert(kmmv_table_followed(&table, 8, &at));
+	ck_assert_uint_eq(at, b);
+	at++;
+	ck_assert(!kmmv_table_followed(&table, 8, &at));
+	ck_assert_int_eq(kmmv_table_unfollow(&table, a, 8), -ENOENT);
+	ck_assert_int_eq(kmmv_table_unfollow(&table, a, 7), 0);
+	ck_assert(!adjust(a, 1));
+
+	/* A number that is forgotten is followed no more. */
+	ck_assert_int_eq(kmmv_table_del(&table, b), 0);
+	ck_assert(!adjust(a, 1));
+	ck_assert_int_eq(kmmv_table_forget(&table, b), 0);
+	ck_assert(adjust(a, 1));
+	ck_assert(adjust(b + 1, 1));
+	ck_assert_int_eq(kmmv_table_add(&table, family, "d", NULL), b);
+	ck_assert(kmmv_slots_add_followed(&table.slots, b, 1, &index));
+	ck_assert_uint_eq(index, 0);
+	ck_assert_uint_eq(sum(b), 1);
+}
+END_TEST
+
 START_TEST(longest_free_first)
 {
 	int i;
@@ -452,6 +522,7 @@ int main(void)
 	tcase_add_test(tcase, a_number_is_bound);
 	tcase_add_loop_test(tcase, bad_numbers, 0, 11);
 	tcase_add_test(tcase, a_forgotten_number_has_another_incarnation);
+	tcase_add_test(tcase, followed);
 	tcase_add_test(tcase, longest_free_first);
 	tcase_add_test(tcase, too_many_references);
 	tcase_add_test(tcase, labels);
