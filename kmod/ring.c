@@ -30,8 +30,8 @@
 /* Beyond these, time is written whole: elapsed time is ambiguous modulo 2^47. */
 #define ELAPSED_MAX	(1ULL << 46)
 /* A padding's delta is one more than the event's was, and fits, too. */
-#define DELTA_MAX	((1U << KMMV_RING_DELTA_BITS) - 2)
-#define DELTA_MASK	((1U << KMMV_RING_DELTA_BITS) - 1)
+#define DELTA_MAX	((1ULL << KMMV_RING_DELTA_BITS) - 2)
+#define DELTA_MASK	((1ULL << KMMV_RING_DELTA_BITS) - 1)
 
 /* What goes on the page in front of an event. */
 enum { PLAIN = 0, EXTEND = KMMV_RING_TIME_EXTEND, STAMP = KMMV_RING_TIME_STAMP };
@@ -183,12 +183,13 @@ static noinline int tail_move(struct kmmv_ring_cpu *rc,
 }
 
 /*
- * First on its page, after a long time, or after a clock that went back. Return:
- * 0 and the plan, or as tail_move().
+ * Any event for which the page has room, but for a time in front: the first of a
+ * page, one after a long time, after a clock that went back. Return: 0 and the
+ * plan, or as tail_move().
  */
-static noinline int plan_odd(struct kmmv_ring_cpu *rc,
-			     struct kmmv_buffer_page *page, u64 word, u64 now,
-			     u32 bytes, struct plan *plan)
+static int plan_odd(struct kmmv_ring_cpu *rc,
+		    struct kmmv_buffer_page *page, u64 word, u64 now,
+		    u32 bytes, struct plan *plan)
 {
 	u64 last = word_stamp(page, word);
 	u32 tail = kmmv_word_tail(word);
@@ -213,10 +214,11 @@ static noinline int plan_odd(struct kmmv_ring_cpu *rc,
 }
 
 /* An event that was planned has its place: what else there is to it. */
-static noinline u32 *put_odd(struct kmmv_ring_cpu *rc,
-			     struct kmmv_buffer_page *page, u32 tail,
-			     const struct plan *plan, u32 *event)
+static u32 *put_odd(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
+		    u32 tail, const struct plan *plan)
 {
+	u32 *event = (u32 *)(page->data->data + tail);
+
 	if (plan->backwards)
 		count(&rc->writer->backwards, 1);
 	if (!tail)
@@ -321,6 +323,121 @@ static __always_inline bool leave(struct kmmv_ring_cpu *rc)
 	}
 }
 
+/* The event's header; return: where the event goes. */
+static __always_inline u32 *put_header(u32 *event, u32 size, u32 delta)
+{
+	u32 array = ALIGN(size, 4);
+
+	if (likely(array <= 4 * KMMV_RING_TYPE_LEN_MAX)) {
+		*event++ = array / 4 | delta << KMMV_RING_TYPE_BITS;
+	} else {
+		*event++ = delta << KMMV_RING_TYPE_BITS;
+		*event++ = array + 4;
+	}
+	if (size % 4)
+		event[array / 4 - 1] = 0;
+	return event;
+}
+
+static __always_inline void entry_init(struct kmmv_ring_entry *entry,
+				       struct kmmv_ring_cpu *rc,
+				       struct kmmv_buffer_page *page,
+				       u64 before, u64 after, u32 *event,
+				       u32 *payload)
+{
+	entry->payload = payload;
+	entry->event = event;
+	entry->rc = rc;
+	entry->page = page;
+	entry->before = before;
+	entry->after = after;
+	entry->size = kmmv_word_tail(after) - kmmv_word_tail(before);
+}
+
+/* As often as it takes, whatever is in the way; depth has been raised. */
+static noinline int reserve_slow(struct kmmv_ring_cpu *rc, u32 size,
+				 struct kmmv_ring_entry *entry)
+{
+	u32 bytes = kmmv_event_bytes(size), tail, *event;
+	struct kmmv_buffer_page *page;
+	u64 now, word, after;
+	struct plan plan;
+	int err;
+
+	do {
+		page = READ_ONCE(rc->tail);
+		word = local64_read(&page->word);
+		now = kmmv_ring_clock();
+		tail = word & KMMV_WORD_TAIL;
+		if (tail + bytes > KMMV_RING_PAGE_ROOM)
+			err = tail_move(rc, page, word);
+		else
+			err = plan_odd(rc, page, word, now, bytes, &plan);
+		if (err < 0)
+			goto err_leave;
+		if (err == AGAIN)
+			continue;
+		after = plan.now << KMMV_WORD_STAMP_SHIFT |
+			(word & KMMV_WORD_PARITY) |
+			(tail + (plan.kind ? 8 : 0) + bytes);
+		if ((u64)local64_cmpxchg(&page->word, word, after) != word)
+			err = AGAIN;
+	} while (err);
+	local_inc(&page->events);
+
+	event = put_odd(rc, page, tail, &plan);
+	entry_init(entry, rc, page, word, after, event,
+		   put_header(event, size, plan.kind ? 0 : plan.delta));
+	return 0;
+
+err_leave:
+	refused(rc, err, size);
+	leave(rc);
+	return err;
+}
+
+/*
+ * One try of the ordinary case. Who commits at once needs no entry: NULL. Return:
+ * 0; AGAIN for reserve_slow(); or why not.
+ */
+static __always_inline int reserve_fast(struct kmmv_ring_cpu *rc, u32 size,
+					struct kmmv_ring_entry *entry,
+					u32 **payload)
+{
+	u32 bytes = kmmv_event_bytes(size), depth = READ_ONCE(rc->depth);
+	struct kmmv_buffer_page *page;
+	u64 now, word, after, elapsed;
+	u32 tail, *event;
+
+	if (unlikely(size > KMMV_RING_PAYLOAD_MAX + sizeof(struct kmmv_event)))
+		return refused(rc, -E2BIG, size);
+	if (unlikely(depth >= KMMV_RING_DEPTH_MAX))
+		return refused(rc, -ELOOP, size);
+	WRITE_ONCE(rc->depth, depth + 1);
+
+	page = READ_ONCE(rc->tail);
+	word = local64_read(&page->word);
+	now = kmmv_ring_clock();
+	tail = word & KMMV_WORD_TAIL;
+	after = now << KMMV_WORD_STAMP_SHIFT;
+	elapsed = after - (word & KMMV_WORD_STAMP);
+	/* First on its page, too; a closed one's tail is beyond any room. */
+	if (unlikely(tail - 1 >= KMMV_RING_PAGE_ROOM - bytes ||
+		     elapsed > DELTA_MAX << KMMV_WORD_STAMP_SHIFT ||
+		     now - READ_ONCE(page->base) >= ELAPSED_MAX))
+		return AGAIN;
+	after |= (word & KMMV_WORD_PARITY) | (tail + bytes);
+	if (unlikely((u64)local64_cmpxchg(&page->word, word, after) != word))
+		return AGAIN;
+	local_inc(&page->events);
+
+	event = (u32 *)(page->data->data + tail);
+	*payload = put_header(event, size, elapsed >> KMMV_WORD_STAMP_SHIFT);
+	if (entry)
+		entry_init(entry, rc, page, word, after, event, *payload);
+	return 0;
+}
+
 /**
  * kmmv_ring_cpu_reserve() - room for an event
  * @rc: the CPU's buffer
@@ -338,81 +455,62 @@ static __always_inline bool leave(struct kmmv_ring_cpu *rc)
 int kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
 			  struct kmmv_ring_entry *entry)
 {
-	u32 bytes = kmmv_event_bytes(size), depth = READ_ONCE(rc->depth);
-	struct kmmv_buffer_page *page;
-	u64 now, word, after, elapsed;
-	u32 tail, array, extra, *event;
-	struct plan plan;
-	int err;
+	u32 *payload;
+	int err = reserve_fast(rc, size, entry, &payload);
 
-	if (unlikely(size > KMMV_RING_PAYLOAD_MAX + sizeof(struct kmmv_event)))
-		return refused(rc, -E2BIG, size);
-	if (unlikely(depth >= KMMV_RING_DEPTH_MAX))
-		return refused(rc, -ELOOP, size);
-	WRITE_ONCE(rc->depth, depth + 1);
+	return unlikely(err == AGAIN) ? reserve_slow(rc, size, entry) : err;
+}
 
-	for (;;) {
-		page = READ_ONCE(rc->tail);
-		word = local64_read(&page->word);
-		now = kmmv_ring_clock();
-		tail = word & (KMMV_WORD_CLOSED | 0xfffc);
-		extra = 0;
-		plan.backwards = false;
-		if (unlikely(tail + bytes > KMMV_RING_PAGE_ROOM)) {
-			err = tail_move(rc, page, word);
-			if (err == AGAIN)
-				continue;
-			goto err_leave;
-		}
-		elapsed = (now << KMMV_WORD_STAMP_SHIFT) -
-			  (word & KMMV_WORD_STAMP);
-		plan.delta = elapsed >> KMMV_WORD_STAMP_SHIFT;
-		plan.kind = PLAIN;
-		if (unlikely(!tail || plan.delta > DELTA_MAX ||
-			     now - READ_ONCE(page->base) >= ELAPSED_MAX)) {
-			err = plan_odd(rc, page, word, now, bytes, &plan);
-			if (err == AGAIN)
-				continue;
-			if (err)
-				goto err_leave;
-			now = plan.now;
-			extra = plan.kind ? 8 : 0;
-		}
-		after = now << KMMV_WORD_STAMP_SHIFT |
-			(word & KMMV_WORD_PARITY) | (tail + extra + bytes);
-		if (likely(local64_cmpxchg(&page->word, word, after) == word))
-			break;
+/* Small ones without a call; the payload is aligned to 4 bytes. */
+static __always_inline void put(u8 *to, struct kmmv_event head, const u8 *from,
+				u32 size)
+{
+	memcpy(to, &head, sizeof(head));
+	to += sizeof(head);
+	if (unlikely(size > 128)) {
+		memcpy(to, from, size);
+		return;
 	}
-	local_inc(&page->events);
+	for (; size >= 8; size -= 8, to += 8, from += 8)
+		memcpy(to, from, 8);
+	if (size)
+		memcpy(to, from, size);
+}
 
-	event = (u32 *)(page->data->data + tail);
-	if (unlikely(!tail || plan.kind || plan.backwards)) {
-		event = put_odd(rc, page, tail, &plan, event);
-		if (plan.kind)
-			plan.delta = 0;
-	}
-	array = ALIGN(size, 4);
-	entry->event = event;
-	if (likely(array <= 4 * KMMV_RING_TYPE_LEN_MAX)) {
-		*event++ = array / 4 | (u32)plan.delta << KMMV_RING_TYPE_BITS;
-	} else {
-		*event++ = (u32)plan.delta << KMMV_RING_TYPE_BITS;
-		*event++ = array + 4;
-	}
-	if (size % 4)
-		event[array / 4 - 1] = 0;
-	entry->payload = event;
-	entry->rc = rc;
-	entry->page = page;
-	entry->before = word;
-	entry->after = after;
-	entry->size = bytes + extra;
-	return 0;
+static noinline int write_slow(struct kmmv_ring_cpu *rc, struct kmmv_event head,
+			       const void *payload, u32 size)
+{
+	struct kmmv_ring_entry entry;
+	int err = reserve_slow(rc, sizeof(head) + size, &entry);
 
-err_leave:
-	refused(rc, err, size);
-	leave(rc);
-	return err;
+	if (err)
+		return err;
+	put(entry.payload, head, payload, size);
+	return leave(rc);
+}
+
+/**
+ * kmmv_ring_cpu_write() - reserve, copy and commit
+ * @rc: the CPU's buffer
+ * @head: what the event begins with
+ * @payload: the rest of it
+ * @size: of the rest
+ *
+ * Context: as kmmv_ring_cpu_reserve().
+ * Return: 0; 1 if somebody waits for events; errors as kmmv_ring_cpu_reserve().
+ */
+int kmmv_ring_cpu_write(struct kmmv_ring_cpu *rc, struct kmmv_event head,
+			const void *payload, u32 size)
+{
+	u32 *to;
+	int err = reserve_fast(rc, sizeof(head) + size, NULL, &to);
+
+	if (unlikely(err == AGAIN))
+		return write_slow(rc, head, payload, size);
+	if (unlikely(err))
+		return err;
+	put((u8 *)to, head, payload, size);
+	return leave(rc);
 }
 
 /**

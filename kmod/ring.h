@@ -186,6 +186,8 @@ void kmmv_ring_cpu_free(struct kmmv_ring_cpu *rc);
 
 int kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
 			  struct kmmv_ring_entry *entry);
+int kmmv_ring_cpu_write(struct kmmv_ring_cpu *rc, struct kmmv_event head,
+			const void *payload, u32 size);
 bool kmmv_ring_cpu_commit(struct kmmv_ring_cpu *rc);
 bool kmmv_ring_cpu_discard(struct kmmv_ring_cpu *rc,
 			   struct kmmv_ring_entry *entry);
@@ -232,6 +234,7 @@ static inline u64 kmmv_link_next(u64 link, u32 id, enum kmmv_link_flag flag)
 /* word: stamp:47 closed:1 tail:15 parity:1; the tail in 2 bytes, a multiple of 4 */
 #define KMMV_WORD_PARITY	1ULL
 #define KMMV_WORD_CLOSED	(1ULL << 16)
+#define KMMV_WORD_TAIL		(KMMV_WORD_CLOSED | 0xfffc)
 #define KMMV_WORD_STAMP_SHIFT	17
 #define KMMV_WORD_STAMP		(~0ULL << KMMV_WORD_STAMP_SHIFT)
 
