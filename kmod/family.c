@@ -43,15 +43,20 @@ int kmmv_text_check(const char *text, size_t max)
 	return 0;
 }
 
-/* Components of letters, digits and '_', first a letter, between single dots. */
-static int family_name_check(const char *name)
+/**
+ * kmmv_name_check() - letters, digits and '_', first a letter
+ * @name: bytes up to NUL, or NULL
+ * @max: greatest length
+ * @dots: single ones may stand between components
+ *
+ * Return: 0; -EINVAL; -ENAMETOOLONG; -EILSEQ for a control character.
+ */
+int kmmv_name_check(const char *name, size_t max, bool dots)
 {
-	static const char *const reserved[] = { "control", "percpu", "all",
-						"ring", "profile" };
-	size_t i, length, first;
+	size_t i;
 	int err;
 
-	err = kmmv_text_check(name, KMMV_FAMILY_MAX);
+	err = kmmv_text_check(name, max);
 	if (err)
 		return err;
 	for (i = 0; name[i]; i++) {
@@ -61,10 +66,23 @@ static int family_name_check(const char *name)
 			continue;
 		if (!start && (is_digit(name[i]) || name[i] == '_'))
 			continue;
-		if (!start && name[i] == '.' && name[i + 1])
+		if (dots && !start && name[i] == '.' && name[i + 1])
 			continue;
 		return -EINVAL;
 	}
+	return 0;
+}
+
+static int family_name_check(const char *name)
+{
+	static const char *const reserved[] = { "control", "percpu", "all",
+						"ring", "profile" };
+	size_t i, length, first;
+	int err;
+
+	err = kmmv_name_check(name, KMMV_FAMILY_MAX, true);
+	if (err)
+		return err;
 	first = strcspn(name, ".");
 	for (i = 0; i < ARRAY_SIZE(reserved); i++) {
 		length = strlen(reserved[i]);
@@ -74,7 +92,13 @@ static int family_name_check(const char *name)
 	return 0;
 }
 
-static int units_check(const char *units)
+/**
+ * kmmv_units_check() - may it be units
+ * @units: in PCP's spelling, without blanks
+ *
+ * Return: 0; -EINVAL; -ENAMETOOLONG; -EILSEQ for a control character.
+ */
+int kmmv_units_check(const char *units)
 {
 	int err = kmmv_text_check(units, KMMV_UNITS_MAX);
 
@@ -119,7 +143,7 @@ int kmmv_family_check(const struct kmmv_family *family)
 	err = family_name_check(family->name);
 	if (err)
 		return err;
-	err = units_check(family->units);
+	err = kmmv_units_check(family->units);
 	if (err)
 		return err;
 	err = kmmv_text_check(family->oneline, KMMV_ONELINE_MAX);

@@ -5,6 +5,8 @@
 #include <kmmv_deps.h>
 
 int kmmv_text_check(const char *text, size_t max);
+int kmmv_name_check(const char *name, size_t max, bool dots);
+int kmmv_units_check(const char *units);
 int kmmv_family_check(const struct kmmv_family *family);
 bool kmmv_family_same(const struct kmmv_family *a, const struct kmmv_family *b);
 bool kmmv_family_nested(const char *a, const char *b);

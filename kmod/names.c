@@ -9,6 +9,7 @@
  * Context: task, may sleep. A cursor has one user at a time.
  */
 #include <kmmv_deps.h>
+#include "event.h"
 #include "names.h"
 
 static const char *const semantics_names[] = {
@@ -73,6 +74,28 @@ static size_t put_instance(char *text, const struct kmmv_table *table,
 	return n;
 }
 
+static size_t put_kind(char *text, const struct kmmv_kind *kind)
+{
+	const struct kmmv_event_type *desc = &kind->desc;
+	unsigned int i;
+	size_t n;
+
+	n = sprintf(text, "type id=%u name=", kind->id);
+	n += put_text(text + n, desc->name);
+	n += sprintf(text + n, "about id=%u text=", kind->id);
+	n += put_text(text + n, desc->oneline);
+	for (i = 0; i < desc->nr_fields; i++) {
+		const struct kmmv_field *field = &desc->fields[i];
+
+		n += sprintf(text + n,
+			     "field id=%u offset=%u size=%u kind=%s units=%s name=",
+			     kind->id, field->offset, field->size,
+			     kmmv_event_kind(field), field->units);
+		n += put_text(text + n, field->name);
+	}
+	return n;
+}
+
 static struct kmmv_record *record_next(struct kmmv_table *table,
 				       struct kmmv_record *record)
 {
@@ -103,13 +126,19 @@ static size_t cursor_next(struct kmmv_cursor *cursor,
 			return 0;
 		return sprintf(text, "end %lu\n", table->generation);
 	}
-	if ((*record)->kind == KMMV_RECORD_FAMILY)
+	switch ((*record)->kind) {
+	case KMMV_RECORD_FAMILY:
 		return put_metric(text, container_of(*record,
 						     struct kmmv_metric,
 						     record));
-	return put_instance(text, table,
-			    container_of(*record, struct kmmv_instance,
-					 record));
+	case KMMV_RECORD_TYPE:
+		return put_kind(text, container_of(*record, struct kmmv_kind,
+						   record));
+	default:
+		return put_instance(text, table,
+				    container_of(*record, struct kmmv_instance,
+						 record));
+	}
 }
 
 static void cursor_advance(struct kmmv_cursor *cursor,

@@ -7,6 +7,7 @@
  * Context: task, may sleep.
  */
 #include <kmmv_deps.h>
+#include "event.h"
 #include "family.h"
 #include "table.h"
 
@@ -132,10 +133,14 @@ int kmmv_table_init(struct kmmv_table *table, const struct kmmv_geom *geom,
 				  GFP_KERNEL);
 	if (!table->families)
 		goto err_free_header;
+	table->kinds = kcalloc(KMMV_TYPES_MAX, sizeof(*table->kinds),
+			       GFP_KERNEL);
+	if (!table->kinds)
+		goto err_free_families;
 	table->instances = kvcalloc(geom->cpu_pages, sizeof(*table->instances),
 				    GFP_KERNEL);
 	if (!table->instances)
-		goto err_free_families;
+		goto err_free_kinds;
 	table->buckets = buckets_alloc(table->bucket_bits);
 	if (!table->buckets)
 		goto err_free_instances;
@@ -149,6 +154,8 @@ err_free_buckets:
 	kvfree(table->buckets);
 err_free_instances:
 	kvfree(table->instances);
+err_free_kinds:
+	kfree(table->kinds);
 err_free_families:
 	kfree(table->families);
 err_free_header:
@@ -183,9 +190,12 @@ void kmmv_table_fini(struct kmmv_table *table)
 	}
 	for (i = 0; i < table->nr_families; i++)
 		kfree(table->families[i]);
+	for (i = 0; i < table->nr_kinds; i++)
+		kfree(table->kinds[i]);
 	kfree(table->text);
 	kvfree(table->buckets);
 	kvfree(table->instances);
+	kfree(table->kinds);
 	kfree(table->families);
 	free_page((unsigned long)table->header);
 	kmmv_slots_fini(&table->slots);
@@ -275,6 +285,101 @@ int kmmv_table_family(struct kmmv_table *table,
 	change_begin(table);
 	table->families[table->nr_families++] = metric;
 	list_add_tail(&metric->record.link, &table->changes);
+	change_end(table);
+unlock:
+	mutex_unlock(&table->lock);
+	return id;
+}
+
+static size_t kind_size(const struct kmmv_event_type *type)
+{
+	size_t size = sizeof(struct kmmv_kind) + strlen(type->name) + 1 +
+		      strlen(type->oneline) + 1;
+	unsigned int i;
+
+	for (i = 0; i < type->nr_fields; i++)
+		size += sizeof(*type->fields) +
+			strlen(type->fields[i].name) + 1 +
+			strlen(kmmv_event_units(&type->fields[i])) + 1;
+	return size;
+}
+
+static struct kmmv_kind *kind_alloc(const struct kmmv_event_type *type)
+{
+	const struct kmmv_field *from;
+	struct kmmv_field *field;
+	struct kmmv_kind *kind;
+	unsigned int i;
+	char *text;
+
+	kind = kzalloc(kind_size(type), GFP_KERNEL);
+	if (!kind)
+		return NULL;
+	text = (char *)&kind->fields[type->nr_fields];
+	kind->record.kind = KMMV_RECORD_TYPE;
+	kind->desc.name = copy_text(&text, type->name);
+	kind->desc.oneline = copy_text(&text, type->oneline);
+	kind->desc.fields = kind->fields;
+	kind->desc.nr_fields = type->nr_fields;
+	for (i = 0; i < type->nr_fields; i++) {
+		from = &type->fields[i];
+		field = &kind->fields[i];
+		*field = *from;
+		field->name = copy_text(&text, from->name);
+		field->units = copy_text(&text, kmmv_event_units(from));
+	}
+	return kind;
+}
+
+/* The number of a type that is there, -ENOENT, or why it cannot be there. */
+static int kind_find(struct kmmv_table *table,
+		     const struct kmmv_event_type *type)
+{
+	u32 i;
+
+	for (i = 0; i < table->nr_kinds; i++) {
+		const struct kmmv_event_type *other = &table->kinds[i]->desc;
+
+		if (!strcmp(type->name, other->name))
+			return kmmv_event_same(type, other) ?
+				       (int)(KMMV_EVENT_FIRST + i) :
+				       -EEXIST;
+	}
+	return table->nr_kinds < KMMV_TYPES_MAX ? -ENOENT : -ENFILE;
+}
+
+/**
+ * kmmv_table_type() - register a type of events, or find it
+ * @table: the table
+ * @type: what it is; copied
+ *
+ * Return: its number; what kmmv_event_check() says; -EEXIST with other metadata;
+ * -ENFILE for one too many; -ENOMEM.
+ */
+int kmmv_table_type(struct kmmv_table *table,
+		    const struct kmmv_event_type *type)
+{
+	struct kmmv_kind *kind;
+	int id;
+
+	id = kmmv_event_check(type);
+	if (id)
+		return id;
+
+	mutex_lock(&table->lock);
+	id = kind_find(table, type);
+	if (id != -ENOENT)
+		goto unlock;
+	id = -ENOMEM;
+	kind = kind_alloc(type);
+	if (!kind)
+		goto unlock;
+
+	id = KMMV_EVENT_FIRST + table->nr_kinds;
+	kind->id = id;
+	change_begin(table);
+	table->kinds[table->nr_kinds++] = kind;
+	list_add_tail(&kind->record.link, &table->changes);
 	change_end(table);
 unlock:
 	mutex_unlock(&table->lock);

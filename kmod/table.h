@@ -15,14 +15,17 @@
 #define KMMV_TABLE_H
 
 #include <kmmv_deps.h>
+#include <linux/kmmv_ring.h>
 #include "slots.h"
 
 #define KMMV_FAMILIES_MAX	4096
+#define KMMV_TYPES_MAX		1024
 #define KMMV_TEXT_MAX		(3 * KMMV_LINE_MAX)
 
 enum kmmv_record_kind {
 	KMMV_RECORD_FAMILY,
 	KMMV_RECORD_INSTANCE,
+	KMMV_RECORD_TYPE,
 	KMMV_RECORD_CURSOR,
 };
 
@@ -52,6 +55,20 @@ struct kmmv_metric {
 	struct kmmv_record	record;
 	u32			id;
 	struct kmmv_family	desc;
+};
+
+/**
+ * struct kmmv_kind - a registered type of events
+ * @record: in the list of changes, for ever at its place
+ * @id: number of the type
+ * @desc: what was registered; its strings follow @fields
+ * @fields: of the payload
+ */
+struct kmmv_kind {
+	struct kmmv_record	record;
+	u32			id;
+	struct kmmv_event_type	desc;
+	struct kmmv_field	fields[];
 };
 
 /**
@@ -85,6 +102,8 @@ struct kmmv_instance {
  * @generation: of the table; header->gen2 between changes
  * @families: by id
  * @nr_families: how many
+ * @kinds: types of events, by number less KMMV_EVENT_FIRST
+ * @nr_kinds: how many
  * @instances: by number: pages of KMMV_PER_PAGE pointers
  * @buckets: instances by identity
  * @bucket_bits: log2 of the number of buckets
@@ -101,6 +120,8 @@ struct kmmv_table {
 	unsigned long		generation;
 	struct kmmv_metric	**families;
 	u32			nr_families;
+	struct kmmv_kind	**kinds;
+	u32			nr_kinds;
 	struct kmmv_instance	***instances;
 	struct hlist_head	*buckets;
 	u32			bucket_bits;
@@ -120,6 +141,8 @@ void kmmv_table_fini(struct kmmv_table *table);
 
 int kmmv_table_family(struct kmmv_table *table,
 		      const struct kmmv_family *family);
+int kmmv_table_type(struct kmmv_table *table,
+		    const struct kmmv_event_type *type);
 int kmmv_table_add(struct kmmv_table *table, int family, const char *name,
 		   bool *is_new);
 int kmmv_table_del(struct kmmv_table *table, int number);

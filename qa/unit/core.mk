@@ -2,7 +2,7 @@
 # The portable core, natively; also without 64-bit atomicity, and with the
 # other allocator.
 core-sources := kmod/geom.c kmod/slots.c kmod/table.c kmod/family.c \
-	kmod/names.c qa/shim/shim.c
+	kmod/event.c kmod/names.c qa/shim/shim.c
 # The kernel compares int with u32 and leaves parameters unused.
 # ThreadSanitizer does not see the one fence, which is a litmus test's.
 core-cflags := -Iqa/shim -Ikmod -Ikmod/include -Wno-sign-compare \

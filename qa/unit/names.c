@@ -50,6 +50,50 @@ START_TEST(whole_stream)
 }
 END_TEST
 
+START_TEST(types_of_events)
+{
+	static const struct kmmv_field fields[] = {
+		{ "latency", KMMV_FIELD_TIME, 0, 8, "nanosec" },
+		{ "error", KMMV_FIELD_SIGNED, 8, 4, NULL },
+		{ "sector", KMMV_FIELD_HEX, 16, 8, NULL },
+		{ "op", KMMV_FIELD_UNSIGNED, 12, 1, NULL },
+		{ "what", KMMV_FIELD_TEXT, 24, 16, NULL },
+	};
+	static const struct kmmv_event_type type = {
+		.name = "block.done",
+		.oneline = "A \\ is done",
+		.fields = fields,
+		.nr_fields = 5,
+	};
+	static const struct kmmv_event_type bare = {
+		.name = "tick",
+		.oneline = "Tick",
+	};
+
+	kmmv_cursor_init(&cursor, &table);
+	read_on(4096);
+	kmmv_table_type(&table, &type);
+	kmmv_table_type(&table, &bare);
+	ck_assert(kmmv_cursor_ready(&cursor));
+	ck_assert_str_eq(
+		read_on(3),
+		"type id=16 name=block.done\n"
+		"about id=16 text=A \\\\ is done\n"
+		"field id=16 offset=0 size=8 kind=time units=nanosec name=latency\n"
+		"field id=16 offset=8 size=4 kind=signed units=none name=error\n"
+		"field id=16 offset=16 size=8 kind=hex units=none name=sector\n"
+		"field id=16 offset=12 size=1 kind=unsigned units=none name=op\n"
+		"field id=16 offset=24 size=16 kind=text units=none name=what\n"
+		"type id=17 name=tick\n"
+		"about id=17 text=Tick\n"
+		"end 0\n");
+	/* Once more changes nothing. */
+	kmmv_table_type(&table, &type);
+	ck_assert(!kmmv_cursor_ready(&cursor));
+	kmmv_cursor_fini(&cursor);
+}
+END_TEST
+
 START_TEST(only_what_changed)
 {
 	int a, b;
@@ -246,6 +290,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, start, table_stop);
 	tcase_add_test(tcase, whole_stream);
+	tcase_add_test(tcase, types_of_events);
 	tcase_add_test(tcase, only_what_changed);
 	tcase_add_loop_test(tcase, any_step_gives_the_same, 0, 6);
 	tcase_add_test(tcase, change_within_a_line);

@@ -4,6 +4,7 @@
  * leaves untouched.
  */
 #include "core.h"
+#include "ring.h"
 
 static char long_name[KMMV_NAME_MAX + 2];
 
@@ -136,6 +137,149 @@ START_TEST(families_taken)
 	other.name = "more";
 	ck_assert_int_eq(kmmv_table_family(&table, &other), -ENFILE);
 	ck_assert_int_eq(kmmv_table_family(&table, &family_a), family);
+}
+END_TEST
+
+static const struct kmmv_field fields[] = {
+	{ "latency", KMMV_FIELD_TIME, 0, 8, "nanosec" },
+	{ "name", KMMV_FIELD_TEXT, 8, 16, NULL },
+};
+
+static const struct kmmv_event_type type_a = {
+	.name = "block.done",
+	.oneline = "A request is done",
+	.fields = fields,
+	.nr_fields = 2,
+};
+
+#define PAYLOAD_MAX	4040
+
+START_TEST(types_refused)
+{
+	static const struct {
+		struct kmmv_event_type type;
+		struct kmmv_field field;
+		int err;
+	} row[] = {
+#define T(name_, line_, err_)						\
+	{ { .name = name_, .oneline = line_ }, { NULL }, err_ }
+#define TF(name_, kind_, offset_, size_, units_, err_)			\
+	{ { .name = "a", .oneline = "x", .nr_fields = 1 },		\
+	  { name_, kind_, offset_, size_, units_ }, err_ }
+		T(NULL, "x", -EINVAL),
+		T("a", NULL, -EINVAL),
+		T("", "x", -EINVAL),
+		T("a b", "x", -EINVAL),
+		T("a.", "x", -EINVAL),
+		T("a", "x\n", -EILSEQ),
+		T("a", long_name, -ENAMETOOLONG),
+		T(long_name, "x", -ENAMETOOLONG),
+		T("hit", "x", -EEXIST),
+		T("mark", "x", -EEXIST),
+		T("block.done", "A request is done", -EEXIST),
+		TF(NULL, 0, 0, 1, NULL, -EINVAL),
+		TF("", 0, 0, 1, NULL, -EINVAL),
+		TF("a.b", 0, 0, 1, NULL, -EINVAL),
+		TF("1", 0, 0, 1, NULL, -EINVAL),
+		TF("a23456789012345678901234567890ab", 0, 0, 1, NULL,
+		   -ENAMETOOLONG),
+		TF("a", 5, 0, 1, NULL, -EINVAL),
+		TF("a", -1, 0, 1, NULL, -EINVAL),
+		TF("a", 0, 0, 0, NULL, -EINVAL),
+		TF("a", KMMV_FIELD_TEXT, 0, 0, NULL, -EINVAL),
+		TF("a", 0, 0, 3, NULL, -EINVAL),
+		TF("a", KMMV_FIELD_TIME, 0, 16, NULL, -EINVAL),
+		TF("a", KMMV_FIELD_TEXT, 1, PAYLOAD_MAX, NULL, -EINVAL),
+		TF("a", 0, PAYLOAD_MAX - 3, 4, NULL, -EINVAL),
+		TF("a", 0, 0xffff, 8, NULL, -EINVAL),
+		TF("a", 0, 0, 1, "a b", -EINVAL),
+		TF("a", 0, 0, 1, "", -EINVAL),
+	};
+	struct kmmv_event_type type = row[_i].type;
+	unsigned long generation;
+
+	ck_assert_uint_eq(ARRAY_SIZE(row), 27);
+	ck_assert_int_eq(kmmv_table_type(&table, &type_a), KMMV_EVENT_FIRST);
+	generation = table.generation;
+	if (type.nr_fields)
+		type.fields = &row[_i].field;
+	ck_assert_int_eq(kmmv_table_type(&table, &type), row[_i].err);
+	ck_assert_int_eq(kmmv_table_type(&table, NULL), -EINVAL);
+	ck_assert_uint_eq(table.generation, generation);
+	ck_assert_uint_eq(table.nr_kinds, 1);
+}
+END_TEST
+
+START_TEST(types_taken)
+{
+	struct kmmv_field many[KMMV_FIELDS_MAX + 1], copy[2];
+	char name[32], units[] = "nanosec", names[KMMV_FIELDS_MAX + 1][32];
+	struct kmmv_event_type type = type_a;
+	int i;
+
+	ck_assert_uint_eq(PAYLOAD_MAX, KMMV_RING_PAYLOAD_MAX);
+	ck_assert_int_eq(kmmv_table_type(&table, &type_a), 16);
+	/* The same, in other memory. */
+	memcpy(copy, fields, sizeof(copy));
+	copy[0].units = units;
+	copy[1].units = "none";
+	type.fields = copy;
+	ck_assert_int_eq(kmmv_table_type(&table, &type), 16);
+	/* Any other, with each thing that can be different. */
+	copy[0].offset = 1;
+	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	copy[0] = fields[0];
+	copy[0].size = 4;
+	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	copy[0] = fields[0];
+	copy[0].kind = KMMV_FIELD_HEX;
+	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	copy[0] = fields[0];
+	copy[0].name = "late";
+	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	copy[0] = fields[0];
+	copy[0].units = NULL;
+	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	copy[0] = fields[0];
+	type.nr_fields = 1;
+	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	type.nr_fields = 2;
+	type.oneline = "x";
+	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	/* Two fields of one name. */
+	type.name = "b";
+	copy[0].name = "name";
+	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	type.fields = NULL;
+	ck_assert_int_eq(kmmv_table_type(&table, &type), -EINVAL);
+
+	/* The longest record that there can be, and one field too many. */
+	for (i = 0; i <= KMMV_FIELDS_MAX; i++) {
+		snprintf(names[i], 32, "a%029d%c", 7, 'a' + i);
+		many[i] = (struct kmmv_field){ names[i], KMMV_FIELD_UNSIGNED,
+					       PAYLOAD_MAX - 8, 8,
+					       "nanosec/nanosec/nanosec/nanosec" };
+	}
+	type.fields = many;
+	type.nr_fields = KMMV_FIELDS_MAX + 1;
+	ck_assert_int_eq(kmmv_table_type(&table, &type), -EINVAL);
+	type.nr_fields = KMMV_FIELDS_MAX;
+	ck_assert_int_eq(kmmv_table_type(&table, &type), 17);
+	ck_assert_uint_gt(strlen(table_names()), KMMV_FIELDS_MAX * 120);
+
+	type.fields = NULL;
+	type.nr_fields = 0;
+	type.name = name;
+	shim_fail_in = 1;
+	snprintf(name, sizeof(name), "none");
+	ck_assert_int_eq(kmmv_table_type(&table, &type), -ENOMEM);
+	for (i = 2; i < KMMV_TYPES_MAX; i++) {
+		snprintf(name, sizeof(name), "t%d", i);
+		ck_assert_int_eq(kmmv_table_type(&table, &type), 16 + i);
+	}
+	type.name = "more";
+	ck_assert_int_eq(kmmv_table_type(&table, &type), -ENFILE);
+	ck_assert_int_eq(kmmv_table_type(&table, &type_a), 16);
 }
 END_TEST
 
@@ -475,7 +619,7 @@ START_TEST(init_fails_at_every_allocation)
 	}
 	shim_fail_in = 0;
 	ck_assert_int_eq(err, 0);
-	ck_assert_int_eq(n, 10);
+	ck_assert_int_eq(n, 11);
 	kmmv_table_fini(&other);
 	ck_assert_int_eq(shim_allocated, before);
 }
@@ -519,6 +663,8 @@ int main(void)
 	tcase_add_loop_test(tcase, names_taken, 0, 8);
 	tcase_add_loop_test(tcase, families_refused, 0, 28);
 	tcase_add_test(tcase, families_taken);
+	tcase_add_loop_test(tcase, types_refused, 0, 27);
+	tcase_add_test(tcase, types_taken);
 	tcase_add_test(tcase, a_number_is_bound);
 	tcase_add_loop_test(tcase, bad_numbers, 0, 11);
 	tcase_add_test(tcase, a_forgotten_number_has_another_incarnation);

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a type of events and its fields may be. Pure functions, any context.
+ */
+#include <kmmv_deps.h>
+#include "event.h"
+#include "family.h"
+#include "ring.h"
+
+static const char *const kind_names[] = {
+	[KMMV_FIELD_UNSIGNED] = "unsigned",
+	[KMMV_FIELD_SIGNED] = "signed",
+	[KMMV_FIELD_HEX] = "hex",
+	[KMMV_FIELD_TEXT] = "text",
+	[KMMV_FIELD_TIME] = "time",
+};
+
+static bool is_word(u16 size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+static int field_check(const struct kmmv_field *field)
+{
+	int err;
+
+	if (field->kind >= ARRAY_SIZE(kind_names))
+		return -EINVAL;
+	if (!field->size ||
+	    (u32)field->offset + field->size > KMMV_RING_PAYLOAD_MAX)
+		return -EINVAL;
+	if (field->kind != KMMV_FIELD_TEXT && !is_word(field->size))
+		return -EINVAL;
+	err = kmmv_name_check(field->name, KMMV_FIELD_NAME_MAX, false);
+	if (err)
+		return err;
+	return field->units ? kmmv_units_check(field->units) : 0;
+}
+
+/**
+ * kmmv_event_check() - may it be registered
+ * @type: from a client, or NULL
+ *
+ * Return: 0; -EINVAL for what is missing, misspelt, or not in any payload;
+ * -ENAMETOOLONG; -EILSEQ for a control character; -EEXIST for a name that is the
+ * module's own, or two fields of one name.
+ */
+int kmmv_event_check(const struct kmmv_event_type *type)
+{
+	unsigned int i, j;
+	int err;
+
+	if (!type || type->nr_fields > KMMV_FIELDS_MAX ||
+	    (type->nr_fields && !type->fields))
+		return -EINVAL;
+	err = kmmv_name_check(type->name, KMMV_FAMILY_MAX, true);
+	err = err ?: kmmv_text_check(type->oneline, KMMV_ONELINE_MAX);
+	if (err)
+		return err;
+	if (!strcmp(type->name, "hit") || !strcmp(type->name, "mark"))
+		return -EEXIST;
+	for (i = 0; i < type->nr_fields; i++) {
+		err = field_check(&type->fields[i]);
+		if (err)
+			return err;
+		for (j = 0; j < i; j++)
+			if (!strcmp(type->fields[i].name, type->fields[j].name))
+				return -EEXIST;
+	}
+	return 0;
+}
+
+/**
+ * kmmv_event_units() - a field's units
+ * @field: checked
+ *
+ * Return: "none" where there are none.
+ */
+const char *kmmv_event_units(const struct kmmv_field *field)
+{
+	return field->units ? field->units : KMMV_UNITS_NONE;
+}
+
+/**
+ * kmmv_event_kind() - a field's kind, as the names stream has it
+ * @field: checked
+ */
+const char *kmmv_event_kind(const struct kmmv_field *field)
+{
+	return kind_names[field->kind];
+}
+
+static bool field_same(const struct kmmv_field *a, const struct kmmv_field *b)
+{
+	return a->kind == b->kind && a->offset == b->offset &&
+	       a->size == b->size && !strcmp(a->name, b->name) &&
+	       !strcmp(kmmv_event_units(a), kmmv_event_units(b));
+}
+
+/**
+ * kmmv_event_same() - the same metadata, the name apart
+ * @a: checked
+ * @b: checked
+ */
+bool kmmv_event_same(const struct kmmv_event_type *a,
+		     const struct kmmv_event_type *b)
+{
+	unsigned int i;
+
+	if (a->nr_fields != b->nr_fields || strcmp(a->oneline, b->oneline))
+		return false;
+	for (i = 0; i < a->nr_fields; i++)
+		if (!field_same(&a->fields[i], &b->fields[i]))
+			return false;
+	return true;
+}
