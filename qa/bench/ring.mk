@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# A ring's writers natively, with two clocks; and LTTng's, where that is here.
+ifeq ($(shell uname -m),x86_64)
+bench-programs += ring-monotonic ring-tsc
+endif
+ring-monotonic-sources := qa/bench/ring.c qa/shim/shim.c
+ring-monotonic-cflags := -Iqa/bench -Iqa/shim -Ikmod -Ikmod/include \
+	-Wno-sign-compare -Wno-unused-parameter -Wno-maybe-uninitialized
+ring-tsc-sources := $(ring-monotonic-sources)
+ring-tsc-cflags := $(ring-monotonic-cflags) -DRING_TSC
+
+ifneq ($(shell pkg-config --exists lttng-ust && echo 1),)
+bench-programs += ringust
+endif
+ringust-sources := qa/bench/ringust.c
+ringust-cflags := -Iqa/bench
+ringust-libs := -llttng-ust -ldl
