@@ -88,23 +88,19 @@ void kmmv_ring_cpu_refuse(struct kmmv_ring_cpu *rc, enum kmmv_ring_drop why,
 }
 
 /*
- * The head, which is next, goes one page further; page's link has UPDATE. If the
- * tail is still on page after next's link was read, nobody moved the head on
- * from there: that begins when the tail is on next. The version says so until
- * the link is changed.
+ * The head, which is next, goes one page further; page's link has UPDATE. Each of
+ * the writers that find it so tries, and none does it twice: next's link is
+ * expected to be what it was before. It need not be NORMAL for that alone: the
+ * consumer may have swapped the new head out already.
  */
-static void head_forward(struct kmmv_ring_cpu *rc,
-			 struct kmmv_buffer_page *page, u64 link,
+static void head_forward(struct kmmv_buffer_page *page, u64 link,
 			 struct kmmv_buffer_page *next)
 {
-	u64 old = atomic64_read(&next->link);
+	u64 old = READ_ONCE(page->behind);
 
-	if (READ_ONCE(rc->tail) != page)
-		return;
-	if (kmmv_link_flag(old) == KMMV_LINK_NORMAL)
-		atomic64_cmpxchg(&next->link, old,
-				 kmmv_link_next(old, kmmv_link_id(old),
-						KMMV_LINK_HEAD));
+	atomic64_cmpxchg(&next->link, old,
+			 kmmv_link_next(old, kmmv_link_id(old),
+					KMMV_LINK_HEAD));
 	atomic64_cmpxchg(&page->link, link,
 			 kmmv_link_next(link, kmmv_link_id(link),
 					KMMV_LINK_NORMAL));
@@ -164,6 +160,7 @@ static noinline int tail_move(struct kmmv_ring_cpu *rc,
 	case KMMV_LINK_HEAD:
 		if (!READ_ONCE(rc->overwrite))
 			return -ENOSPC;
+		WRITE_ONCE(page->behind, atomic64_read(&next->link));
 		updated = kmmv_link_next(link, kmmv_link_id(link),
 					 KMMV_LINK_UPDATE);
 		if (atomic64_cmpxchg(&page->link, link, updated) != link)
@@ -174,7 +171,7 @@ static noinline int tail_move(struct kmmv_ring_cpu *rc,
 		count(&rc->writer->overwritten_bytes, next->nr_bytes);
 		fallthrough;
 	case KMMV_LINK_UPDATE:
-		head_forward(rc, page, link, next);
+		head_forward(page, link, next);
 		fallthrough;
 	default:
 		tail_forward(rc, page, word, next);
@@ -294,32 +291,32 @@ static noinline void commit_forward(struct kmmv_ring_cpu *rc)
 	}
 }
 
-/* A writer leaves. Return: somebody waits for what it committed. */
+/*
+ * A writer leaves; the outermost commits for all. Those that came before depth was
+ * 0 left it to this one: they changed the word, or moved the tail away from a
+ * page that was closed before. Return: somebody waits for what was committed.
+ */
 static __always_inline bool leave(struct kmmv_ring_cpu *rc)
 {
+	u32 depth = READ_ONCE(rc->depth);
 	struct kmmv_buffer_page *page;
-	u32 depth;
 	u64 word;
 
+	if (depth > 1) {
+		WRITE_ONCE(rc->depth, depth - 1);
+		return false;
+	}
 	for (;;) {
 		page = rc->commit;
 		word = local64_read(&page->word);
-		depth = READ_ONCE(rc->depth);
-		if (depth > 1) {
-			WRITE_ONCE(rc->depth, depth - 1);
-			return false;
-		}
-		if (unlikely(page != READ_ONCE(rc->tail))) {
-			commit_forward(rc);
-			continue;
-		}
 		/* ring:A pairs with ring_read:A: the events are there. */
 		smp_store_release(&page->data->commit, kmmv_word_tail(word));
 		WRITE_ONCE(rc->depth, 0);
-		/* Writers that came before depth was 0 left it to this one. */
-		if (likely((u64)local64_read(&page->word) == word))
+		if (likely(READ_ONCE(rc->tail) == page &&
+			   (u64)local64_read(&page->word) == word))
 			return READ_ONCE(rc->waiting);
 		WRITE_ONCE(rc->depth, 1);
+		commit_forward(rc);
 	}
 }
 

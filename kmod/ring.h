@@ -73,6 +73,8 @@
  * @data: what is mapped
  * @seq: of what is written here, or was last; writers, when it is begun
  * @link: the page behind it; writers and consumer, by cmpxchg
+ * @behind: the link of the page behind it when that was the head and @link got
+ *	UPDATE; writers
  * @events_done: @events when the page was last complete; outermost writer
  * @padding_done: @padding, likewise
  * @nr_events: on the complete page; outermost writer, before the commit page
@@ -96,6 +98,7 @@ struct kmmv_buffer_page {
 	struct kmmv_ring_page	*data;
 	u64			seq;
 	atomic64_t		link;
+	u64			behind;
 	long			events_done;
 	long			padding_done;
 	u32			nr_events;
