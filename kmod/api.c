@@ -4,9 +4,11 @@
  */
 #include <linux/export.h>
 #include <linux/hardirq.h>
+#include <linux/preempt.h>
 #include <linux/smp.h>
 
 #include "core.h"
+#include "rings.h"
 
 static void refuse(enum kmmv_refused why)
 {
@@ -82,9 +84,18 @@ int perf_forget(int instance)
 }
 EXPORT_SYMBOL_GPL(perf_forget);
 
-static noinline void adjust_refused(void)
+/* A number that was never given out, or one of any while some is followed. */
+static noinline void adjust_slowly(int instance, s64 delta)
 {
-	refuse(KMMV_REFUSED_BAD_NUMBER);
+	u8 index;
+
+	preempt_disable_notrace();
+	if (!kmmv_slots_add_followed(&kmmv_table.slots, instance, delta,
+				     &index))
+		refuse(KMMV_REFUSED_BAD_NUMBER);
+	else if (index)
+		kmmv_hit(instance, delta, index);
+	preempt_enable_notrace();
 }
 
 #if KMMV_ATOMIC64
@@ -123,7 +134,7 @@ static bool nmi_refused(void)
  * No lock, no lock prefix, nothing disabled where this_cpu_add() is one
  * instruction; nothing lost between contexts, so callers need not serialise. A
  * number that was never given out is counted in kmmv.core.refused and otherwise
- * harmless.
+ * harmless. While any instance is followed, kmmv_ring_trace(), it takes longer.
  *
  * Context: any; without 64-bit atomicity an update from NMI is refused and
  * counted.
@@ -133,7 +144,7 @@ void perf_adjust(int instance, s64 delta)
 	if (nmi_refused())
 		return;
 	if (unlikely(!kmmv_slots_add(&kmmv_table.slots, instance, delta)))
-		adjust_refused();
+		adjust_slowly(instance, delta);
 }
 EXPORT_SYMBOL_GPL(perf_adjust);
 

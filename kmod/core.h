@@ -18,7 +18,6 @@ enum kmmv_refused {
 
 static_assert(KMMV_REFUSED_NMI + 1 == KMMV_RESERVED);
 
-
 int kmmv_api_init(void);
 
 int kmmv_area_init(void);

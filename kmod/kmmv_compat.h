@@ -5,6 +5,7 @@
 #ifndef KMMV_COMPAT_H
 #define KMMV_COMPAT_H
 
+#include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/version.h>
 
@@ -20,6 +21,17 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
 /* The number became a function, the variable is not exported, 6.13 */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 #define irq_get_nr_irqs()	((unsigned int)nr_irqs)
+#endif
+
+/* Initialises with the function, 6.13 */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
 #endif
 
 /* Where the x86 interrupt counts are; they became an array, 7.2 */

@@ -8,6 +8,7 @@
 #include <linux/random.h>
 
 #include "core.h"
+#include "rings.h"
 
 static unsigned int capacity;
 module_param(capacity, uint, 0444);
@@ -19,9 +20,19 @@ module_param(max_bytes, ulong, 0444);
 MODULE_PARM_DESC(max_bytes,
 		 "limit of 8 x capacity x possible CPUs (0: 1/64 of memory)");
 
+static unsigned int ring_pages = KMMV_RING_PAGES_DEFAULT;
+module_param(ring_pages, uint, 0444);
+MODULE_PARM_DESC(ring_pages,
+		 "pages of each CPU's buffer of the ring \"default\" (0: not enabled)");
+
 struct kmmv_table kmmv_table;
 
 static enum cpuhp_state prepare_state, online_state;
+
+static int cpu_prepares(unsigned int cpu)
+{
+	return kmmv_area_populate(cpu) ?: kmmv_rings_populate(cpu);
+}
 
 static int cpu_came(unsigned int cpu)
 {
@@ -86,7 +97,7 @@ static int __init kmmv_init(void)
 		goto err_table_fini;
 	/* Before there are counters: with it, every CPU that is up has pages. */
 	err = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "kmmv:prepare",
-				kmmv_area_populate, NULL);
+				cpu_prepares, NULL);
 	if (err < 0)
 		goto err_area_exit;
 	prepare_state = err;
@@ -101,10 +112,15 @@ static int __init kmmv_init(void)
 	err = kmmv_chardev_init();
 	if (err)
 		goto err_remove_online;
+	err = kmmv_ringfs_init(ring_pages);
+	if (err)
+		goto err_chardev_exit;
 	pr_info("capacity %u, %u CPUs, mapping of %llu bytes\n", capacity,
 		geom.nr_cpus, geom.length);
 	return 0;
 
+err_chardev_exit:
+	kmmv_chardev_exit();
 err_remove_online:
 	cpuhp_remove_state_nocalls(online_state);
 err_remove_prepare:
@@ -118,6 +134,7 @@ err_table_fini:
 
 static void __exit kmmv_exit(void)
 {
+	kmmv_ringfs_exit();
 	kmmv_chardev_exit();
 	cpuhp_remove_state_nocalls(online_state);
 	cpuhp_remove_state_nocalls(prepare_state);

@@ -159,4 +159,15 @@ static __always_inline bool kmmv_slots_add(struct kmmv_slots *slots, u32 number,
 	return true;
 }
 
+/* How often a number was given back, from any context; 0 for one never given. */
+static __always_inline u32 kmmv_slots_incarnation_now(struct kmmv_slots *slots,
+						      u32 number)
+{
+	/* slots:B pairs with slots:A: its page is there if the number is. */
+	if (number >= smp_load_acquire(&slots->bound) + KMMV_RESERVED)
+		return 0;
+	return READ_ONCE(slots->inc[number / KMMV_INC_PER_PAGE]
+				   [number % KMMV_INC_PER_PAGE]);
+}
+
 #endif /* KMMV_SLOTS_H */

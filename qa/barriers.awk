@@ -47,6 +47,10 @@ function kernel_name(primitive)
 		return "smp_store_release"
 	if (primitive == "kmmv_rmb")
 		return "smp_rmb"
+	if (primitive == "rcu_read_lock_sched_notrace")
+		return "rcu_read_lock"
+	if (primitive == "call_rcu")
+		return "synchronize_rcu"
 	return primitive
 }
 
@@ -57,12 +61,16 @@ function ordered(code)
 	    match(code, /(smp_|dma_|io_|kmmv_|virt_)?(mb|rmb|wmb)[ ]*\(/) ||
 	    match(code, /smp_mb__[a-z_]+[ ]*\(/) ||
 	    match(code, /smp_store_mb[ ]*\(/) ||
+	    match(code, /rcu_read_lock_sched_notrace[ ]*\(/) ||
+	    match(code, /call_rcu[ ]*\(/) ||
+	    (litmus && match(code, /(rcu_read_lock|synchronize_rcu)[ ]*\(/)) ||
 	    match(code, /__ATOMIC_[A-Z_]+/)) {
 		if (RSTART > 1 && substr(code, RSTART - 1, 1) ~ /[a-z0-9_]/)
 			return ""
 		code = substr(code, RSTART, RLENGTH)
 		sub(/[ ]*\($/, "", code)
-		return code
+		# Pages and events are released, too.
+		return code ~ /^(kmmv_ring_cpu|page)_release$/ ? "" : code
 	}
 	return ""
 }

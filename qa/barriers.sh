@@ -5,8 +5,9 @@
 # the code:
 #
 # - every ordered access (smp_store_release(), smp_load_acquire(), barriers,
-#   atomics whose order is spelled out, what lib/barrier.h defines) has a comment
-#   right above it that begins with its label, FILE:LETTER or FILE_WHAT:LETTER;
+#   atomics whose order is spelled out, what lib/barrier.h defines, call_rcu() and
+#   the sections that it waits for) has a comment right above it that begins with
+#   its label, FILE:LETTER or FILE_WHAT:LETTER;
 # - a label in front of anything else is an error, and so is one in a comment
 #   that no access has;
 # - the top comment of the file, or of the header of its name, has one line for

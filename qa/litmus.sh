@@ -34,7 +34,7 @@ weaken()
 	NR != at { print; next }
 	primitive == "WRITE_ONCE" { sub(/smp_store_release\(/, "WRITE_ONCE(*") }
 	primitive == "READ_ONCE" { sub(/smp_load_acquire\(/, "READ_ONCE(*") }
-	primitive == "nothing" { sub(/smp_[a-z]+\(\);/, "") }
+	primitive == "nothing" { sub(/(smp_[a-z]+|synchronize_rcu)\(\);/, "") }
 	primitive ~ /^smp_/ { sub(/smp_[a-z]+\(/, primitive "(") }
 	{ print }' "$1"
 }
@@ -42,7 +42,7 @@ weaken()
 # lines FILE: LINE LABEL PRIMITIVE of each labelled access
 lines()
 {
-	sed -n 's/.*\(smp_[a-z_]*\)(.*\/\* \([a-z0-9_]*:[A-Z]\) \*\/$/\2 \1/;t p
+	sed -n 's/.*\(smp_[a-z_]*\|synchronize_rcu\)(.*\/\* \([a-z0-9_]*:[A-Z]\) \*\/$/\2 \1/;t p
 		b;:p;=;p' "$1" | paste -d ' ' - -
 }
 

@@ -31,6 +31,7 @@ struct kmmv_buffer_page;
  * @after: core: the page's word with it
  * @event: core: its header
  * @size: core: bytes on the page
+ * @ring: whose
  *
  * On the writer's stack; only @payload is the caller's.
  */
@@ -42,6 +43,7 @@ struct kmmv_ring_entry {
 	u64			after;
 	u32			*event;
 	u32			size;
+	struct kmmv_ring	*ring;
 };
 
 enum kmmv_field_kind {

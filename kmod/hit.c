@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counters whose updates leave an event: which ring follows which. A number has
+ * one follower, known to the slots by an index (slots.h), and here is the ring
+ * of each index.
+ */
+#include <linux/export.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+
+#include "rings.h"
+
+#define FOLLOWERS_MAX	255
+
+static DEFINE_MUTEX(follow_lock);
+static struct kmmv_ring *followers[FOLLOWERS_MAX + 1];
+
+/**
+ * kmmv_hit() - an update leaves an event
+ * @instance: that was updated
+ * @delta: by what
+ * @index: of who follows it, not 0
+ *
+ * Context: any, preemption off since @index was found.
+ */
+void kmmv_hit(u32 instance, s64 delta, u8 index)
+{
+	struct kmmv_hit hit = { .delta = delta };
+	struct kmmv_ring *ring;
+
+	/* Where nobody waits for it, it must not touch a ring that may go. */
+	if (!rcu_is_watching())
+		return;
+	ring = READ_ONCE(followers[index]);
+	if (ring)
+		kmmv_ring_write(ring, KMMV_EVENT_HIT, instance, &hit,
+				sizeof(hit));
+}
+
+/* The ring's index, which it keeps, or -ENOSPC. */
+static int follower_get(struct kmmv_ring *ring)
+{
+	int i;
+
+	if (ring->follower)
+		return ring->follower;
+	for (i = 1; i <= FOLLOWERS_MAX; i++)
+		if (!followers[i]) {
+			WRITE_ONCE(followers[i], ring);
+			ring->follower = i;
+			return i;
+		}
+	return -ENOSPC;
+}
+
+/**
+ * kmmv_ring_trace() - have each perf_adjust() of an instance leave an event
+ * @ring: where, KMMV_EVENT_HIT; NULL: nowhere any more
+ * @instance: from perf_add() or kmmv_add()
+ *
+ * An instance leaves its events in one ring; another one takes the place of the
+ * one before. It ends with the ring, and when the instance is forgotten. Only
+ * perf_adjust() is followed, no update by a handle; while any instance is, all
+ * updates by number take somewhat longer.
+ *
+ * Context: task, may sleep.
+ * Return: 0; -ENOENT for a bad number; -ENOSPC for too many rings that do it;
+ * -ENOMEM.
+ */
+int kmmv_ring_trace(struct kmmv_ring *ring, int instance)
+{
+	int index = 0;
+
+	mutex_lock(&follow_lock);
+	if (ring)
+		index = follower_get(ring);
+	if (index >= 0)
+		index = kmmv_table_follow(&kmmv_table, instance, index);
+	mutex_unlock(&follow_lock);
+	return index;
+}
+EXPORT_SYMBOL_GPL(kmmv_ring_trace);
+
+/**
+ * kmmv_hit_unfollow() - a ring does not follow an instance any more
+ * @ring: which
+ * @instance: number
+ *
+ * Return: 0; -ENOENT if it did not.
+ */
+int kmmv_hit_unfollow(struct kmmv_ring *ring, int instance)
+{
+	int err = -ENOENT;
+
+	mutex_lock(&follow_lock);
+	if (ring->follower)
+		err = kmmv_table_unfollow(&kmmv_table, instance,
+					  ring->follower);
+	mutex_unlock(&follow_lock);
+	return err;
+}
+
+/**
+ * kmmv_hit_list() - what a ring follows
+ * @ring: which
+ * @text: result: a number a line
+ * @size: of it; what it has no room for is left out
+ *
+ * Return: bytes.
+ */
+ssize_t kmmv_hit_list(struct kmmv_ring *ring, char *text, size_t size)
+{
+	ssize_t n = 0;
+	u32 number = 0;
+
+	mutex_lock(&follow_lock);
+	if (ring->follower)
+		while (n + 12 < size &&
+		       kmmv_table_followed(&kmmv_table, ring->follower,
+					   &number))
+			n += scnprintf(text + n, size - n, "%u\n", number++);
+	mutex_unlock(&follow_lock);
+	return n;
+}
+
+/**
+ * kmmv_hit_end() - a ring goes
+ * @ring: which
+ *
+ * Context: task, may sleep.
+ */
+void kmmv_hit_end(struct kmmv_ring *ring)
+{
+	u32 number = 0;
+
+	mutex_lock(&follow_lock);
+	if (ring->follower) {
+		while (kmmv_table_followed(&kmmv_table, ring->follower,
+					   &number))
+			kmmv_table_unfollow(&kmmv_table, number,
+					    ring->follower);
+		WRITE_ONCE(followers[ring->follower], NULL);
+		ring->follower = 0;
+		/* No update is between finding the index and its event. */
+		synchronize_rcu();
+	}
+	mutex_unlock(&follow_lock);
+}

@@ -1,0 +1,692 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/kmmv/ring/NAME: mmap, ioctl, read, poll.
+ *
+ * The mapping is shared and read-only, a page at a time by fault, as PFNs,
+ * without a reference: nothing in the kernel can then take hold of one through
+ * the mapping and keep it for longer than the mapping lives. The mapping keeps
+ * its file, the file keeps the ring and its buffers, which are of one size as
+ * long as there are files. There is no state per mapping.
+ *
+ * Copies to the user are made without any lock that another file needs: their
+ * page faults can take for ever.
+ *
+ * Memory ordering:
+ *
+ *	rings:C  a buffer before its pointer, release - ringdev:A  acquire
+ *	    a fault that finds a CPU's buffer finds it made.
+ */
+#include <linux/compat.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+
+#include "kmmv_compat.h"
+#include "rings.h"
+
+#define FAULT_AROUND_PAGES	16
+#define RANGES_MAX		1024U
+/* The greatest block that read() gives. */
+#define BLOCK_MAX							\
+	(sizeof(struct kmmv_ring_block) + ALIGN(KMMV_RING_PAGE_ROOM, 8))
+
+/* ---- the mapping */
+
+/**
+ * kmmv_ringdev_header() - say what is mapped where
+ * @ring: that has a zeroed header, and no buffers yet
+ */
+void kmmv_ringdev_header(struct kmmv_ring *ring)
+{
+	struct kmmv_ring_header *header = ring->header;
+	u64 *possible;
+	int cpu;
+
+	header->magic = KMMV_RING_MAGIC;
+	header->major = KMMV_RING_MAJOR;
+	header->minor = KMMV_RING_MINOR;
+	header->size = sizeof(*header);
+	header->epoch = kmmv_table.epoch;
+	header->page_size = PAGE_SIZE;
+	header->nr_cpus = nr_cpu_ids;
+	header->nr_pages = ring->ring_pages + ring->spares + 1;
+	header->ring_pages = ring->ring_pages;
+	header->spares = ring->spares;
+	header->mode = ring->overwrite ? KMMV_RING_OVERWRITE :
+					 KMMV_RING_CONSUME;
+	header->cpu_offset = PAGE_SIZE;
+	header->cpu_stride = (header->nr_pages + 2ULL) << PAGE_SHIFT;
+	header->writer_offset = 0;
+	header->reader_offset = PAGE_SIZE;
+	header->data_offset = 2 * PAGE_SIZE;
+	header->length = header->cpu_offset +
+			 header->cpu_stride * header->nr_cpus;
+	header->mask_size = DIV_ROUND_UP(nr_cpu_ids, 64) * sizeof(u64);
+	header->possible_offset = ALIGN(sizeof(*header), sizeof(u64));
+	header->alive_offset = header->possible_offset + header->mask_size;
+	BUILD_BUG_ON(ALIGN(sizeof(*header), sizeof(u64)) +
+			     2 * DIV_ROUND_UP(NR_CPUS, 64) * sizeof(u64) >
+		     PAGE_SIZE);
+	memcpy(header->name, ring->name, sizeof(header->name));
+
+	possible = (u64 *)((char *)header + header->possible_offset);
+	for_each_possible_cpu(cpu)
+		possible[cpu / 64] |= 1ULL << (cpu % 64);
+}
+
+/* The page that lies there, or NULL; a page that came stays. */
+static struct page *page_at(const struct kmmv_ring *ring, u64 pgoff)
+{
+	u32 stride = ring->header->cpu_stride >> PAGE_SHIFT, i;
+	struct kmmv_ring_cpu *rc;
+	u64 cpu;
+
+	if (!pgoff)
+		return virt_to_page(ring->header);
+	cpu = div_u64_rem(pgoff - 1, stride, &i);
+	if (cpu >= nr_cpu_ids)
+		return NULL;
+	/* ringdev:A pairs with rings:C: the buffer is made. */
+	rc = smp_load_acquire(&ring->side[cpu].rc);
+	if (!rc)
+		return NULL;
+	switch (i) {
+	case 0:
+		return virt_to_page(rc->writer);
+	case 1:
+		return virt_to_page(rc->reader);
+	default:
+		return virt_to_page(rc->pages[i - 2].data);
+	}
+}
+
+/* The page that was touched, and the ones behind it that are there. */
+static vm_fault_t ring_fault(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct kmmv_ring_file *file = vma->vm_file->private_data;
+	unsigned long address = vmf->address & PAGE_MASK;
+	vm_fault_t result = VM_FAULT_SIGBUS, ahead;
+	struct page *page;
+	u32 i;
+
+	for (i = 0; i < FAULT_AROUND_PAGES; i++) {
+		if (address >= vma->vm_end)
+			break;
+		page = page_at(file->ring, (u64)vmf->pgoff + i);
+		if (!page)
+			break;
+		ahead = vmf_insert_pfn(vma, address, page_to_pfn(page));
+		if (!i)
+			result = ahead;
+		if (ahead != VM_FAULT_NOPAGE)
+			break;
+		address += PAGE_SIZE;
+	}
+	return result;
+}
+
+static const struct vm_operations_struct ring_vm_ops = {
+	.fault = ring_fault,
+};
+
+/*
+ * -EPERM for a mapping that could be written, executed or copied on write;
+ * -EINVAL past the end.
+ */
+static int ring_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct kmmv_ring_file *rf = file->private_data;
+	u64 pages = rf->ring->header->length >> PAGE_SHIFT;
+	u64 wanted = vma_pages(vma);
+
+	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
+		return -EPERM;
+	if (!(vma->vm_flags & VM_MAYSHARE))
+		return -EPERM;
+	if (vma->vm_pgoff >= pages || wanted > pages - vma->vm_pgoff)
+		return -EINVAL;
+
+	vm_flags_mod(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP,
+		     VM_MAYWRITE | VM_MAYEXEC);
+	vma->vm_ops = &ring_vm_ops;
+	return 0;
+}
+
+/* ---- files */
+
+static int ring_open(struct inode *inode, struct file *file)
+{
+	struct kmmv_ring *ring = container_of(file->private_data,
+					      struct kmmv_ring, misc);
+	struct kmmv_ring_file *rf;
+	int err;
+
+	if (file->f_mode & FMODE_WRITE)
+		return -EACCES;
+	rf = kvzalloc(struct_size(rf, cpu, nr_cpu_ids), GFP_KERNEL_ACCOUNT);
+	if (!rf)
+		return -ENOMEM;
+	rf->copy = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
+	err = -ENOMEM;
+	if (!rf->copy)
+		goto err_free_file;
+	/* Under misc's lock, which keeps a device that is there. */
+	err = kmmv_ring_open(ring);
+	if (err)
+		goto err_free_copy;
+	rf->ring = ring;
+	rf->watermark = 1;
+	mutex_init(&rf->lock);
+	init_waitqueue_head(&rf->wait);
+	spin_lock_irq(&ring->lock);
+	list_add_tail(&rf->link, &ring->files);
+	spin_unlock_irq(&ring->lock);
+	file->private_data = rf;
+	return stream_open(inode, file);
+
+err_free_copy:
+	free_page((unsigned long)rf->copy);
+err_free_file:
+	kvfree(rf);
+	return err;
+}
+
+static struct kmmv_ring_cpu *side_rc(struct kmmv_ring *ring, u32 cpu)
+{
+	/* ringdev:A pairs with rings:C: the buffer is made. */
+	return smp_load_acquire(&ring->side[cpu].rc);
+}
+
+static int ring_release(struct inode *inode, struct file *file)
+{
+	struct kmmv_ring_file *rf = file->private_data;
+	struct kmmv_ring *ring = rf->ring;
+	int cpu;
+
+	if (rf->consumer)
+		for_each_possible_cpu(cpu) {
+			if (!side_rc(ring, cpu))
+				continue;
+			mutex_lock(&ring->side[cpu].lock);
+			kmmv_ring_cpu_return(ring->side[cpu].rc);
+			mutex_unlock(&ring->side[cpu].lock);
+		}
+	spin_lock_irq(&ring->lock);
+	list_del(&rf->link);
+	if (rf->consumer)
+		ring->consumer = NULL;
+	spin_unlock_irq(&ring->lock);
+	kmmv_ring_close(ring);
+	mutex_destroy(&rf->lock);
+	free_page((unsigned long)rf->copy);
+	kvfree(rf);
+	return 0;
+}
+
+/* ---- what a consumer does on one CPU */
+
+static int side_lock(struct kmmv_ring_side *side)
+{
+	return mutex_lock_interruptible(&side->lock);
+}
+
+/* As kmmv_ring_cpu_take(); 0 for a CPU that has no buffer. */
+static int take(struct kmmv_ring *ring, u32 cpu, struct kmmv_ring_range *range)
+{
+	struct kmmv_ring_side *side = &ring->side[cpu];
+	int n;
+
+	if (!side_rc(ring, cpu))
+		return 0;
+	n = side_lock(side);
+	if (n)
+		return n;
+	n = kmmv_ring_cpu_take(side->rc, range);
+	mutex_unlock(&side->lock);
+	return n;
+}
+
+/* Whatever was taken of these CPUs and not released is given again. */
+static void give_back(struct kmmv_ring *ring, u32 first, u32 last)
+{
+	u32 cpu;
+
+	for (cpu = first; cpu <= last; cpu++) {
+		if (!side_rc(ring, cpu))
+			continue;
+		mutex_lock(&ring->side[cpu].lock);
+		kmmv_ring_cpu_return(ring->side[cpu].rc);
+		mutex_unlock(&ring->side[cpu].lock);
+	}
+}
+
+static bool cpu_valid(u32 cpu)
+{
+	return cpu < nr_cpu_ids && cpu_possible(cpu);
+}
+
+/*
+ * A range of each CPU in turn, until there is no more, or no more room. Return:
+ * how many, or why there are none.
+ */
+static int take_ranges(struct kmmv_ring_file *rf, u32 first, u32 nr_cpus,
+		       struct kmmv_ring_range *ranges, u32 room)
+{
+	u32 i, idle = 0, n = 0, cpu = first;
+	int got, err = 0;
+
+	for (i = 0; n < room && idle < nr_cpus; i++) {
+		got = take(rf->ring, cpu, &ranges[n]);
+		if (got == -EINTR)
+			return n ?: got;
+		if (got > 0) {
+			n++;
+			idle = 0;
+		} else {
+			if (got)
+				err = got;
+			idle++;
+		}
+		if (nr_cpus > 1)
+			cpu = cpu + 1 == nr_cpus ? 0 : cpu + 1;
+		cond_resched();
+	}
+	if (nr_cpus > 1)
+		WRITE_ONCE(rf->next, cpu);
+	return n ?: err;
+}
+
+static long ring_take(struct kmmv_ring_file *rf,
+		      struct kmmv_ring_take __user *argument)
+{
+	struct kmmv_ring_range *ranges;
+	struct kmmv_ring_take take;
+	u32 room, first, nr_cpus = 1;
+	int n;
+
+	if (!rf->consumer)
+		return -EPERM;
+	if (copy_from_user(&take, argument, sizeof(take)))
+		return -EFAULT;
+	if (!take.nr)
+		return -EINVAL;
+	first = take.cpu;
+	if (take.cpu == KMMV_RING_ALL_CPUS) {
+		first = READ_ONCE(rf->next);
+		nr_cpus = nr_cpu_ids;
+	} else if (!cpu_valid(take.cpu)) {
+		return -EINVAL;
+	}
+	room = min(take.nr, RANGES_MAX);
+	ranges = kvmalloc_array(room, sizeof(*ranges), GFP_KERNEL);
+	if (!ranges)
+		return -ENOMEM;
+	n = take_ranges(rf, first, nr_cpus, ranges, room);
+	if (n < 0)
+		goto free_ranges;
+	if (copy_to_user(u64_to_user_ptr(take.ranges), ranges,
+			 n * sizeof(*ranges)) ||
+	    put_user((u32)n, &argument->nr)) {
+		give_back(rf->ring, nr_cpus > 1 ? 0 : first,
+			  nr_cpus > 1 ? nr_cpus - 1 : first);
+		n = -EFAULT;
+	}
+free_ranges:
+	kvfree(ranges);
+	return min(n, 0);
+}
+
+static long ring_free(struct kmmv_ring_file *rf,
+		      struct kmmv_ring_release __user *argument)
+{
+	struct kmmv_ring *ring = rf->ring;
+	struct kmmv_ring_release release;
+	struct kmmv_ring_side *side;
+	int cpu, err;
+
+	if (!rf->consumer)
+		return -EPERM;
+	if (copy_from_user(&release, argument, sizeof(release)))
+		return -EFAULT;
+	if (release.cpu != KMMV_RING_ALL_CPUS) {
+		if (!cpu_valid(release.cpu) || !side_rc(ring, release.cpu))
+			return -EINVAL;
+		side = &ring->side[release.cpu];
+		err = side_lock(side);
+		if (err)
+			return err;
+		err = kmmv_ring_cpu_release(side->rc, release.seq,
+					    release.end);
+		mutex_unlock(&side->lock);
+		return err;
+	}
+	for_each_possible_cpu(cpu) {
+		if (!side_rc(ring, cpu))
+			continue;
+		side = &ring->side[cpu];
+		err = side_lock(side);
+		if (err)
+			return err;
+		kmmv_ring_cpu_release_all(side->rc);
+		mutex_unlock(&side->lock);
+	}
+	return 0;
+}
+
+static long ring_claim(struct kmmv_ring_file *rf)
+{
+	struct kmmv_ring *ring = rf->ring;
+	long err = 0;
+
+	/* No poll() or read() is half way as another sort of reader. */
+	err = mutex_lock_interruptible(&rf->lock);
+	if (err)
+		return err;
+	spin_lock_irq(&ring->lock);
+	if (!ring->consumer || ring->consumer == rf) {
+		ring->consumer = rf;
+		rf->consumer = true;
+	} else {
+		err = -EBUSY;
+	}
+	spin_unlock_irq(&ring->lock);
+	mutex_unlock(&rf->lock);
+	return err;
+}
+
+/* ---- accounts and clocks */
+
+static void stats_add(struct kmmv_ring_stats *sum,
+		      const struct kmmv_ring_stats *stats)
+{
+	const u64 *from = (const u64 *)&stats->events;
+	u64 *to = (u64 *)&sum->events;
+	size_t i;
+
+	/* All words from here on. */
+	BUILD_BUG_ON(offsetof(struct kmmv_ring_stats, events) != sizeof(u64));
+	for (i = 1; i < sizeof(*sum) / sizeof(u64); i++)
+		*to++ += *from++;
+}
+
+static int stats_of(struct kmmv_ring *ring, u32 cpu,
+		    struct kmmv_ring_stats *sum)
+{
+	struct kmmv_ring_side *side = &ring->side[cpu];
+	struct kmmv_ring_stats stats = {};
+	int err;
+
+	if (!side_rc(ring, cpu))
+		return 0;
+	err = side_lock(side);
+	if (err)
+		return err;
+	kmmv_ring_cpu_stats(side->rc, &stats);
+	mutex_unlock(&side->lock);
+	stats_add(sum, &stats);
+	return 0;
+}
+
+static long ring_stats(struct kmmv_ring *ring,
+		       struct kmmv_ring_stats __user *argument)
+{
+	struct kmmv_ring_stats sum = {};
+	u32 wanted;
+	int cpu, err = 0;
+
+	if (get_user(wanted, &argument->cpu))
+		return -EFAULT;
+	if (wanted != KMMV_RING_ALL_CPUS) {
+		if (!cpu_valid(wanted))
+			return -EINVAL;
+		err = stats_of(ring, wanted, &sum);
+	} else {
+		for_each_possible_cpu(cpu)
+			err = err ?: stats_of(ring, cpu, &sum);
+	}
+	if (err)
+		return err;
+	sum.cpu = wanted;
+	sum.enabled = READ_ONCE(ring->enabled);
+	return copy_to_user(argument, &sum, sizeof(sum)) ? -EFAULT : 0;
+}
+
+static long ring_clock(struct kmmv_ring_clock __user *argument)
+{
+	struct kmmv_ring_clock clock;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	clock.ring = kmmv_ring_clock();
+	clock.monotonic = ktime_get_ns();
+	clock.realtime = ktime_get_real_ns();
+	local_irq_restore(flags);
+	return copy_to_user(argument, &clock, sizeof(clock)) ? -EFAULT : 0;
+}
+
+static long ring_watermark(struct kmmv_ring_file *rf, u32 __user *argument)
+{
+	u32 watermark;
+
+	if (get_user(watermark, argument))
+		return -EFAULT;
+	WRITE_ONCE(rf->watermark, max(watermark, 1U));
+	/* A poll() that waits compares with what it is now. */
+	kmmv_ring_again(rf);
+	return 0;
+}
+
+static long ring_ioctl(struct file *file, unsigned int command,
+		       unsigned long argument)
+{
+	struct kmmv_ring_file *rf = file->private_data;
+	void __user *user = (void __user *)argument;
+
+	switch (command) {
+	case KMMV_RING_IOC_CLAIM:
+		return ring_claim(rf);
+	case KMMV_RING_IOC_TAKE:
+		return ring_take(rf, user);
+	case KMMV_RING_IOC_RELEASE:
+		return ring_free(rf, user);
+	case KMMV_RING_IOC_WATERMARK:
+		return ring_watermark(rf, user);
+	case KMMV_RING_IOC_STATS:
+		return ring_stats(rf->ring, user);
+	case KMMV_RING_IOC_CLOCK:
+		return ring_clock(user);
+	default:
+		return -ENOTTY;
+	}
+}
+
+/* ---- read and poll */
+
+/* Block and events, the latter from data on; return: bytes or -EFAULT. */
+static ssize_t put_block(char __user *to, const struct kmmv_ring_range *range,
+			 u64 time, const u8 *data)
+{
+	u32 size = range->end - range->offset;
+	struct kmmv_ring_block block = {
+		.size = sizeof(block) + ALIGN(size, 8),
+		.time = time,
+		.range = *range,
+	};
+
+	if (copy_to_user(to, &block, sizeof(block)) ||
+	    copy_to_user(to + sizeof(block), data + range->offset, size) ||
+	    clear_user(to + sizeof(block) + size,
+		       block.size - sizeof(block) - size))
+		return -EFAULT;
+	return block.size;
+}
+
+/* The consumer's: what was given is released. */
+static ssize_t consume(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
+{
+	struct kmmv_ring_side *side = &rf->ring->side[cpu];
+	const struct kmmv_ring_page *page;
+	struct kmmv_ring_range range;
+	ssize_t n;
+
+	n = take(rf->ring, cpu, &range);
+	if (n <= 0)
+		return n;
+	page = side->rc->pages[range.id].data;
+	n = put_block(to, &range, kmmv_ring_page_time(page, range.offset),
+		      page->data);
+	mutex_lock(&side->lock);
+	if (n < 0)
+		kmmv_ring_cpu_return(side->rc);
+	else
+		kmmv_ring_cpu_release(side->rc, range.seq, range.end);
+	mutex_unlock(&side->lock);
+	return n;
+}
+
+/* Anybody else's: the cursor goes on once the user has it. */
+static ssize_t look(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
+{
+	struct kmmv_ring_cursor *cursor = &rf->cpu[cpu].cursor;
+	struct kmmv_ring_cursor next = *cursor;
+	struct kmmv_ring_cpu *rc = side_rc(rf->ring, cpu);
+	struct kmmv_ring_range range;
+	ssize_t n;
+
+	n = rc ? kmmv_ring_cpu_snapshot(rc, &next, rf->copy, &range) : 0;
+	if (n <= 0)
+		return n;
+	n = put_block(to, &range,
+		      range.offset ? cursor->time : rf->copy->time,
+		      rf->copy->data);
+	if (n > 0)
+		*cursor = next;
+	return n;
+}
+
+/*
+ * Blocks of each CPU in turn, as long as there is room for any. 0 if there is
+ * nothing to be read: poll() waits.
+ */
+static ssize_t ring_read(struct file *file, char __user *to, size_t size,
+			 loff_t *offset)
+{
+	struct kmmv_ring_file *rf = file->private_data;
+	u32 cpu, idle = 0;
+	ssize_t n, done = 0;
+	int err = 0;
+
+	if (size < BLOCK_MAX)
+		return -EINVAL;
+	/* More than a count of bytes can say is not read at a time. */
+	size = min_t(size_t, size, MAX_RW_COUNT);
+	n = mutex_lock_interruptible(&rf->lock);
+	if (n)
+		return n;
+	cpu = rf->next;
+	while (idle < nr_cpu_ids && size - done >= BLOCK_MAX) {
+		n = rf->consumer ? consume(rf, cpu, to + done) :
+				   look(rf, cpu, to + done);
+		if (n == -EFAULT || n == -EINTR || signal_pending(current)) {
+			done += max_t(ssize_t, n, 0);
+			err = n < 0 ? n : -EINTR;
+			break;
+		}
+		if (n > 0) {
+			done += n;
+			idle = 0;
+		} else {
+			err = n;
+			idle++;
+		}
+		cpu = cpu + 1 == nr_cpu_ids ? 0 : cpu + 1;
+		cond_resched();
+	}
+	WRITE_ONCE(rf->next, cpu);
+	mutex_unlock(&rf->lock);
+	return done ?: err;
+}
+
+/* Is there anything on this CPU, for this file. */
+static bool cpu_ready(struct kmmv_ring_file *rf, u32 cpu)
+{
+	struct kmmv_ring_side *side = &rf->ring->side[cpu];
+	struct kmmv_ring_cursor cursor = rf->cpu[cpu].cursor;
+	struct kmmv_ring_cpu *rc = side_rc(rf->ring, cpu);
+	struct kmmv_ring_range range;
+	bool ready;
+
+	if (!rc)
+		return false;
+	/* From here on: what comes later is told of. */
+	rf->cpu[cpu].seen = kmmv_ring_position(rc);
+	if (!rf->consumer)
+		return kmmv_ring_cpu_snapshot(rc, &cursor, rf->copy, &range);
+	mutex_lock(&side->lock);
+	ready = kmmv_ring_cpu_ready(rc, 1) &&
+		kmmv_ring_cpu_ready(rc, READ_ONCE(rf->watermark));
+	mutex_unlock(&side->lock);
+	return ready;
+}
+
+static __poll_t ring_poll(struct file *file, poll_table *wait)
+{
+	struct kmmv_ring_file *rf = file->private_data;
+	bool ready = false;
+	int cpu;
+
+	poll_wait(file, &rf->wait, wait);
+	mutex_lock(&rf->lock);
+	for_each_possible_cpu(cpu) {
+		ready = cpu_ready(rf, cpu);
+		if (ready)
+			break;
+	}
+	if (!ready)
+		kmmv_ring_wait(rf);
+	mutex_unlock(&rf->lock);
+	return ready ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static const struct file_operations ring_fops = {
+	.owner = THIS_MODULE,
+	.open = ring_open,
+	.release = ring_release,
+	.mmap = ring_mmap,
+	.unlocked_ioctl = ring_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.read = ring_read,
+	.poll = ring_poll,
+	.llseek = no_llseek,
+};
+
+/**
+ * kmmv_ringdev_register() - a ring's device
+ * @ring: the ring
+ *
+ * Return: 0 or -errno; -EBUSY where there are too many devices.
+ */
+int kmmv_ringdev_register(struct kmmv_ring *ring)
+{
+	snprintf(ring->device_name, sizeof(ring->device_name), "kmmv_ring_%s",
+		 ring->name);
+	snprintf(ring->node_name, sizeof(ring->node_name), "kmmv/ring/%s",
+		 ring->name);
+	ring->misc.minor = MISC_DYNAMIC_MINOR;
+	ring->misc.name = ring->device_name;
+	ring->misc.nodename = ring->node_name;
+	ring->misc.fops = &ring_fops;
+	ring->misc.mode = 0440;
+	return misc_register(&ring->misc);
+}
+
+void kmmv_ringdev_deregister(struct kmmv_ring *ring)
+{
+	misc_deregister(&ring->misc);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rings in configfs: /sys/kernel/config/kmmv/rings/NAME. mkdir makes one, and
+ * its device; rmdir removes it, unless somebody holds it: then the directory is
+ * depended on, and configfs says -EBUSY.
+ *
+ * A module holds no reference for its default groups, but one for each directory
+ * that was made: kmmv.ko stays while there are rings beside `default'.
+ */
+#include <linux/ctype.h>
+#include <linux/kstrtox.h>
+#include <linux/module.h>
+
+#include "rings.h"
+
+static struct kmmv_ring *to_ring(struct config_item *item)
+{
+	return container_of(to_config_group(item), struct kmmv_ring, group);
+}
+
+static ssize_t ring_mode_show(struct config_item *item, char *page)
+{
+	bool overwrite = READ_ONCE(to_ring(item)->overwrite);
+
+	return sysfs_emit(page, "%s\n", overwrite ? "overwrite" : "consume");
+}
+
+static ssize_t ring_mode_store(struct config_item *item, const char *page,
+			       size_t size)
+{
+	bool overwrite = sysfs_streq(page, "overwrite");
+	int err;
+
+	if (!overwrite && !sysfs_streq(page, "consume"))
+		return -EINVAL;
+	err = kmmv_ring_set_mode(to_ring(item), overwrite);
+	return err ?: size;
+}
+CONFIGFS_ATTR(ring_, mode);
+
+static ssize_t ring_pages_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n", READ_ONCE(to_ring(item)->ring_pages));
+}
+
+static ssize_t ring_pages_store(struct config_item *item, const char *page,
+				size_t size)
+{
+	unsigned int pages;
+	int err;
+
+	err = kstrtouint(page, 0, &pages);
+	err = err ?: kmmv_ring_set_pages(to_ring(item), pages);
+	return err ?: size;
+}
+CONFIGFS_ATTR(ring_, pages);
+
+static ssize_t ring_spares_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n", READ_ONCE(to_ring(item)->spares));
+}
+
+static ssize_t ring_spares_store(struct config_item *item, const char *page,
+				 size_t size)
+{
+	unsigned int spares;
+	int err;
+
+	err = kstrtouint(page, 0, &spares);
+	err = err ?: kmmv_ring_set_spares(to_ring(item), spares);
+	return err ?: size;
+}
+CONFIGFS_ATTR(ring_, spares);
+
+static ssize_t ring_enable_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%d\n", READ_ONCE(to_ring(item)->enabled));
+}
+
+static ssize_t ring_enable_store(struct config_item *item, const char *page,
+				 size_t size)
+{
+	bool enable;
+	int err;
+
+	err = kstrtobool(page, &enable);
+	err = err ?: kmmv_ring_enable(to_ring(item), enable);
+	return err ?: size;
+}
+CONFIGFS_ATTR(ring_, enable);
+
+static ssize_t ring_trace_show(struct config_item *item, char *page)
+{
+	return kmmv_hit_list(to_ring(item), page, PAGE_SIZE);
+}
+
+/* NUMBER: leave events from now on; -NUMBER: no more. */
+static ssize_t ring_trace_store(struct config_item *item, const char *page,
+				size_t size)
+{
+	struct kmmv_ring *ring = to_ring(item);
+	bool end = *page == '-';
+	unsigned int number;
+	int err;
+
+	err = kstrtouint(page + end, 10, &number);
+	if (err)
+		return err;
+	if (number > INT_MAX)
+		return -ENOENT;
+	err = end ? kmmv_hit_unfollow(ring, number) :
+		    kmmv_ring_trace(ring, number);
+	return err ?: size;
+}
+CONFIGFS_ATTR(ring_, trace);
+
+static struct configfs_attribute *ring_attrs[] = {
+	&ring_attr_mode,
+	&ring_attr_pages,
+	&ring_attr_spares,
+	&ring_attr_enable,
+	&ring_attr_trace,
+	NULL,
+};
+
+static void ring_release(struct config_item *item)
+{
+	kmmv_ring_free(to_ring(item));
+}
+
+static struct configfs_item_operations ring_item_ops = {
+	.release = ring_release,
+};
+
+static const struct config_item_type ring_type = {
+	.ct_item_ops = &ring_item_ops,
+	.ct_attrs = ring_attrs,
+	.ct_owner = THIS_MODULE,
+};
+
+static int name_check(const char *name)
+{
+	size_t i;
+
+	for (i = 0; name[i]; i++)
+		if (!isascii(name[i]) ||
+		    (!isalnum(name[i]) && !strchr("_-.", name[i])))
+			return -EINVAL;
+	return i > KMMV_RING_NAME_MAX ? -ENAMETOOLONG : 0;
+}
+
+/* A ring with its device, and a first reference for the caller. */
+static struct kmmv_ring *ring_make(const char *name)
+{
+	struct kmmv_ring *ring;
+	int err;
+
+	ring = kmmv_ring_new(name);
+	if (!ring)
+		return ERR_PTR(-ENOMEM);
+	config_group_init_type_name(&ring->group, name, &ring_type);
+	kmmv_ring_show_up(ring);
+	err = kmmv_ringdev_register(ring);
+	if (err) {
+		kmmv_ring_remove(ring);
+		config_group_put(&ring->group);
+		return ERR_PTR(err);
+	}
+	return ring;
+}
+
+static void ring_unmake(struct kmmv_ring *ring)
+{
+	kmmv_ringdev_deregister(ring);
+	kmmv_ring_remove(ring);
+	config_group_put(&ring->group);
+}
+
+static struct config_group *rings_make_group(struct config_group *group,
+					     const char *name)
+{
+	struct kmmv_ring *ring;
+	int err;
+
+	err = name_check(name);
+	if (err)
+		return ERR_PTR(err);
+	ring = ring_make(name);
+	return IS_ERR(ring) ? ERR_CAST(ring) : &ring->group;
+}
+
+static void rings_drop_item(struct config_group *group,
+			    struct config_item *item)
+{
+	ring_unmake(to_ring(item));
+}
+
+static struct configfs_group_operations rings_group_ops = {
+	.make_group = rings_make_group,
+	.drop_item = rings_drop_item,
+};
+
+static const struct config_item_type rings_type = {
+	.ct_group_ops = &rings_group_ops,
+	.ct_owner = THIS_MODULE,
+};
+
+static const struct config_item_type kmmv_type = {
+	.ct_owner = THIS_MODULE,
+};
+
+static struct config_group rings_group;
+static struct configfs_subsystem subsystem;
+static struct kmmv_ring *default_ring;
+
+/**
+ * kmmv_ringfs_depend() - keep a ring's directory
+ * @ring: in it
+ *
+ * Made for callbacks of configfs, which know that their subsystem is registered.
+ * So do the holders of rings: they hold the module, too. The other variant takes
+ * the root directory's lock, which is not to be had inside misc's.
+ *
+ * Return: 0; -ENOENT while the directory is being made or removed.
+ */
+int kmmv_ringfs_depend(struct kmmv_ring *ring)
+{
+	return configfs_depend_item_unlocked(&subsystem, &ring->group.cg_item);
+}
+
+/**
+ * kmmv_ringfs_undepend() - undo kmmv_ringfs_depend()
+ * @ring: its directory may go
+ */
+void kmmv_ringfs_undepend(struct kmmv_ring *ring)
+{
+	configfs_undepend_item(&ring->group.cg_item);
+}
+
+/**
+ * kmmv_ringfs_init() - rings, and the one that is always there
+ * @pages: of its buffers; 0: it has none yet
+ */
+int kmmv_ringfs_init(u32 pages)
+{
+	int err;
+
+	config_group_init_type_name(&subsystem.su_group, "kmmv", &kmmv_type);
+	mutex_init(&subsystem.su_mutex);
+	config_group_init_type_name(&rings_group, "rings", &rings_type);
+	configfs_add_default_group(&rings_group, &subsystem.su_group);
+
+	default_ring = ring_make(KMMV_RING_DEFAULT);
+	if (IS_ERR(default_ring))
+		return PTR_ERR(default_ring);
+	default_ring->is_default = true;
+	configfs_add_default_group(&default_ring->group, &rings_group);
+	if (pages) {
+		err = kmmv_ring_set_pages(default_ring, pages);
+		if (err)
+			pr_err("ring_pages=%u: %u to %u can be, or 0\n", pages,
+			       KMMV_RING_PAGES_MIN, KMMV_RING_PAGES_MAX);
+		err = err ?: kmmv_ring_enable(default_ring, true);
+		if (err)
+			goto err_unmake;
+	}
+	err = configfs_register_subsystem(&subsystem);
+	if (err)
+		goto err_unmake;
+	return 0;
+
+err_unmake:
+	ring_unmake(default_ring);
+	return err;
+}
+
+void kmmv_ringfs_exit(void)
+{
+	configfs_unregister_subsystem(&subsystem);
+	ring_unmake(default_ring);
+}

@@ -1,0 +1,689 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rings: how they come and go, their buffers, and the API for kernel code.
+ *
+ * A buffer is made when its ring is enabled, for the CPUs that are online, and
+ * for others as they come up; it stays until the ring goes or is given another
+ * size. Whether a ring records is whether writers find a pointer to it.
+ *
+ * Memory ordering: in rings.h.
+ */
+#include <linux/cpu.h>
+#include <linux/export.h>
+#include <linux/hardirq.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+
+#include "rings.h"
+
+/* All rings together may have this part of the machine's memory. */
+#define MEMORY_PART	8
+
+/* Where an interrupted cmpxchg could be in the way of an NMI's. */
+#if defined(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) && \
+	!defined(CONFIG_GENERIC_ATOMIC64)
+#define NMI_SAFE	1
+#else
+#define NMI_SAFE	0
+#endif
+
+static DEFINE_MUTEX(rings_lock);
+static LIST_HEAD(rings);
+static u64 rings_memory;
+static u64 last_incarnation;
+
+/* ---- writers */
+
+/* Those of before this one: events that an NMI was refused. */
+static void count_refused(struct kmmv_ring *ring, struct kmmv_ring_cpu *rc)
+{
+	struct kmmv_ring_writer *writer = rc->writer;
+
+	local64_add(atomic_xchg(&ring->refused, 0),
+		    (local64_t *)&writer->dropped[KMMV_DROP_NMI]);
+	local64_add(atomic_xchg(&ring->refused_bytes, 0),
+		    (local64_t *)&writer->dropped_bytes);
+}
+
+static bool nmi_refused(struct kmmv_ring *ring, struct kmmv_ring_cpu *rc,
+			u32 size)
+{
+	if (in_nmi()) {
+		atomic_inc(&ring->refused);
+		atomic_add(kmmv_event_bytes(size), &ring->refused_bytes);
+		return true;
+	}
+	if (unlikely(atomic_read(&ring->refused)))
+		count_refused(ring, rc);
+	return false;
+}
+
+static __always_inline struct kmmv_event head_of(u16 type, int instance)
+{
+	return (struct kmmv_event){
+		.type = type,
+		.incarnation = kmmv_slots_incarnation_now(&kmmv_table.slots,
+							  instance),
+		.instance = instance,
+	};
+}
+
+/* This CPU's buffer; it stays as long as preemption is off. */
+static __always_inline struct kmmv_ring_cpu *ring_here(struct kmmv_ring *ring)
+{
+	/* rings:B pairs with rings:A: the buffer is made. */
+	return smp_load_acquire(&ring->live[smp_processor_id()]);
+}
+
+/* A payload that is too large by far is too large. */
+static __always_inline u32 event_size(size_t size)
+{
+	return min_t(size_t, size, U32_MAX / 2);
+}
+
+/**
+ * kmmv_ring_reserve() - room for an event
+ * @ring: from kmmv_ring_get()
+ * @type: from kmmv_ring_register_type(), or a KMMV_EVENT_*
+ * @instance: number, or -1
+ * @size: of the payload, KMMV_RING_PAYLOAD_MAX (4040 bytes, with pages of 4096)
+ *	at most
+ * @entry: result
+ *
+ * With 0, preemption is off until kmmv_ring_commit() or kmmv_ring_discard(),
+ * one of which has to come in the same context, and soon. Of what is at
+ * @entry->payload only the bytes up to a multiple of 4 behind @size are zero.
+ *
+ * Context: any.
+ * Return: 0; -ENODEV while the ring does not record, which is not counted; and
+ * counted as dropped: -ENOSPC in producer/consumer mode for want of a consumer;
+ * -EBUSY where the only room is not committed yet; -ELOOP for too many writers
+ * inside each other; -E2BIG; -EOPNOTSUPP from NMI, where the machine has no
+ * cmpxchg for it.
+ */
+int kmmv_ring_reserve(struct kmmv_ring *ring, u16 type, int instance,
+		      size_t size, struct kmmv_ring_entry *entry)
+{
+	u32 bytes = sizeof(struct kmmv_event) + event_size(size);
+	struct kmmv_ring_cpu *rc;
+	int err;
+
+	/* A read-side section of RCU, as in kmmv_ring_write(). */
+	preempt_disable_notrace();
+	rc = ring_here(ring);
+	err = -ENODEV;
+	if (unlikely(!rc))
+		goto err_enable;
+	err = -EOPNOTSUPP;
+	if (!NMI_SAFE && nmi_refused(ring, rc, bytes))
+		goto err_enable;
+	err = kmmv_ring_cpu_reserve(rc, bytes, entry);
+	if (unlikely(err))
+		goto err_enable;
+	*(struct kmmv_event *)entry->payload = head_of(type, instance);
+	entry->payload += sizeof(struct kmmv_event);
+	entry->ring = ring;
+	return 0;
+
+err_enable:
+	preempt_enable_notrace();
+	return err;
+}
+EXPORT_SYMBOL_GPL(kmmv_ring_reserve);
+
+/**
+ * kmmv_ring_commit() - the event is complete
+ * @entry: from kmmv_ring_reserve()
+ *
+ * Context: that of the reserve.
+ */
+void kmmv_ring_commit(struct kmmv_ring_entry *entry)
+{
+	if (unlikely(kmmv_ring_cpu_commit(entry->rc)))
+		irq_work_queue(&entry->ring->work);
+	preempt_enable_notrace();
+}
+EXPORT_SYMBOL_GPL(kmmv_ring_commit);
+
+/**
+ * kmmv_ring_discard() - there is no event
+ * @entry: from kmmv_ring_reserve()
+ *
+ * Context: that of the reserve.
+ */
+void kmmv_ring_discard(struct kmmv_ring_entry *entry)
+{
+	if (unlikely(kmmv_ring_cpu_discard(entry->rc, entry)))
+		irq_work_queue(&entry->ring->work);
+	preempt_enable_notrace();
+}
+EXPORT_SYMBOL_GPL(kmmv_ring_discard);
+
+/**
+ * kmmv_ring_write() - an event
+ * @ring: from kmmv_ring_get()
+ * @type: from kmmv_ring_register_type(), or a KMMV_EVENT_*
+ * @instance: number, or -1
+ * @payload: copied
+ * @size: of it
+ *
+ * Context: any.
+ * Return: as kmmv_ring_reserve().
+ */
+int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
+		    const void *payload, size_t size)
+{
+	struct kmmv_ring_cpu *rc;
+	int err = -ENODEV;
+
+	/* rings:E pairs with ringwake:A: seen, or sees that somebody waits. */
+	rcu_read_lock_sched_notrace();
+	rc = ring_here(ring);
+	if (unlikely(!rc))
+		goto enable;
+	if (!NMI_SAFE && nmi_refused(ring, rc, sizeof(struct kmmv_event) +
+						       event_size(size))) {
+		err = -EOPNOTSUPP;
+		goto enable;
+	}
+	err = kmmv_ring_cpu_write(rc, head_of(type, instance), payload,
+				  event_size(size));
+	if (unlikely(err > 0)) {
+		irq_work_queue(&ring->work);
+		err = 0;
+	}
+enable:
+	rcu_read_unlock_sched_notrace();
+	return err;
+}
+EXPORT_SYMBOL_GPL(kmmv_ring_write);
+
+/**
+ * kmmv_ring_mark() - a text as an event
+ * @ring: from kmmv_ring_get()
+ * @instance: number, or -1
+ * @text: copied; what no page has room for is cut off
+ *
+ * Context: any.
+ * Return: as kmmv_ring_reserve().
+ */
+int kmmv_ring_mark(struct kmmv_ring *ring, int instance, const char *text)
+{
+	return kmmv_ring_write(ring, KMMV_EVENT_MARK, instance, text,
+			       strnlen(text, KMMV_RING_PAYLOAD_MAX));
+}
+EXPORT_SYMBOL_GPL(kmmv_ring_mark);
+
+/**
+ * kmmv_ring_register_type() - a type of binary events
+ * @type: copied
+ *
+ * The same number for the same type, as long as kmmv.ko is loaded.
+ *
+ * Context: task, may sleep.
+ * Return: number, KMMV_EVENT_FIRST or greater; -EINVAL for what is missing,
+ * misspelt, or not in any payload; -ENAMETOOLONG; -EILSEQ for a control
+ * character; -EEXIST with other metadata, or for two fields of one name; -ENFILE
+ * for one too many; -ENOMEM.
+ */
+int kmmv_ring_register_type(const struct kmmv_event_type *type)
+{
+	return kmmv_table_type(&kmmv_table, type);
+}
+EXPORT_SYMBOL_GPL(kmmv_ring_register_type);
+
+/* ---- buffers; under rings_lock */
+
+static u32 nr_pages(const struct kmmv_ring *ring)
+{
+	return ring->ring_pages + ring->spares + 1;
+}
+
+/* Pages of a CPU's buffer: with both sides. */
+static u32 cpu_memory(const struct kmmv_ring *ring)
+{
+	return nr_pages(ring) + 2;
+}
+
+/* Two halves, wherever a word is no longer. */
+static void alive_add(struct kmmv_ring_header *header, int cpu)
+{
+	u64 *mask = (u64 *)((char *)header + header->alive_offset);
+	u32 *half = (u32 *)&mask[cpu / 64];
+	u64 bits = mask[cpu / 64] | 1ULL << (cpu % 64);
+	u32 halves[2];
+
+	memcpy(halves, &bits, sizeof(bits));
+	/* rings:C pairs with ringmap:A: its pages can be touched. */
+	smp_store_release(&half[0], halves[0]);
+	/* rings:C for the other half. */
+	smp_store_release(&half[1], halves[1]);
+}
+
+static int cpu_make(struct kmmv_ring *ring, int cpu)
+{
+	struct kmmv_ring_cpu *rc;
+
+	if (ring->side[cpu].rc)
+		return 0;
+	rc = kmmv_ring_cpu_alloc(cpu, ring->ring_pages, ring->spares,
+				 ring->overwrite);
+	if (!rc)
+		return -ENOMEM;
+	/* Somebody may be waiting for all CPUs: the first event will tell. */
+	rc->waiting = 1;
+	ring->memory += cpu_memory(ring);
+	rings_memory += cpu_memory(ring);
+	/* rings:C pairs with ringdev:A: the buffer is made. */
+	smp_store_release(&ring->side[cpu].rc, rc);
+	alive_add(ring->header, cpu);
+	return 0;
+}
+
+/* Writers find the buffers that there are, from now on, or none. */
+static void publish(struct kmmv_ring *ring, bool record)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		/* rings:A pairs with rings:B: the buffer is made. */
+		smp_store_release(&ring->live[cpu],
+				  record ? ring->side[cpu].rc : NULL);
+	if (!record)
+		synchronize_rcu();
+}
+
+/* Nobody writes, and no file is open. */
+static void buffers_free(struct kmmv_ring *ring)
+{
+	int cpu;
+
+	if (!ring->header)
+		return;
+	kmmv_ring_wake_drain(ring);
+	for_each_possible_cpu(cpu) {
+		kmmv_ring_cpu_free(ring->side[cpu].rc);
+		ring->side[cpu].rc = NULL;
+	}
+	rings_memory -= ring->memory;
+	ring->memory = 0;
+	free_page((unsigned long)ring->header);
+	ring->header = NULL;
+}
+
+static int memory_check(struct kmmv_ring *ring)
+{
+	u64 limit = totalram_pages() / MEMORY_PART;
+	u64 wanted = (u64)cpu_memory(ring) * num_online_cpus();
+
+	if (ring->header || rings_memory + wanted <= limit)
+		return 0;
+	pr_err("ring %s would take %llu pages on %u CPUs, all rings may have %llu and have %llu\n",
+	       ring->name, wanted, num_online_cpus(), limit, rings_memory);
+	return -E2BIG;
+}
+
+/* With the CPUs that are online; what was there before stays if it fails. */
+static int buffers_make(struct kmmv_ring *ring)
+{
+	bool had = ring->header;
+	int cpu, err;
+
+	err = memory_check(ring);
+	if (err)
+		return err;
+	if (!had) {
+		ring->header = (void *)get_zeroed_page(GFP_KERNEL);
+		if (!ring->header)
+			return -ENOMEM;
+		ring->header->incarnation = ++last_incarnation;
+		kmmv_ringdev_header(ring);
+	}
+	for_each_online_cpu(cpu) {
+		err = cpu_make(ring, cpu);
+		if (err)
+			break;
+	}
+	if (err && !had)
+		buffers_free(ring);
+	return err;
+}
+
+/**
+ * kmmv_rings_populate() - a CPU is about to come up
+ * @cpu: which
+ *
+ * Context: task, with the hotplug lock held for writing.
+ * Return: 0 or -ENOMEM; then the CPU must not come up.
+ */
+int kmmv_rings_populate(unsigned int cpu)
+{
+	struct kmmv_ring *ring;
+	int err = 0;
+
+	mutex_lock(&rings_lock);
+	list_for_each_entry(ring, &rings, link) {
+		if (!ring->header)
+			continue;
+		err = cpu_make(ring, cpu);
+		if (err)
+			break;
+		if (ring->enabled)
+			/* rings:A pairs with rings:B: the buffer is made. */
+			smp_store_release(&ring->live[cpu],
+					  ring->side[cpu].rc);
+	}
+	mutex_unlock(&rings_lock);
+	return err;
+}
+
+/* ---- what an administrator does */
+
+/**
+ * kmmv_ring_enable() - record, or not
+ * @ring: the ring
+ * @enable: which
+ *
+ * What was recorded stays.
+ *
+ * Context: task, may sleep.
+ * Return: 0; -ENOMEM; -E2BIG for more memory than rings may have.
+ */
+int kmmv_ring_enable(struct kmmv_ring *ring, bool enable)
+{
+	int err = 0;
+
+	cpus_read_lock();
+	mutex_lock(&rings_lock);
+	if (enable == ring->enabled)
+		goto unlock;
+	if (enable)
+		err = buffers_make(ring);
+	if (err)
+		goto unlock;
+	ring->enabled = enable;
+	publish(ring, enable);
+unlock:
+	mutex_unlock(&rings_lock);
+	cpus_read_unlock();
+	return err;
+}
+
+/* Nobody writes. */
+static bool is_empty(struct kmmv_ring *ring)
+{
+	struct kmmv_ring_stats stats;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct kmmv_ring_side *side = &ring->side[cpu];
+
+		if (!side->rc)
+			continue;
+		memset(&stats, 0, sizeof(stats));
+		mutex_lock(&side->lock);
+		kmmv_ring_cpu_stats(side->rc, &stats);
+		mutex_unlock(&side->lock);
+		if (stats.events.inside || stats.events.taken)
+			return false;
+	}
+	return true;
+}
+
+/**
+ * kmmv_ring_set_mode() - what to do when it is full
+ * @ring: the ring
+ * @overwrite: the oldest page goes; else the newest event does
+ *
+ * Context: task, may sleep.
+ * Return: 0; -EBUSY if there is anything in it.
+ */
+int kmmv_ring_set_mode(struct kmmv_ring *ring, bool overwrite)
+{
+	int cpu, err = 0;
+
+	mutex_lock(&rings_lock);
+	if (ring->overwrite == overwrite)
+		goto unlock;
+	if (ring->enabled)
+		publish(ring, false);
+	if (is_empty(ring)) {
+		ring->overwrite = overwrite;
+		for_each_possible_cpu(cpu)
+			if (ring->side[cpu].rc)
+				WRITE_ONCE(ring->side[cpu].rc->overwrite,
+					   overwrite);
+		if (ring->header)
+			WRITE_ONCE(ring->header->mode,
+				   overwrite ? KMMV_RING_OVERWRITE :
+					       KMMV_RING_CONSUME);
+	} else {
+		err = -EBUSY;
+	}
+	if (ring->enabled)
+		publish(ring, true);
+unlock:
+	mutex_unlock(&rings_lock);
+	return err;
+}
+
+/* Under rings_lock; what size there was is no more. */
+static int resize(struct kmmv_ring *ring, u32 *what, u32 value)
+{
+	if (ring->enabled || ring->opened)
+		return -EBUSY;
+	if (*what == value)
+		return 0;
+	buffers_free(ring);
+	*what = value;
+	return 0;
+}
+
+/**
+ * kmmv_ring_set_pages() - how much it holds
+ * @ring: the ring
+ * @pages: of each CPU
+ *
+ * What is in it goes.
+ *
+ * Context: task, may sleep.
+ * Return: 0; -ERANGE; -EBUSY while it is enabled or open.
+ */
+int kmmv_ring_set_pages(struct kmmv_ring *ring, u32 pages)
+{
+	int err;
+
+	if (pages < KMMV_RING_PAGES_MIN || pages > KMMV_RING_PAGES_MAX)
+		return -ERANGE;
+	mutex_lock(&rings_lock);
+	err = resize(ring, &ring->ring_pages, pages);
+	mutex_unlock(&rings_lock);
+	return err;
+}
+
+/**
+ * kmmv_ring_set_spares() - how much a consumer can have at a time
+ * @ring: the ring
+ * @spares: pages of each CPU beside one
+ *
+ * What is in it goes.
+ *
+ * Context: task, may sleep.
+ * Return: as kmmv_ring_set_pages().
+ */
+int kmmv_ring_set_spares(struct kmmv_ring *ring, u32 spares)
+{
+	int err;
+
+	if (spares > KMMV_RING_SPARES_MAX)
+		return -ERANGE;
+	mutex_lock(&rings_lock);
+	err = resize(ring, &ring->spares, spares);
+	mutex_unlock(&rings_lock);
+	return err;
+}
+
+/* ---- how rings come and go */
+
+/**
+ * kmmv_ring_new() - a ring that nobody can find yet
+ * @name: a valid one
+ *
+ * Return: the ring, or NULL without memory.
+ */
+struct kmmv_ring *kmmv_ring_new(const char *name)
+{
+	struct kmmv_ring *ring;
+	int cpu;
+
+	ring = kvzalloc(struct_size(ring, live, nr_cpu_ids), GFP_KERNEL);
+	if (!ring)
+		return NULL;
+	ring->side = kvcalloc(nr_cpu_ids, sizeof(*ring->side), GFP_KERNEL);
+	if (!ring->side) {
+		kvfree(ring);
+		return NULL;
+	}
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		mutex_init(&ring->side[cpu].lock);
+	strscpy(ring->name, name, sizeof(ring->name));
+	ring->overwrite = true;
+	ring->ring_pages = KMMV_RING_PAGES_DEFAULT;
+	ring->spares = KMMV_RING_SPARES_DEFAULT;
+	INIT_LIST_HEAD(&ring->files);
+	kmmv_ring_wake_init(ring);
+	return ring;
+}
+
+/**
+ * kmmv_ring_free() - the last reference is gone
+ * @ring: after kmmv_ring_remove(), or never shown
+ */
+void kmmv_ring_free(struct kmmv_ring *ring)
+{
+	kvfree(ring->side);
+	kvfree(ring);
+}
+
+/**
+ * kmmv_ring_show_up() - from now on kernel code can find it
+ * @ring: from kmmv_ring_new()
+ */
+void kmmv_ring_show_up(struct kmmv_ring *ring)
+{
+	mutex_lock(&rings_lock);
+	list_add_tail(&ring->link, &rings);
+	mutex_unlock(&rings_lock);
+}
+
+/**
+ * kmmv_ring_remove() - nobody can find it any more, and nobody holds it
+ * @ring: its device is gone
+ */
+void kmmv_ring_remove(struct kmmv_ring *ring)
+{
+	kmmv_hit_end(ring);
+	mutex_lock(&rings_lock);
+	list_del(&ring->link);
+	WARN_ON_ONCE(ring->users);
+	if (ring->enabled) {
+		ring->enabled = false;
+		publish(ring, false);
+	}
+	buffers_free(ring);
+	mutex_unlock(&rings_lock);
+}
+
+/* Under rings_lock. */
+static int hold(struct kmmv_ring *ring)
+{
+	int err = 0;
+
+	if (!ring->is_default && !ring->users)
+		err = kmmv_ringfs_depend(ring);
+	if (!err)
+		ring->users++;
+	return err;
+}
+
+static void let_go(struct kmmv_ring *ring)
+{
+	if (!--ring->users && !ring->is_default)
+		kmmv_ringfs_undepend(ring);
+}
+
+/**
+ * kmmv_ring_open() - a file of its device is being opened
+ * @ring: the ring
+ *
+ * Return: 0; -ENODEV if it was never enabled; -ENOENT while it is being made or
+ * removed.
+ */
+int kmmv_ring_open(struct kmmv_ring *ring)
+{
+	int err;
+
+	mutex_lock(&rings_lock);
+	err = ring->header ? hold(ring) : -ENODEV;
+	if (!err)
+		ring->opened++;
+	mutex_unlock(&rings_lock);
+	return err;
+}
+
+/**
+ * kmmv_ring_close() - the last of the file is gone
+ * @ring: from kmmv_ring_open()
+ */
+void kmmv_ring_close(struct kmmv_ring *ring)
+{
+	mutex_lock(&rings_lock);
+	ring->opened--;
+	let_go(ring);
+	mutex_unlock(&rings_lock);
+}
+
+/**
+ * kmmv_ring_get() - hold a ring
+ * @name: of it
+ *
+ * Whether it records, how much it holds and what it does when it is full is
+ * its administrator's choice, who cannot remove it while it is held.
+ *
+ * Context: task, may sleep.
+ * Return: the ring; ERR_PTR(-ENOENT) if there is none.
+ */
+struct kmmv_ring *kmmv_ring_get(const char *name)
+{
+	struct kmmv_ring *ring;
+	int err = -ENOENT;
+
+	mutex_lock(&rings_lock);
+	list_for_each_entry(ring, &rings, link)
+		if (name && !strcmp(ring->name, name)) {
+			err = hold(ring);
+			break;
+		}
+	mutex_unlock(&rings_lock);
+	return err ? ERR_PTR(err) : ring;
+}
+EXPORT_SYMBOL_GPL(kmmv_ring_get);
+
+/**
+ * kmmv_ring_put() - hold it no more
+ * @ring: from kmmv_ring_get(); NULL and errors are welcome
+ *
+ * Nobody who got it from the caller writes to it any more.
+ *
+ * Context: task, may sleep.
+ */
+void kmmv_ring_put(struct kmmv_ring *ring)
+{
+	if (IS_ERR_OR_NULL(ring))
+		return;
+	mutex_lock(&rings_lock);
+	let_go(ring);
+	mutex_unlock(&rings_lock);
+}
+EXPORT_SYMBOL_GPL(kmmv_ring_put);

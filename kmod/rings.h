@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Rings as objects: named, configured (ringfs.c), opened (ringdev.c), written to
+ * by kernel code and followed counters (rings.c, hit.c), around one portable
+ * buffer per CPU (ring.h).
+ *
+ * Lifetime. A ring that somebody holds, an open file or kernel code, cannot be
+ * removed: its directory in configfs is depended on. The buffers of a ring stay
+ * while it has files, hence a mapping needs no care of its own.
+ *
+ * Memory ordering:
+ *
+ *	rings:A  a buffer before its pointer, release - rings:B  acquire
+ *	    a writer that finds its CPU's buffer finds it made.
+ *	rings:C  a buffer before its pointer, release - ringdev:A  acquire
+ *	    so does a fault.
+ *	rings:C  a buffer before its CPU is alive, release - ringmap:A  acquire
+ *	    so does a reader that maps it, lib/ringmap.c.
+ *	rings:E  an event, in a read-side section - ringwake:A  a grace period
+ *	    a writer that did not see that somebody waits was seen by then.
+ */
+#ifndef KMMV_RINGS_H
+#define KMMV_RINGS_H
+
+#include <linux/configfs.h>
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/miscdevice.h>
+#include <linux/rcupdate.h>
+
+#include "core.h"
+#include "ring.h"
+
+#define KMMV_RING_DEFAULT		"default"
+#define KMMV_RING_PAGES_DEFAULT		64
+#define KMMV_RING_SPARES_DEFAULT	8
+
+/**
+ * struct kmmv_ring_side - a CPU's buffer, for those who do not write events
+ * @lock: the consumer's functions, and stats; innermost
+ * @rc: the buffer, NULL for a CPU that was never online while there was one
+ */
+struct kmmv_ring_side {
+	struct mutex		lock;
+	struct kmmv_ring_cpu	*rc;
+};
+
+/**
+ * struct kmmv_ring_file - an open device
+ * @ring: which one's
+ * @link: in kmmv_ring.files
+ * @lock: read() and poll(), one at a time; outside the sides' locks
+ * @wait: who polls
+ * @consumer: it claimed the ring; does not change back
+ * @waits: to be woken, under kmmv_ring.lock
+ * @watermark: bytes on one CPU from which on it is
+ * @next: CPU at which the next take of all CPUs begins
+ * @copy: a page, for snapshots
+ * @cpu: how far it came on each CPU
+ */
+struct kmmv_ring_file {
+	struct kmmv_ring	*ring;
+	struct list_head	link;
+	struct mutex		lock;
+	wait_queue_head_t	wait;
+	bool			consumer;
+	bool			waits;
+	u32			watermark;
+	u32			next;
+	struct kmmv_ring_page	*copy;
+	struct kmmv_ring_place {
+		struct kmmv_ring_cursor	cursor;
+		u64			seen;	/* where poll() found nothing */
+	} cpu[];
+};
+
+/**
+ * struct kmmv_ring - a ring
+ * @group: its directory; the last reference frees the structure
+ * @link: in the list of rings
+ * @name: of directory and device
+ * @device_name: for misc
+ * @node_name: below /dev
+ * @misc: the device
+ * @is_default: not to be removed, hence nothing to be depended on
+ * @users: who hold it: open files, and kernel code
+ * @opened: files of them
+ * @enabled: writers find the buffers
+ * @overwrite: mode
+ * @ring_pages: of a CPU
+ * @spares: pages beside one that a consumer can have
+ * @follower: index of this ring as one that follows counters, 0 for none
+ * @memory: pages that the buffers take
+ * @header: mapped; NULL while there are no buffers
+ * @side: by CPU
+ * @lock: what is about waiting; irqsave
+ * @files: open ones
+ * @consumer: the one that claimed it
+ * @work: a commit found that somebody waits; its own line with what wakes
+ * @timer: for what is due before @next_wake
+ * @next_wake: when the next wake-up may be
+ * @rcu: all writers that may have missed that somebody waits are done
+ * @rcu_queued: it is under way
+ * @rcu_again: somebody began to wait since it was
+ * @refused: events refused in NMI that are not counted yet
+ * @refused_bytes: likewise
+ * @live: by CPU: the buffer to write to, or NULL
+ *
+ * What has no other lock here is under the lock of the rings (rings.c), which is
+ * inside the hotplug lock and misc's, and outside all others.
+ */
+struct kmmv_ring {
+	struct config_group	group;
+	struct list_head	link;
+	char			name[KMMV_RING_NAME_MAX + 1];
+	char			device_name[KMMV_RING_NAME_MAX + 16];
+	char			node_name[KMMV_RING_NAME_MAX + 16];
+	struct miscdevice	misc;
+	bool			is_default;
+	bool			enabled;
+	bool			overwrite;
+	u8			follower;
+	u32			users;
+	u32			opened;
+	u32			ring_pages;
+	u32			spares;
+	u64			memory;
+	struct kmmv_ring_header	*header;
+	struct kmmv_ring_side	*side;
+
+	spinlock_t		lock ____cacheline_aligned_in_smp;
+	struct list_head	files;
+	struct kmmv_ring_file	*consumer;
+	struct irq_work		work;
+	struct hrtimer		timer;
+	ktime_t			next_wake;
+	struct rcu_head		rcu;
+	bool			rcu_queued;
+	bool			rcu_again;
+	atomic_t		refused;
+	atomic_t		refused_bytes;
+
+	struct kmmv_ring_cpu	*live[] ____cacheline_aligned_in_smp;
+};
+
+/* rings.c */
+struct kmmv_ring *kmmv_ring_new(const char *name);
+void kmmv_ring_free(struct kmmv_ring *ring);
+void kmmv_ring_show_up(struct kmmv_ring *ring);
+void kmmv_ring_remove(struct kmmv_ring *ring);
+int kmmv_ring_open(struct kmmv_ring *ring);
+void kmmv_ring_close(struct kmmv_ring *ring);
+int kmmv_ring_enable(struct kmmv_ring *ring, bool enable);
+int kmmv_ring_set_mode(struct kmmv_ring *ring, bool overwrite);
+int kmmv_ring_set_pages(struct kmmv_ring *ring, u32 pages);
+int kmmv_ring_set_spares(struct kmmv_ring *ring, u32 spares);
+int kmmv_rings_populate(unsigned int cpu);
+
+/* ringwake.c */
+void kmmv_ring_wake_init(struct kmmv_ring *ring);
+void kmmv_ring_wake_drain(struct kmmv_ring *ring);
+void kmmv_ring_wait(struct kmmv_ring_file *file);
+void kmmv_ring_again(struct kmmv_ring_file *file);
+u64 kmmv_ring_position(const struct kmmv_ring_cpu *rc);
+
+/* ringfs.c */
+int kmmv_ringfs_init(u32 pages);
+void kmmv_ringfs_exit(void);
+int kmmv_ringfs_depend(struct kmmv_ring *ring);
+void kmmv_ringfs_undepend(struct kmmv_ring *ring);
+
+/* ringdev.c */
+void kmmv_ringdev_header(struct kmmv_ring *ring);
+int kmmv_ringdev_register(struct kmmv_ring *ring);
+void kmmv_ringdev_deregister(struct kmmv_ring *ring);
+
+/* hit.c */
+void kmmv_hit(u32 instance, s64 delta, u8 index);
+int kmmv_hit_unfollow(struct kmmv_ring *ring, int instance);
+ssize_t kmmv_hit_list(struct kmmv_ring *ring, char *text, size_t size);
+void kmmv_hit_end(struct kmmv_ring *ring);
+
+#endif /* KMMV_RINGS_H */
