@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <linux/kmmv_ring.h>
+
 #include "handle.h"
 #include "barrier.h"
 
@@ -140,12 +142,34 @@ static void put_instance(FILE *file, const struct kmmv_instance_info *in)
 	put_text(file, in->label);
 }
 
+static void put_type(FILE *file, const struct kmmv_type_info *type)
+{
+	static const char *const kinds[] = { "unsigned", "signed", "hex", "text",
+					     "time" };
+	const struct kmmv_field_info *f;
+	uint32_t i;
+
+	if (type->id < KMMV_EVENT_FIRST)
+		return;
+	fprintf(file, "type id=%u name=", type->id);
+	put_text(file, type->name);
+	fprintf(file, "about id=%u text=", type->id);
+	put_text(file, type->oneline);
+	for (i = 0; i < type->nr_fields; i++) {
+		f = &type->fields[i];
+		fprintf(file, "field id=%u offset=%u size=%u kind=%s units=%s name=",
+			type->id, f->offset, f->size, kinds[f->kind], f->units);
+		put_text(file, f->name);
+	}
+}
+
 static int put_names(struct kmmv *k, FILE *file)
 {
 	static const char *const semantics[] = { "counter", "instant",
 						 "discrete" };
 	const struct kmmv_family_info *f;
 	const struct kmmv_instance_info *in;
+	const struct kmmv_type_info *type;
 	uint32_t i;
 
 	fprintf(file, "kmmv abi=%u.%u epoch=%" PRIu64 "\n", KMMV_ABI_MAJOR,
@@ -161,6 +185,8 @@ static int put_names(struct kmmv *k, FILE *file)
 			put_text(file, f->help);
 		}
 	}
+	for (i = 0; (type = kmmv_type(k, i)); i++)
+		put_type(file, type);
 	for (i = 0; i < k->table.nr; i++) {
 		in = kmmv_instance(k, i);
 		if (in)

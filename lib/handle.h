@@ -43,6 +43,21 @@ struct kmmv_family {
 	uint32_t next_name;	/* chain of the name, likewise */
 };
 
+struct kmmv_field {
+	struct kmmv_field_info info;	/* its strings are below */
+	char *name, *units;	/* owned */
+};
+
+/* A type of events. */
+struct kmmv_type {
+	struct kmmv_type_info info;	/* fields: as of the last "end" */
+	char *name, *oneline;	/* owned */
+	struct kmmv_field *fields;
+	uint32_t nr_fields;
+	struct kmmv_field_info *shown;	/* what info.fields is */
+	uint32_t told;		/* fields, since the type was told last */
+};
+
 enum { KMMV_FAMILY_HEADS = 256 };
 
 /* What the names said so far. */
@@ -66,6 +81,11 @@ struct kmmv_table {
 	uint32_t family_ids[KMMV_FAMILY_HEADS];
 	uint32_t family_names[KMMV_FAMILY_HEADS];
 	bool families_changed;
+
+	struct kmmv_type *types;
+	uint32_t nr_types, types_room;
+	uint32_t nr_shown;	/* as of the last "end" */
+	bool types_changed;
 };
 
 /* Where the names stream stands. */
@@ -125,6 +145,7 @@ uint32_t kmmv_mask_weight(const uint64_t *mask, uint32_t words);
 /* map.c */
 int kmmv_map_open(struct kmmv *k, const char *dir);
 void kmmv_map_close(struct kmmv *k);
+bool kmmv_map_is_sealed(int fd);
 
 /* names.c: read on; TARGET is the generation that must be reached. */
 int kmmv_names_feed(struct kmmv *k, const char *bytes, size_t len);
@@ -143,6 +164,15 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info);
 int kmmv_table_label(struct kmmv *k, uint32_t number, uint32_t incarnation,
 		     const char *key, const char *text);
 int kmmv_table_end(struct kmmv *k);
+
+/* types.c: likewise, types of events. */
+int kmmv_types_init(struct kmmv *k);
+void kmmv_types_fini(struct kmmv *k);
+int kmmv_types_type(struct kmmv *k, uint32_t id, const char *name);
+int kmmv_types_about(struct kmmv *k, uint32_t id, const char *text);
+int kmmv_types_field(struct kmmv *k, uint32_t id,
+		     const struct kmmv_field_info *info);
+int kmmv_types_end(struct kmmv *k);
 
 /* update.c: wait a little longer each time; false when it is enough. */
 bool kmmv_retry(struct kmmv *k, unsigned int *tries);

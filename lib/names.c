@@ -23,7 +23,7 @@ enum { CHUNK = 64 << 10 };
 /* The fields of one line; absent ones are NULL. */
 struct fields {
 	char *abi, *epoch, *id, *units, *semantics, *number, *family;
-	char *incarnation, *state, *key;
+	char *incarnation, *state, *key, *offset, *size, *kind;
 	char *text;	/* name= or text=: the rest of the line, unescaped */
 };
 
@@ -41,6 +41,9 @@ static const struct {
 	{ "incarnation", offsetof(struct fields, incarnation) },
 	{ "state", offsetof(struct fields, state) },
 	{ "key", offsetof(struct fields, key) },
+	{ "offset", offsetof(struct fields, offset) },
+	{ "size", offsetof(struct fields, size) },
+	{ "kind", offsetof(struct fields, kind) },
 };
 
 static bool unescape(char *text)
@@ -270,6 +273,64 @@ static int take_label(struct kmmv *k, struct fields *f)
 	return kmmv_table_label(k, number, incarnation, f->key, f->text);
 }
 
+/* A type of events may be called whatever a family may. */
+static int take_type(struct kmmv *k, struct fields *f)
+{
+	uint32_t id;
+
+	k->stream.last = 0;
+	if (!parse_u32(f->id, &id) || !f->text || !is_family_name(f->text))
+		return bad(k, "not a type of events");
+	return kmmv_types_type(k, id, f->text);
+}
+
+static int take_about(struct kmmv *k, struct fields *f)
+{
+	uint32_t id;
+
+	k->stream.last = 0;
+	if (!parse_u32(f->id, &id) || !f->text ||
+	    !is_clean(f->text, KMMV_ONELINE_MAX))
+		return bad(k, "not a text about events");
+	return kmmv_types_about(k, id, f->text);
+}
+
+static bool is_word_size(uint32_t size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+static int take_field(struct kmmv *k, struct fields *f)
+{
+	static const char *const names[] = {
+		[KMMV_UNSIGNED] = "unsigned", [KMMV_SIGNED] = "signed",
+		[KMMV_HEX] = "hex",	      [KMMV_TEXT] = "text",
+		[KMMV_TIME] = "time",
+	};
+	struct kmmv_field_info info = { .name = f->text, .units = f->units };
+	uint32_t id, offset, size, i;
+
+	k->stream.last = 0;
+	if (!parse_u32(f->id, &id) || !parse_u32(f->offset, &offset) ||
+	    !parse_u32(f->size, &size) || !f->kind || !f->units || !f->text ||
+	    !is_family_name(f->text) || strchr(f->text, '.') ||
+	    !is_clean(f->units, KMMV_UNITS_MAX) || offset > UINT16_MAX ||
+	    size > UINT16_MAX)
+		return bad(k, "not a field");
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(f->kind, names[i]))
+			break;
+	/* One of a later version is better seen as bytes than not at all. */
+	if (i == sizeof(names) / sizeof(names[0]))
+		i = is_word_size(size) ? KMMV_HEX : KMMV_TEXT;
+	if (i != KMMV_TEXT && !is_word_size(size))
+		return bad(k, "a field of %u bytes", size);
+	info.kind = (enum kmmv_kind_of_field)i;
+	info.offset = (uint16_t)offset;
+	info.size = (uint16_t)size;
+	return kmmv_types_field(k, id, &info);
+}
+
 static int take_end(struct kmmv *k, const char *rest)
 {
 	char *cut = strchr(rest, ' ');
@@ -297,6 +358,9 @@ static const struct {
 	{ "family", take_family },
 	{ "oneline", take_oneline },
 	{ "help", take_help },
+	{ "type", take_type },
+	{ "about", take_about },
+	{ "field", take_field },
 	{ "kmmv", take_start },
 };
 

@@ -83,7 +83,7 @@ int kmmv_table_init(struct kmmv *k)
 		t->seed = (uintptr_t)t;
 	t->nr_heads = HEADS_MIN;
 	t->heads = calloc(t->nr_heads, sizeof(*t->heads));
-	return t->heads ? 0 : kmmv_fail_nomem(k);
+	return t->heads ? kmmv_types_init(k) : kmmv_fail_nomem(k);
 }
 
 void kmmv_table_fini(struct kmmv *k)
@@ -101,6 +101,7 @@ void kmmv_table_fini(struct kmmv *k)
 		free(t->families[i].oneline);
 		free(t->families[i].help);
 	}
+	kmmv_types_fini(k);
 	free(t->instances);
 	free(t->incarnations);
 	free(t->readable);
@@ -424,7 +425,8 @@ int kmmv_table_end(struct kmmv *k)
 {
 	struct kmmv_table *t = &k->table;
 	uint32_t i;
-	int err, changed = t->nr_changed || t->families_changed;
+	int err, changed = t->nr_changed || t->families_changed ||
+			   t->types_changed;
 
 	for (i = 0; i < t->nr_changed; i++) {
 		err = check_unique(k, t->changed[i]);
@@ -439,7 +441,8 @@ int kmmv_table_end(struct kmmv *k)
 			return err;
 	}
 	t->families_changed = false;
-	return changed;
+	err = kmmv_types_end(k);
+	return err ?: changed;
 }
 
 const struct kmmv_family_info *kmmv_family(const struct kmmv *k, uint32_t index)

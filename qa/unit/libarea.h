@@ -255,6 +255,11 @@ static inline void area_small(struct area *a, bool atomic)
 		      "instance number=2 family=7 incarnation=0 state=active name=zero\n"
 		      "instance number=3 family=7 incarnation=5 state=active name=\xc3\xa4\xff\n"
 		      "instance number=4 family=0 incarnation=0 state=free name=\n"
+		      "type id=17 name=disk.done\n"
+		      "about id=17 text=A request has come to its end\n"
+		      "field id=17 offset=0 size=8 kind=time units=nanosec name=began\n"
+		      "field id=17 offset=8 size=2 kind=hex units=none name=flags\n"
+		      "field id=17 offset=10 size=20 kind=text units=none name=who\n"
 		      "end 1\n");
 }
 
@@ -280,6 +285,7 @@ static inline void area_use(struct kmmv *k)
 {
 	const struct kmmv_family_info *f;
 	const struct kmmv_instance_info *in;
+	const struct kmmv_type_info *type;
 	uint32_t odd[] = { 0, 0, 1, 2, UINT32_MAX, UINT32_MAX - 1, 0, 0, 0 };
 	uint64_t *values;
 	struct kmmv_info info;
@@ -297,6 +303,15 @@ static inline void area_use(struct kmmv *k)
 				  strlen(f->help) + strlen(f->units), 4096);
 	}
 	ck_assert_uint_eq(i, info.nr_families);
+	for (i = 0; (type = kmmv_type(k, i)); i++) {
+		ck_assert_ptr_eq(kmmv_type_by_id(k, type->id), type);
+		ck_assert_uint_lt(strlen(type->name) + strlen(type->oneline),
+				  4096);
+		for (n = 0; n < type->nr_fields; n++)
+			ck_assert_uint_lt(strlen(type->fields[n].name) +
+					  strlen(type->fields[n].units), 4096);
+	}
+	ck_assert_uint_ge(i, 2);
 	for (i = 0; i < info.nr_instances; i++) {
 		in = kmmv_instance(k, i);
 		if (!in)

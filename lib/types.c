@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Types of events, as the names stream tells them: a type, what it is about, and
+ * its fields, one by one. Within an epoch they are never taken back or changed;
+ * what is told again has to be what it was. Two types are in every table.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/kmmv_ring.h>
+
+#include "handle.h"
+
+enum { FIELDS_MAX = 256, TYPES_MAX = 1 << 16 };
+
+#define bad(k, what, ...)                                                     \
+	kmmv_fail(k, -EBADMSG, "%s/names: line %llu: " what, (k)->dir,        \
+		  (unsigned long long)(k)->stream.lines, ##__VA_ARGS__)
+
+static struct kmmv_type *type_by_id(const struct kmmv_table *t, uint32_t id)
+{
+	uint32_t i;
+
+	/* The last one is the one whose lines are being read. */
+	for (i = t->nr_types; i--;)
+		if (t->types[i].info.id == id)
+			return &t->types[i];
+	return NULL;
+}
+
+static bool is_builtin(uint32_t id)
+{
+	return id == KMMV_EVENT_HIT || id == KMMV_EVENT_MARK;
+}
+
+static int type_append(struct kmmv *k, uint32_t id, const char *name)
+{
+	struct kmmv_table *t = &k->table;
+	struct kmmv_type *type;
+
+	if (t->nr_types == t->types_room) {
+		uint32_t room = t->types_room ? t->types_room * 2 : 8;
+
+		type = reallocarray(t->types, room, sizeof(*type));
+		if (!type)
+			return kmmv_fail_nomem(k);
+		t->types = type;
+		t->types_room = room;
+	}
+	type = &t->types[t->nr_types];
+	memset(type, 0, sizeof(*type));
+	type->name = strdup(name);
+	type->oneline = strdup("");
+	if (!type->name || !type->oneline) {
+		free(type->name);
+		free(type->oneline);
+		return kmmv_fail_nomem(k);
+	}
+	type->info.id = (uint16_t)id;
+	type->info.name = type->name;
+	type->info.oneline = type->oneline;
+	t->nr_types++;
+	t->types_changed = true;
+	return 0;
+}
+
+int kmmv_types_type(struct kmmv *k, uint32_t id, const char *name)
+{
+	struct kmmv_type *type = type_by_id(&k->table, id);
+
+	if (!id || id >= TYPES_MAX)
+		return bad(k, "type %u of events", id);
+	if (is_builtin(id))
+		return 0;
+	if (!type)
+		return type_append(k, id, name);
+	if (strcmp(type->name, name))
+		return bad(k, "type %u of events has become another", id);
+	type->told = 0;
+	return 0;
+}
+
+static int set_oneline(struct kmmv *k, struct kmmv_type *type,
+		       const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return kmmv_fail_nomem(k);
+	free(type->oneline);
+	type->oneline = copy;
+	type->info.oneline = copy;
+	k->table.types_changed = true;
+	return 0;
+}
+
+int kmmv_types_about(struct kmmv *k, uint32_t id, const char *text)
+{
+	struct kmmv_type *type = type_by_id(&k->table, id);
+
+	if (!type)
+		return bad(k, "about an unknown type %u of events", id);
+	if (is_builtin(id) || !strcmp(type->oneline, text))
+		return 0;
+	return set_oneline(k, type, text);
+}
+
+static bool is_same(const struct kmmv_field *f,
+		    const struct kmmv_field_info *info)
+{
+	return f->info.kind == info->kind && f->info.offset == info->offset &&
+	       f->info.size == info->size && !strcmp(f->name, info->name) &&
+	       !strcmp(f->units, info->units);
+}
+
+static int field_append(struct kmmv *k, struct kmmv_type *type,
+			const struct kmmv_field_info *info)
+{
+	struct kmmv_field *f;
+
+	if (type->nr_fields == FIELDS_MAX)
+		return bad(k, "more than %u fields", FIELDS_MAX);
+	f = reallocarray(type->fields, type->nr_fields + 1, sizeof(*f));
+	if (!f)
+		return kmmv_fail_nomem(k);
+	type->fields = f;
+	f += type->nr_fields;
+	f->name = strdup(info->name);
+	f->units = strdup(info->units);
+	if (!f->name || !f->units) {
+		free(f->name);
+		free(f->units);
+		return kmmv_fail_nomem(k);
+	}
+	f->info = *info;
+	type->nr_fields++;
+	k->table.types_changed = true;
+	return 0;
+}
+
+/* The next field of a type. INFO's strings are the caller's. */
+int kmmv_types_field(struct kmmv *k, uint32_t id,
+		     const struct kmmv_field_info *info)
+{
+	struct kmmv_type *type = type_by_id(&k->table, id);
+	int err;
+
+	if (!type)
+		return bad(k, "field of an unknown type %u of events", id);
+	if (is_builtin(id))
+		return 0;
+	if (type->told < type->nr_fields) {
+		if (!is_same(&type->fields[type->told], info))
+			return bad(k, "field %s has changed", info->name);
+		type->told++;
+		return 0;
+	}
+	err = field_append(k, type, info);
+	type->told = type->nr_fields;
+	return err;
+}
+
+int kmmv_types_init(struct kmmv *k)
+{
+	static const struct kmmv_field_info delta = {
+		.name = "delta",
+		.units = "count",
+		.kind = KMMV_SIGNED,
+		.size = sizeof(struct kmmv_hit),
+	};
+	static const struct kmmv_field_info text = {
+		.name = "text",
+		.units = "none",
+		.kind = KMMV_TEXT,
+	};
+	static const struct {
+		uint16_t id;
+		const char *name, *oneline;
+		const struct kmmv_field_info *field;
+	} builtin[] = {
+		{ KMMV_EVENT_HIT, "hit", "A counter was adjusted", &delta },
+		{ KMMV_EVENT_MARK, "mark", "A text that kernel code left",
+		  &text },
+	};
+	struct kmmv_type *type;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < sizeof(builtin) / sizeof(builtin[0]); i++) {
+		err = type_append(k, builtin[i].id, builtin[i].name);
+		if (err)
+			break;
+		type = &k->table.types[i];
+		err = set_oneline(k, type, builtin[i].oneline);
+		if (!err)
+			err = field_append(k, type, builtin[i].field);
+	}
+	k->table.types_changed = false;
+	return err;
+}
+
+void kmmv_types_fini(struct kmmv *k)
+{
+	struct kmmv_table *t = &k->table;
+	uint32_t i, n;
+
+	for (i = 0; i < t->nr_types; i++) {
+		for (n = 0; n < t->types[i].nr_fields; n++) {
+			free(t->types[i].fields[n].name);
+			free(t->types[i].fields[n].units);
+		}
+		free(t->types[i].name);
+		free(t->types[i].oneline);
+		free(t->types[i].fields);
+		free(t->types[i].shown);
+	}
+	free(t->types);
+}
+
+/* At an "end": a type that changed is shown from now on as it is. */
+int kmmv_types_end(struct kmmv *k)
+{
+	struct kmmv_table *t = &k->table;
+	struct kmmv_field_info *shown;
+	struct kmmv_type *type;
+	uint32_t i, n;
+
+	if (!t->types_changed && t->nr_shown == t->nr_types)
+		return 0;
+	for (i = 0; i < t->nr_types; i++) {
+		type = &t->types[i];
+		n = type->nr_fields;
+		shown = reallocarray(type->shown, n ? n : 1, sizeof(*shown));
+		if (!shown)
+			return kmmv_fail_nomem(k);
+		while (n--) {
+			shown[n] = type->fields[n].info;
+			shown[n].name = type->fields[n].name;
+			shown[n].units = type->fields[n].units;
+		}
+		type->shown = shown;
+		type->info.fields = shown;
+		type->info.nr_fields = type->nr_fields;
+	}
+	t->nr_shown = t->nr_types;
+	t->types_changed = false;
+	return 0;
+}
+
+const struct kmmv_type_info *kmmv_type(const struct kmmv *k, uint32_t index)
+{
+	return index < k->table.nr_shown ? &k->table.types[index].info : NULL;
+}
+
+const struct kmmv_type_info *kmmv_type_by_id(const struct kmmv *k, uint16_t id)
+{
+	struct kmmv_type *type = type_by_id(&k->table, id);
+
+	return type ? kmmv_type(k, (uint32_t)(type - k->table.types)) : NULL;
+}
+
+const struct kmmv_instance_info *
+kmmv_record_instance(const struct kmmv *k, const struct kmmv_record *record)
+{
+	const struct kmmv_instance_info *in;
+
+	in = kmmv_instance(k, record->instance);
+	if (!in || in->state == KMMV_FREE ||
+	    (uint16_t)in->incarnation != record->incarnation)
+		return NULL;
+	return in;
+}
+
+static int put_value(const struct kmmv_field_info *field, uint64_t value,
+		     char *text, size_t size)
+{
+	unsigned int unused = 64 - 8U * field->size;
+
+	switch (field->kind) {
+	case KMMV_SIGNED:
+		return snprintf(text, size, "%" PRId64,
+				(int64_t)(value << unused) >> unused);
+	case KMMV_HEX:
+		return snprintf(text, size, "%#" PRIx64, value);
+	case KMMV_TIME:
+		return snprintf(text, size, "%" PRIu64 ".%09" PRIu64,
+				value / 1000000000, value % 1000000000);
+	default:
+		return snprintf(text, size, "%" PRIu64, value);
+	}
+}
+
+/* Up to the first NUL; what would break a line or its quotes is escaped. */
+static int put_text(const unsigned char *from, size_t n, char *text,
+		    size_t size)
+{
+	char part[5];
+	size_t i, j, at = 0;
+
+	for (i = 0; i < n && from[i]; i++) {
+		if (from[i] == '"' || from[i] == '\\')
+			snprintf(part, sizeof(part), "\\%c", from[i]);
+		else if (from[i] == '\n')
+			strcpy(part, "\\n");
+		else if (from[i] < 0x20 || from[i] == 0x7f)
+			snprintf(part, sizeof(part), "\\x%02x", from[i]);
+		else
+			snprintf(part, sizeof(part), "%c", from[i]);
+		for (j = 0; part[j]; j++, at++)
+			if (at + 1 < size)
+				text[at] = part[j];
+	}
+	if (size)
+		text[at < size ? at : size - 1] = '\0';
+	return (int)at;
+}
+
+int kmmv_field_text(const struct kmmv_field_info *field,
+		    const struct kmmv_record *record, char *text, size_t size)
+{
+	const unsigned char *from = record->payload;
+	uint32_t room = record->size, n = field->size;
+	uint64_t value = 0;
+	uint32_t value32;
+	uint16_t value16;
+
+	if (field->kind == KMMV_TEXT && field->offset <= room) {
+		if (!n || n > room - field->offset)
+			n = room - field->offset;
+		return put_text(n ? from + field->offset : NULL, n, text, size);
+	}
+	if (field->offset > room || n > room - field->offset)
+		return snprintf(text, size, "?");
+	from += field->offset;
+	switch (n) {
+	case 1:
+		value = *from;
+		break;
+	case 2:
+		memcpy(&value16, from, 2);
+		value = value16;
+		break;
+	case 4:
+		memcpy(&value32, from, 4);
+		value = value32;
+		break;
+	case 8:
+		memcpy(&value, from, 8);
+		break;
+	default:
+		return snprintf(text, size, "?");
+	}
+	return put_value(field, value, text, size);
+}
