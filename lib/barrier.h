@@ -84,6 +84,22 @@ static inline void kmmv_rmb(void)
 #endif
 }
 
+/*
+ * Whole words that may be stored to meanwhile: then what was copied is not used.
+ * The writer's stores have no order, which ThreadSanitizer would call a race.
+ */
+#ifdef __SANITIZE_THREAD__
+__attribute__((no_sanitize("thread")))
+#endif
+static inline void kmmv_copy_racy(void *to, const void *kfrom, uint32_t size)
+{
+	const volatile uint32_t *from = kfrom;
+	uint32_t *words = to, i;
+
+	for (i = 0; i < size / 4; i++)
+		words[i] = from[i];
+}
+
 static inline void kmmv_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

@@ -138,8 +138,14 @@ int kmmv_capture(struct kmmv *handle, const char *dir);
  * Events: rings, kmmv(5).
  *
  * A ring handle is a snapshot reader until it claims the ring: then it is the one
- * consumer, and what it reads is gone. Both give records of all CPUs in the order
- * of their time. Not thread safe; use one per thread.
+ * consumer, and what it reads is gone. Not thread safe; use one per thread.
+ *
+ * The order: records of one CPU come in the order of their events. Those of all
+ * CPUs come in the order of their time, unless a writer took longer than a
+ * millisecond from its event's stamp to its end (a CPU of a virtual machine that
+ * did not run) or the CPUs' clocks disagree: such a record comes late, and is
+ * counted in kmmv_ring_info.late. For that a record that others may still
+ * precede is held back for a millisecond, and not longer.
  */
 struct kmmv_ring;
 
@@ -163,15 +169,18 @@ struct kmmv_ring_info {
 	bool overwrite;		/* else producer/consumer */
 	bool consumer;		/* this handle is */
 	uint64_t epoch, incarnation;
+	uint64_t late;		/* records that came after a younger one */
+	uint64_t malformed;	/* pages that made no sense; their rest counts as lost */
 };
 
 struct kmmv_ring_stats;
 struct kmmv_ring_clock;
 
 /*
- * Open DIR/ring/NAME and map it. -ENOENT, -EACCES: the device, as open(2);
- * -ENODEV: the ring was never enabled; -EPROTO, -EOPNOTSUPP, -EBADMSG, -ENODATA,
- * -ENOMEM as kmmv_open().
+ * Open DIR/ring/NAME, a character device or a memfd sealed against shrinking, and
+ * map it; other files are refused with -EPROTO. -ENOENT, -EACCES: the device, as
+ * open(2); -ENODEV: the ring was never enabled; -EPROTO, -EOPNOTSUPP, -EBADMSG,
+ * -ENODATA, -ENOMEM as kmmv_open().
  */
 int kmmv_ring_open(const char *dir, const char *name, struct kmmv_ring **ring);
 void kmmv_ring_close(struct kmmv_ring *ring);
@@ -185,15 +194,21 @@ int kmmv_ring_claim(struct kmmv_ring *ring);
  * The next record: 1, or 0 when there is none for now. Consumer: a record counts
  * as consumed once the next one is asked for; what was not goes to the next
  * consumer. Snapshot: every record that is in the buffer, then those that come,
- * each once; what was overwritten first is in lost.
+ * each once; what was overwritten, or consumed, before it was read is in lost,
+ * but not what was gone before the first record. Losses that no event has come
+ * behind are a record of their own, of type 0.
  */
 int kmmv_ring_next(struct kmmv_ring *ring, struct kmmv_record *record);
 
 /* Snapshot reader: begin again with the oldest record (or, END, behind the newest). */
 int kmmv_ring_seek(struct kmmv_ring *ring, bool end);
 
-/* Wait until there may be a record: 1, or 0 after TIMEOUT_MS (-1: for ever). */
+/* Wait until there may be a record: 1, or 0 after TIMEOUT_MS (-1: for ever), or
+ * -EINTR. Snapshot readers look every 16 ms or more often. */
 int kmmv_ring_wait(struct kmmv_ring *ring, int timeout_ms);
+/* Descriptor that polls readable when there is something to be taken; -ENODEV for
+ * a snapshot reader. A record that is held back does not make it readable: call
+ * kmmv_ring_next() again a millisecond after it returned 0. */
 int kmmv_ring_pollfd(const struct kmmv_ring *ring);
 /* Bytes on one CPU from which on kmmv_ring_wait() returns before its timeout. */
 int kmmv_ring_watermark(struct kmmv_ring *ring, uint32_t bytes);

@@ -63,7 +63,7 @@ static int open_file(struct kmmv *k, const char *name, int *fdp,
 }
 
 /* A memfd on huge pages can be SIGBUS although it is sealed. */
-static bool is_sealed(int fd)
+bool kmmv_map_is_sealed(int fd)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct statfs fs;
@@ -285,7 +285,7 @@ int kmmv_map_open(struct kmmv *k, const char *dir)
 		k->kind = KMMV_DEVICE;
 		return map_area(k, UINT64_MAX);
 	}
-	if (is_sealed(k->counters_fd)) {
+	if (kmmv_map_is_sealed(k->counters_fd)) {
 		k->kind = KMMV_SEALED;
 		/* The length again: until it was sealed it could shrink. */
 		if (fstat(k->counters_fd, &st))

@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rings: the handle, and records of all CPUs in the order of their time.
+ *
+ * The order. Each CPU's events come in the order of their stamps. The earliest
+ * of the lanes' heads is the next record if no lane that is dry can still come
+ * up with an earlier one: a writer stamps its event, and commits it a little
+ * later. So dry lanes are looked at again, in a batch, and then a head goes out
+ *
+ *	- if its stamp is KMMV_SLACK_NS older than the batch, or
+ *	- if it was there already KMMV_SLACK_NS before the batch, whatever the
+ *	  clocks say, or
+ *	- if no lane is dry.
+ *
+ * A writer that takes longer than that from stamp to commit has its events come
+ * late, and they are counted; none is held back, or left out, for the order.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ring.h"
+#include "barrier.h"
+
+enum {
+	PASSES = 4,		/* batches in a row where a lane is in a hurry */
+	NAP_MIN_MS = 1,
+	NAP_MAX_MS = 16,
+	END_TRIES = 64,
+};
+
+/* The clocks go their own ways no further than this takes. */
+#define CLOCK_AGE_NS 100000000ULL
+
+static _Thread_local char open_error[sizeof(((struct kmmv_ring *)0)->error)];
+
+uint64_t kmmv_ring_monotonic(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int ring_ioctl(struct kmmv_ring *r, unsigned long request, void *arg)
+{
+	int n;
+
+	do {
+		n = ioctl(r->fd, request, arg);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
+}
+
+/* Drops that the writers have counted, and that were not told of. */
+static uint64_t drops_pending(const struct kmmv_lane *lane)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < KMMV_DROP_NR; i++)
+		sum += kmmv_load64(kmmv_kword(&lane->kwriter->dropped[i]));
+	return sum > lane->noted ? sum - lane->noted : 0;
+}
+
+/* As if nothing had been read. */
+static int lane_reset(struct kmmv_ring *r, struct kmmv_lane *lane)
+{
+	lane->seq = 0;
+	lane->gone = false;
+	lane->known = false;
+	lane->sequence = 0;
+	lane->lost = 0;
+	lane->dropped = 0;
+	lane->more = false;
+	lane->cursor = (struct kmmv_cursor){ 0 };
+	lane->noted = 0;
+	lane->noted = drops_pending(lane);
+	return r->consumer ? 0 : kmmv_snapshot_init(r, lane);
+}
+
+static int lane_new(struct kmmv_ring *r, uint32_t cpu)
+{
+	const struct kmmv_ring_header *h = &r->header;
+	const char *area = (const char *)r->map + h->cpu_offset +
+			   cpu * h->cpu_stride;
+	struct kmmv_lane *lane = calloc(1, sizeof(*lane));
+
+	if (!lane)
+		return kmmv_ring_fail_nomem(r);
+	lane->cpu = cpu;
+	lane->kwriter = (const void *)(area + h->writer_offset);
+	lane->kreader = (const void *)(area + h->reader_offset);
+	lane->kpages = area + h->data_offset;
+	r->lanes[cpu] = lane;
+	r->nr_lanes++;
+	return lane_reset(r, lane);
+}
+
+static void lane_free(struct kmmv_lane *lane)
+{
+	if (!lane)
+		return;
+	free(lane->copy);
+	free(lane->ids);
+	free(lane->queue);
+	free(lane);
+}
+
+/* Lanes for CPUs that have come to life. */
+static int rise(struct kmmv_ring *r)
+{
+	uint64_t risen;
+	uint32_t i, bit;
+	int err = 0;
+
+	for (i = 0; i < r->mask_words; i++) {
+		risen = kmmv_ring_risen(r, i);
+		for (; risen && !err; risen &= risen - 1) {
+			bit = (uint32_t)__builtin_ctzll(risen);
+			err = lane_new(r, i * 64 + bit);
+		}
+	}
+	return err ?: kmmv_merge_room(r);
+}
+
+/* The lane of a CPU that the kernel named, or NULL. */
+struct kmmv_lane *kmmv_ring_lane(struct kmmv_ring *r, uint32_t cpu)
+{
+	if (!r->lanes[cpu] && rise(r))
+		return NULL;
+	if (!r->lanes[cpu])
+		kmmv_ring_fail(r, -EBADMSG,
+			       "%s: events of CPU %u, which has no pages",
+			       r->path, cpu);
+	return r->lanes[cpu];
+}
+
+/* The three clocks, from not longer ago than they are good for. */
+static int clock_fetch(struct kmmv_ring *r, uint64_t now)
+{
+	int err;
+
+	if (r->clock_error || (r->clock_known &&
+			       now - r->clock.monotonic < CLOCK_AGE_NS))
+		return r->clock_error;
+	err = r->ioctl(r, KMMV_RING_IOC_CLOCK, &r->clock);
+	r->clock_known = !err;
+	r->clock_error = err;
+	return err;
+}
+
+/* The ring's clock when CLOCK_MONOTONIC is NOW; 0 if there is no telling. */
+static uint64_t ring_time(struct kmmv_ring *r, uint64_t now)
+{
+	if (clock_fetch(r, now))
+		return 0;
+	return r->clock.ring + (now - r->clock.monotonic);
+}
+
+/* The next record of a lane becomes its head. */
+static bool lane_advance(struct kmmv_ring *r, struct kmmv_lane *lane)
+{
+	bool more = true;
+	int n;
+
+	while (more) {
+		n = kmmv_event_next(&lane->cursor, &lane->head);
+		if (n == 1) {
+			lane->head.cpu = lane->cpu;
+			lane->head.lost = lane->lost;
+			lane->head.dropped = lane->dropped;
+			lane->head.sequence = lane->sequence++;
+			lane->lost = 0;
+			lane->dropped = 0;
+			return true;
+		}
+		if (n < 0) {
+			r->malformed++;
+			lane->gone = true;
+			lane->cursor.pos = lane->cursor.end;
+		}
+		if (r->consumer) {
+			more = kmmv_consume_refill(r, lane);
+			r->again |= !more && lane->more;
+		} else {
+			more = kmmv_snapshot_refill(r, lane);
+			lane->seen = kmmv_ring_monotonic();
+		}
+	}
+	return false;
+}
+
+/* Losses behind which nothing has come are a record, too. */
+static bool lane_losses(struct kmmv_lane *lane, uint64_t ring_now)
+{
+	uint64_t pending = drops_pending(lane);
+
+	if (!pending && !lane->lost && !lane->dropped)
+		return false;
+	lane->noted += pending;
+	lane->ahead += pending;
+	lane->head = (struct kmmv_record){
+		.time = lane->cursor.time,
+		.lost = lane->lost,
+		.dropped = lane->dropped + pending,
+		.cpu = lane->cpu,
+		.instance = KMMV_EVENT_NO_INSTANCE,
+		.sequence = lane->sequence,
+	};
+	if (ring_now > lane->cursor.time + KMMV_SLACK_NS)
+		lane->head.time = ring_now - KMMV_SLACK_NS;
+	lane->lost = 0;
+	lane->dropped = 0;
+	lane->seen = kmmv_ring_monotonic();
+	return true;
+}
+
+/* A look at all lanes that are dry. */
+static int batch(struct kmmv_ring *r)
+{
+	uint64_t now = kmmv_ring_monotonic(), ring_now = ring_time(r, now);
+	struct kmmv_lane *lane;
+	uint32_t cpu;
+	int err;
+
+	err = rise(r);
+	if (!err && r->consumer)
+		err = kmmv_consume_give_back(r);
+	if (!err && r->consumer)
+		err = kmmv_consume_take(r);
+	if (err)
+		return err;
+	r->again = false;
+	r->hungry = false;
+	for (cpu = 0; cpu < r->header.nr_cpus; cpu++) {
+		lane = r->lanes[cpu];
+		if (!lane || lane->full)
+			continue;
+		if (!lane_advance(r, lane) && !lane_losses(lane, ring_now))
+			continue;
+		lane->full = true;
+		kmmv_merge_push(r, lane);
+	}
+	r->batch = now;
+	r->horizon = ring_now > KMMV_SLACK_NS ? ring_now - KMMV_SLACK_NS : 0;
+	return 0;
+}
+
+/* May the earliest head go out? */
+static bool is_ripe(const struct kmmv_ring *r)
+{
+	const struct kmmv_lane *lane;
+
+	if (!r->nr_heap)
+		return false;
+	lane = r->heap[0];
+	return r->nr_heap == r->nr_lanes || lane->head.time <= r->horizon ||
+	       (int64_t)(r->batch - lane->seen) >= (int64_t)KMMV_SLACK_NS;
+}
+
+/* The record that was handed over is done with. */
+static void pass_current(struct kmmv_ring *r)
+{
+	struct kmmv_lane *lane = r->current;
+
+	if (!lane)
+		return;
+	r->current = NULL;
+	if (r->consumer)
+		kmmv_consume_passed(lane);
+	if (lane_advance(r, lane)) {
+		kmmv_merge_changed(r);
+		return;
+	}
+	lane->full = false;
+	kmmv_merge_pop(r);
+}
+
+int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *record)
+{
+	int pass, err;
+
+	pass_current(r);
+	for (pass = 0;; pass++) {
+		if (!r->hungry && (!r->again || pass == PASSES) && is_ripe(r))
+			break;
+		if (pass == PASSES || (pass && !r->again))
+			return 0;
+		err = batch(r);
+		if (err)
+			return err;
+	}
+	r->current = r->heap[0];
+	*record = r->current->head;
+	if (record->time < r->last_time)
+		r->late++;
+	else
+		r->last_time = record->time;
+	return 1;
+}
+
+/* Lanes as if nothing had been read. */
+static int reset(struct kmmv_ring *r)
+{
+	uint32_t cpu;
+	int err;
+
+	r->current = NULL;
+	r->nr_heap = 0;
+	r->again = false;
+	r->last_time = 0;
+	err = rise(r);
+	for (cpu = 0; !err && cpu < r->header.nr_cpus; cpu++) {
+		if (!r->lanes[cpu])
+			continue;
+		r->lanes[cpu]->full = false;
+		err = lane_reset(r, r->lanes[cpu]);
+	}
+	return err;
+}
+
+int kmmv_ring_seek(struct kmmv_ring *r, bool end)
+{
+	unsigned int tries;
+	uint32_t cpu;
+	int err;
+
+	if (r->consumer)
+		return kmmv_ring_fail(r, -EINVAL,
+				      "%s: what was consumed is gone",
+				      r->path);
+	err = reset(r);
+	for (cpu = 0; end && !err && cpu < r->header.nr_cpus; cpu++) {
+		if (!r->lanes[cpu])
+			continue;
+		for (tries = 0; tries < END_TRIES; tries++)
+			if (kmmv_snapshot_end(r, r->lanes[cpu]))
+				break;
+		r->lanes[cpu]->lost = 0;
+		r->lanes[cpu]->dropped = 0;
+		r->lanes[cpu]->noted += drops_pending(r->lanes[cpu]);
+	}
+	return err;
+}
+
+int kmmv_ring_claim(struct kmmv_ring *r)
+{
+	int err;
+
+	if (r->consumer)
+		return 0;
+	err = kmmv_consume_claim(r);
+	if (err)
+		return err;
+	r->consumer = true;
+	return reset(r);
+}
+
+static int nap(struct kmmv_ring *r, uint64_t ns)
+{
+	struct timespec time = {
+		.tv_sec = (time_t)(ns / 1000000000),
+		.tv_nsec = (long)(ns % 1000000000),
+	};
+
+	if (nanosleep(&time, NULL))
+		return kmmv_ring_fail(r, -errno, "%s: %s", r->path,
+				      strerror(errno));
+	return 0;
+}
+
+/* A head is there and not ripe: it will be, whatever else comes. */
+static int wait_ripe(struct kmmv_ring *r, uint64_t limit)
+{
+	uint64_t now = kmmv_ring_monotonic();
+	uint64_t until = r->heap[0]->seen + KMMV_SLACK_NS;
+	int err = 0;
+
+	if (until > limit) {
+		if (limit > now)
+			err = nap(r, limit - now);
+		return err;
+	}
+	if (until > now)
+		err = nap(r, until - now);
+	return err ?: 1;
+}
+
+static int wait_device(struct kmmv_ring *r, int timeout_ms)
+{
+	struct pollfd pollfd = { .fd = r->fd, .events = POLLIN };
+	int n;
+
+	n = kmmv_consume_give_back(r);
+	if (n)
+		return n;
+	n = poll(&pollfd, 1, timeout_ms);
+	if (n < 0)
+		return kmmv_ring_fail(r, -errno, "%s: %s", r->path,
+				      strerror(errno));
+	if (n && !(pollfd.revents & POLLIN))
+		return kmmv_ring_fail(r, -ENODEV, "%s: the ring is gone",
+				      r->path);
+	return n;
+}
+
+/* A snapshot reader is not told: it looks, ever less often. */
+static int wait_snapshot(struct kmmv_ring *r, uint64_t limit)
+{
+	uint64_t ms = NAP_MIN_MS, now, ns;
+	int err;
+
+	for (;;) {
+		err = batch(r);
+		if (err)
+			return err;
+		if (r->nr_heap)
+			return 1;
+		now = kmmv_ring_monotonic();
+		if (now >= limit)
+			return 0;
+		ns = ms * 1000000;
+		err = nap(r, ns < limit - now ? ns : limit - now);
+		if (err)
+			return err;
+		ms = ms < NAP_MAX_MS ? ms * 2 : NAP_MAX_MS;
+	}
+}
+
+int kmmv_ring_wait(struct kmmv_ring *r, int timeout_ms)
+{
+	uint64_t limit = UINT64_MAX;
+
+	if (r->current)
+		return 1;
+	if (timeout_ms >= 0)
+		limit = kmmv_ring_monotonic() + (uint64_t)timeout_ms * 1000000;
+	if (r->nr_heap)
+		return wait_ripe(r, limit);
+	if (r->consumer)
+		return wait_device(r, timeout_ms);
+	return wait_snapshot(r, limit);
+}
+
+int kmmv_ring_pollfd(const struct kmmv_ring *r)
+{
+	return r->consumer ? r->fd : -ENODEV;
+}
+
+int kmmv_ring_watermark(struct kmmv_ring *r, uint32_t bytes)
+{
+	__u32 watermark = bytes;
+	int err = r->ioctl(r, KMMV_RING_IOC_WATERMARK, &watermark);
+
+	if (err)
+		kmmv_ring_fail(r, err, "%s: watermark: %s", r->path,
+			       strerror(-err));
+	return err;
+}
+
+int kmmv_ring_get_stats(struct kmmv_ring *r, uint32_t cpu,
+			struct kmmv_ring_stats *stats)
+{
+	int err;
+
+	memset(stats, 0, sizeof(*stats));
+	stats->cpu = cpu;
+	err = r->ioctl(r, KMMV_RING_IOC_STATS, stats);
+	if (err)
+		kmmv_ring_fail(r, err, "%s: statistics: %s", r->path,
+			       strerror(-err));
+	return err;
+}
+
+int kmmv_ring_realtime(struct kmmv_ring *r, uint64_t time, uint64_t *realtime)
+{
+	int err = clock_fetch(r, kmmv_ring_monotonic());
+
+	if (err)
+		return kmmv_ring_fail(r, err, "%s: clock: %s", r->path,
+				      strerror(-err));
+	*realtime = r->clock.realtime + (time - r->clock.ring);
+	return 0;
+}
+
+int kmmv_ring_open(const char *dir, const char *name, struct kmmv_ring **ring)
+{
+	struct kmmv_ring *r = calloc(1, sizeof(*r));
+	int err;
+
+	*ring = NULL;
+	if (!r) {
+		snprintf(open_error, sizeof(open_error), "out of memory");
+		return -ENOMEM;
+	}
+	r->ioctl = ring_ioctl;
+	err = kmmv_ring_map(r, dir, name);
+	if (!err)
+		err = rise(r);
+	if (err) {
+		memcpy(open_error, r->error, sizeof(open_error));
+		kmmv_ring_close(r);
+		return err;
+	}
+	*ring = r;
+	return 0;
+}
+
+/* The record that was handed over last is not consumed. */
+void kmmv_ring_close(struct kmmv_ring *r)
+{
+	uint32_t cpu;
+
+	if (!r)
+		return;
+	if (r->consumer)
+		kmmv_consume_give_back(r);
+	for (cpu = 0; r->lanes && cpu < r->header.nr_cpus; cpu++)
+		lane_free(r->lanes[cpu]);
+	free(r->heap);
+	free(r->ranges);
+	kmmv_ring_unmap(r);
+	free(r);
+}
+
+const char *kmmv_ring_error(const struct kmmv_ring *r)
+{
+	return r ? r->error : open_error;
+}
+
+void kmmv_ring_get_info(const struct kmmv_ring *r, struct kmmv_ring_info *info)
+{
+	const struct kmmv_ring_header *h = &r->header;
+
+	*info = (struct kmmv_ring_info){
+		.nr_cpus = h->nr_cpus,
+		.nr_alive = r->nr_lanes,
+		.page_size = h->page_size,
+		.ring_pages = h->ring_pages,
+		.spares = h->spares,
+		.overwrite = kmmv_load32(&r->kheader->mode) ==
+			     KMMV_RING_OVERWRITE,
+		.consumer = r->consumer,
+		.epoch = h->epoch,
+		.incarnation = h->incarnation,
+		.late = r->late,
+		.malformed = r->malformed,
+	};
+	_Static_assert(sizeof(info->name) == sizeof(h->name), "");
+	memcpy(info->name, h->name, sizeof(info->name));
+}

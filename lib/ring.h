@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A ring's handle, and what the units of the library call of each other.
+ *
+ * A lane is one CPU's way into the merge: a cursor over the bytes at hand, the
+ * record in front, and where more bytes come from. A snapshot reader's are a copy
+ * of one page, a consumer's lie in the mapping, in ranges that it has taken.
+ *
+ * As in handle.h, geometry is copied and checked once; what is read again from
+ * the mapping is checked against it each time.
+ */
+#ifndef KMMV_LIB_RING_H
+#define KMMV_LIB_RING_H
+
+#include <linux/kmmv_ring.h>
+
+#include "libkmmv.h"
+
+/* Where in a run of events we are. All of it is in [0, end) of bytes. */
+struct kmmv_cursor {
+	const unsigned char *bytes;	/* 4-byte aligned */
+	uint32_t pos, end;
+	uint64_t time;		/* of the event before pos */
+};
+
+/* A range that was taken, and when it was first seen. */
+struct kmmv_taken {
+	struct kmmv_ring_range range;
+	uint64_t seen;
+};
+
+enum { KMMV_WINDOW = 256 };
+
+struct kmmv_lane {
+	uint32_t cpu;
+	const char *kpages;	/* by id */
+	const struct kmmv_ring_writer *kwriter;
+	const struct kmmv_ring_reader *kreader;
+
+	struct kmmv_record head;
+	bool full;		/* there is a head: it is in the heap */
+	uint64_t seen;		/* CLOCK_MONOTONIC when head was there at last */
+	struct kmmv_cursor cursor;
+	uint64_t seq;		/* of the page it is on, 0 before the first */
+	bool gone;		/* there is nothing more on that page for us */
+	bool known;		/* sequence is: a difference to it is loss */
+	uint64_t sequence;	/* number of the event behind head */
+	uint64_t lost, dropped;	/* not yet told of: go with the next record */
+	uint64_t noted;		/* drops that were told of: see drops_pending() */
+	uint64_t ahead;		/* consumer: of those, before the kernel did */
+	bool more;		/* the last batch may have left something */
+
+	/* snapshot */
+	uint32_t id;		/* of the page */
+	unsigned char *copy;
+	uint64_t window_first;	/* ids[n] is of the page window_first + n */
+	uint32_t *ids;
+
+	/* consumer */
+	struct kmmv_taken *queue;	/* first: the one that is being read */
+	uint32_t queued, queue_first, queue_room;
+	bool reading;		/* the cursor is in the first of them */
+	uint64_t done_seq, consumed_seq;	/* released; consumed */
+	uint32_t done_end, consumed_end;
+	uint32_t done_pages;	/* consumed and not released */
+	uint64_t gave_way;	/* starved + contended, as of the last batch */
+};
+
+struct kmmv_ring {
+	char *path;
+	int fd;
+	/* The ioctl(2) that returns -errno; tests have their own. */
+	int (*ioctl)(struct kmmv_ring *r, unsigned long request, void *arg);
+	void *private;		/* theirs */
+
+	struct kmmv_ring_header header;	/* the copy */
+	const struct kmmv_ring_header *kheader;
+	const uint64_t *kalive;
+	uint64_t *possible, *alive;	/* masks, mask_words each */
+	uint32_t mask_words;
+	void *map;
+	size_t map_length;
+
+	bool consumer;
+	struct kmmv_lane **lanes;	/* by CPU, NULL if not alive */
+	uint32_t nr_lanes;
+	struct kmmv_lane **heap;	/* those that have a head */
+	uint32_t nr_heap, heap_room;
+	struct kmmv_lane *current;	/* whose head was handed over, or NULL */
+	bool again;		/* a lane ran dry that may have more */
+	bool hungry;		/* many pages are consumed and not released */
+	uint64_t batch;		/* CLOCK_MONOTONIC before the last batch */
+	uint64_t horizon;	/* see merge.c */
+	uint64_t last_time;	/* of the record that was handed over last */
+	uint64_t late, malformed;
+	struct kmmv_ring_range *ranges;
+
+	struct kmmv_ring_clock clock;	/* as last asked for */
+	bool clock_known;
+	int clock_error;	/* why there is none, or 0 */
+	char error[512];
+};
+
+/* A record is held back for so long: events of other CPUs may be older. */
+#define KMMV_SLACK_NS 1000000ULL
+
+/* ringmap.c */
+int kmmv_ring_fail(struct kmmv_ring *r, int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+int kmmv_ring_fail_nomem(struct kmmv_ring *r);
+int kmmv_ring_map(struct kmmv_ring *r, const char *dir, const char *name);
+void kmmv_ring_unmap(struct kmmv_ring *r);
+uint64_t kmmv_ring_risen(struct kmmv_ring *r, uint32_t word);
+
+/* event.c: 1 and the next event, 0 at the end, -EBADMSG for nonsense. */
+int kmmv_event_next(struct kmmv_cursor *cursor, struct kmmv_record *record);
+
+/* merge.c: the lane with the earliest head is heap[0]. */
+int kmmv_merge_room(struct kmmv_ring *r);
+void kmmv_merge_push(struct kmmv_ring *r, struct kmmv_lane *lane);
+void kmmv_merge_changed(struct kmmv_ring *r);
+void kmmv_merge_pop(struct kmmv_ring *r);
+
+/* snapshot.c: true if there are more bytes under the cursor. */
+bool kmmv_snapshot_refill(struct kmmv_ring *r, struct kmmv_lane *lane);
+int kmmv_snapshot_init(struct kmmv_ring *r, struct kmmv_lane *lane);
+bool kmmv_snapshot_end(struct kmmv_ring *r, struct kmmv_lane *lane);
+
+/* consume.c */
+int kmmv_consume_claim(struct kmmv_ring *r);
+int kmmv_consume_take(struct kmmv_ring *r);
+int kmmv_consume_give_back(struct kmmv_ring *r);
+void kmmv_consume_passed(struct kmmv_lane *lane);
+bool kmmv_consume_refill(struct kmmv_ring *r, struct kmmv_lane *lane);
+
+/* ring.c */
+struct kmmv_lane *kmmv_ring_lane(struct kmmv_ring *r, uint32_t cpu);
+uint64_t kmmv_ring_monotonic(void);
+
+/* What one page holds, for events. */
+static inline uint32_t kmmv_ring_room(const struct kmmv_ring *r)
+{
+	return r->header.page_size - (uint32_t)sizeof(struct kmmv_ring_page);
+}
+
+static inline const struct kmmv_ring_page *
+kmmv_lane_page(const struct kmmv_ring *r, const struct kmmv_lane *lane,
+	       uint32_t id)
+{
+	return (const void *)(lane->kpages +
+			      (size_t)id * r->header.page_size);
+}
+
+/* The kernel's and the C library's name of the one type. */
+static inline const uint64_t *kmmv_kword(const __u64 *kword)
+{
+	return (const uint64_t *)kword;
+}
+
+#endif /* KMMV_LIB_RING_H */

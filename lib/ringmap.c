@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Opening a ring: what its header claims, checked completely before any of it is
+ * used, and the mapping. As map.c does, only what cannot shrink is mapped.
+ *
+ * The area of a CPU may be touched once the CPU is in the alive mask, and the
+ * library has no other way to one than kmmv_ring_risen().
+ *
+ * Memory ordering:
+ *
+ *	ringmap:A  the alive mask, acquire - rings:C
+ *	    who sees a CPU alive can touch its area.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "handle.h"
+#include "ring.h"
+#include "barrier.h"
+
+enum { PAGE_MIN = 4096, PAGE_MAX = 1 << 20 };
+
+#define bad(r, what, ...)                                                    \
+	kmmv_ring_fail(r, -EBADMSG, "%s: the header is damaged: " what,      \
+		       (r)->path, ##__VA_ARGS__)
+
+int kmmv_ring_fail(struct kmmv_ring *r, int err, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(r->error, sizeof(r->error), format, ap);
+	va_end(ap);
+	return err;
+}
+
+int kmmv_ring_fail_nomem(struct kmmv_ring *r)
+{
+	return kmmv_ring_fail(r, -ENOMEM, "%s: out of memory",
+			      r->path ?: "kmmv");
+}
+
+static int fail_file(struct kmmv_ring *r, int err)
+{
+	const char *hint = "";
+
+	if (err == -ENOENT)
+		hint = "; is the kmmv module loaded (modprobe kmmv), and is there such a ring?";
+	else if (err == -EACCES || err == -EPERM)
+		hint = "; only root and the group of the device may read it";
+	else if (err == -ENODEV)
+		hint = "; the ring was never enabled";
+	return kmmv_ring_fail(r, err, "%s: %s%s", r->path, strerror(-err),
+			      hint);
+}
+
+static int check_version(struct kmmv_ring *r)
+{
+	const struct kmmv_ring_header *h = &r->header;
+
+	if (h->magic == __builtin_bswap64(KMMV_RING_MAGIC))
+		return kmmv_ring_fail(r, -EPROTO,
+				      "%s: written in the other byte order; read it on a machine of its own kind",
+				      r->path);
+	if (h->magic != KMMV_RING_MAGIC)
+		return kmmv_ring_fail(r, -EPROTO, "%s: not a kmmv ring",
+				      r->path);
+	if (h->major != KMMV_RING_MAJOR)
+		return kmmv_ring_fail(r, -EOPNOTSUPP,
+				      "%s: ABI %u.%u, this library reads %u.x; install the one that came with the module",
+				      r->path, h->major, h->minor,
+				      KMMV_RING_MAJOR);
+	if (h->features_incompat)
+		return kmmv_ring_fail(r, -EOPNOTSUPP,
+				      "%s: needs features %#" PRIx64 " that this library does not know; install a newer one",
+				      r->path, (uint64_t)h->features_incompat);
+	return 0;
+}
+
+static int check_scalars(struct kmmv_ring *r)
+{
+	const struct kmmv_ring_header *h = &r->header;
+
+	if (h->page_size < PAGE_MIN || h->page_size > PAGE_MAX ||
+	    (h->page_size & (h->page_size - 1)))
+		return bad(r, "page size %u", h->page_size);
+	if (h->size < sizeof(*h) || h->size > h->page_size)
+		return bad(r, "header of %u bytes", h->size);
+	if (!h->epoch || !h->incarnation)
+		return bad(r, "epoch or incarnation 0");
+	if (!h->nr_cpus)
+		return bad(r, "no CPU");
+	if (!h->ring_pages ||
+	    (uint64_t)h->ring_pages + h->spares + 1 != h->nr_pages)
+		return bad(r, "%u pages, of them %u in the ring and %u spare",
+			   h->nr_pages, h->ring_pages, h->spares);
+	if (h->mode != KMMV_RING_OVERWRITE && h->mode != KMMV_RING_CONSUME)
+		return bad(r, "mode %u", h->mode);
+	if (!memchr(h->name, '\0', sizeof(h->name)))
+		return bad(r, "a name without end");
+	return 0;
+}
+
+/* Both masks lie behind the header in the first page, apart. */
+static int check_masks(struct kmmv_ring *r)
+{
+	const struct kmmv_ring_header *h = &r->header;
+	uint64_t possible_end = (uint64_t)h->possible_offset + h->mask_size;
+	uint64_t alive_end = (uint64_t)h->alive_offset + h->mask_size;
+
+	if (h->mask_size % 8 || (uint64_t)h->mask_size * 8 < h->nr_cpus)
+		return bad(r, "CPU masks of %u bytes for %u CPUs",
+			   h->mask_size, h->nr_cpus);
+	if (h->possible_offset % 8 || h->possible_offset < h->size ||
+	    possible_end > h->page_size)
+		return bad(r, "mask of possible CPUs at %u",
+			   h->possible_offset);
+	if (h->alive_offset % 8 || h->alive_offset < h->size ||
+	    alive_end > h->page_size)
+		return bad(r, "mask of CPUs alive at %u", h->alive_offset);
+	if (h->possible_offset < alive_end && h->alive_offset < possible_end)
+		return bad(r, "the CPU masks overlap");
+	return 0;
+}
+
+/* [A, A + A_SIZE) and [B, B + B_SIZE) have no byte in common; no sum is too big. */
+static bool is_apart(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+	return a + a_size <= b || b + b_size <= a;
+}
+
+/* A page-aligned part of a CPU's area. */
+static bool is_part(const struct kmmv_ring_header *h, uint64_t offset,
+		    uint64_t size)
+{
+	return !(offset & (h->page_size - 1)) && offset <= h->cpu_stride &&
+	       size <= h->cpu_stride - offset;
+}
+
+static int check_areas(struct kmmv_ring *r)
+{
+	const struct kmmv_ring_header *h = &r->header;
+	/* 2^32 pages of 2^20 bytes. */
+	uint64_t page = h->page_size, data = h->nr_pages * page, areas, end;
+
+	if (h->cpu_stride & (page - 1) || h->cpu_stride > INT64_MAX)
+		return bad(r, "areas of %#" PRIx64 " bytes",
+			   (uint64_t)h->cpu_stride);
+	if (!is_part(h, h->writer_offset, page) ||
+	    !is_part(h, h->reader_offset, page) ||
+	    !is_part(h, h->data_offset, data))
+		return bad(r, "pages at %#" PRIx64 ", %#" PRIx64 " and %#" PRIx64 " of areas of %#" PRIx64 " bytes",
+			   (uint64_t)h->writer_offset,
+			   (uint64_t)h->reader_offset,
+			   (uint64_t)h->data_offset, (uint64_t)h->cpu_stride);
+	if (!is_apart(h->writer_offset, page, h->reader_offset, page) ||
+	    !is_apart(h->writer_offset, page, h->data_offset, data) ||
+	    !is_apart(h->reader_offset, page, h->data_offset, data))
+		return bad(r, "the parts of an area overlap");
+	if (h->cpu_offset & (page - 1) || h->cpu_offset < page ||
+	    __builtin_mul_overflow(h->nr_cpus, h->cpu_stride, &areas) ||
+	    __builtin_add_overflow(h->cpu_offset, areas, &end) ||
+	    end > h->length)
+		return bad(r, "%u CPU areas at %#" PRIx64 " in %#" PRIx64 " bytes",
+			   h->nr_cpus, (uint64_t)h->cpu_offset,
+			   (uint64_t)h->length);
+	return 0;
+}
+
+/* FILE_LENGTH is UINT64_MAX where only mmap(2) knows. */
+static int check_header(struct kmmv_ring *r, uint64_t file_length)
+{
+	int err;
+
+	err = check_version(r);
+	if (!err)
+		err = check_scalars(r);
+	if (!err)
+		err = check_masks(r);
+	if (!err)
+		err = check_areas(r);
+	if (err)
+		return err;
+	if (r->header.length > file_length)
+		return kmmv_ring_fail(r, -ENODATA,
+				      "%s: truncated: %" PRIu64 " of %" PRIu64 " bytes",
+				      r->path, file_length,
+				      (uint64_t)r->header.length);
+	if (r->header.length > PTRDIFF_MAX)
+		return kmmv_ring_fail(r, -ENOMEM,
+				      "%s: too long for this machine", r->path);
+	return 0;
+}
+
+/* LENGTH is that of the file, UINT64_MAX for a device. */
+static int map_header(struct kmmv_ring *r, uint64_t length)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t words[sizeof(r->header) / 8];
+	const uint64_t *kwords;
+	size_t i;
+
+	if (length < page)
+		return kmmv_ring_fail(r, -ENODATA, "%s: truncated", r->path);
+	kwords = mmap(NULL, page, PROT_READ, MAP_SHARED, r->fd, 0);
+	if (kwords == MAP_FAILED)
+		return fail_file(r, -errno);
+	for (i = 0; i < sizeof(words) / 8; i++)
+		words[i] = kmmv_load64(kwords + i);
+	munmap((void *)kwords, page);
+	memcpy(&r->header, words, sizeof(words));
+	return check_header(r, length);
+}
+
+static int take_possible(struct kmmv_ring *r, const uint64_t *kmask)
+{
+	uint32_t nr = r->header.nr_cpus, i;
+
+	for (i = 0; i < r->mask_words; i++)
+		r->possible[i] = kmmv_load64(kmask + i);
+	if (!kmmv_mask_weight(r->possible, r->mask_words))
+		return bad(r, "no CPU is possible");
+	for (i = nr; i < r->mask_words * 64; i++)
+		if (kmmv_mask_test(r->possible, i))
+			return bad(r, "CPU %u is possible, of %u", i, nr);
+	return 0;
+}
+
+static int map_area(struct kmmv_ring *r, uint64_t length)
+{
+	const struct kmmv_ring_header *h = &r->header;
+	const char *base;
+	int err;
+
+	err = map_header(r, length);
+	if (err)
+		return err;
+	r->mask_words = h->mask_size / 8;
+	r->possible = calloc(r->mask_words, 8);
+	r->alive = calloc(r->mask_words, 8);
+	r->lanes = calloc(h->nr_cpus, sizeof(*r->lanes));
+	if (!r->possible || !r->alive || !r->lanes)
+		return kmmv_ring_fail_nomem(r);
+	base = mmap(NULL, h->length, PROT_READ, MAP_SHARED, r->fd, 0);
+	if (base == MAP_FAILED)
+		return fail_file(r, -errno);
+	r->map = (void *)base;
+	r->map_length = h->length;
+	r->kheader = (const void *)base;
+	r->kalive = (const void *)(base + h->alive_offset);
+	return take_possible(r, (const void *)(base + h->possible_offset));
+}
+
+static bool is_name(const char *name)
+{
+	return *name && strlen(name) <= KMMV_RING_NAME_MAX &&
+	       !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..");
+}
+
+int kmmv_ring_map(struct kmmv_ring *r, const char *dir, const char *name)
+{
+	struct stat st;
+
+	r->fd = -1;
+	if (asprintf(&r->path, "%s/ring/%s", dir, name) < 0) {
+		r->path = NULL;
+		return kmmv_ring_fail_nomem(r);
+	}
+	if (!is_name(name))
+		return kmmv_ring_fail(r, -ENOENT, "%s: not a ring's name",
+				      r->path);
+	/* O_NONBLOCK: a FIFO that somebody left there must not hang us. */
+	r->fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (r->fd < 0 || fstat(r->fd, &st))
+		return fail_file(r, -errno);
+	if (S_ISCHR(st.st_mode))
+		return map_area(r, UINT64_MAX);
+	if (!kmmv_map_is_sealed(r->fd))
+		return kmmv_ring_fail(r, -EPROTO,
+				      "%s: neither a device nor a sealed memfd; rings are not read from files",
+				      r->path);
+	/* The length again: until it was sealed it could shrink. */
+	if (fstat(r->fd, &st))
+		return fail_file(r, -errno);
+	return map_area(r, (uint64_t)st.st_size);
+}
+
+void kmmv_ring_unmap(struct kmmv_ring *r)
+{
+	if (r->map)
+		munmap(r->map, r->map_length);
+	if (r->fd >= 0)
+		close(r->fd);
+	free(r->possible);
+	free(r->alive);
+	free(r->lanes);
+	free(r->path);
+}
+
+/*
+ * CPUs of a word of the alive mask that were not known to be alive. A CPU whose
+ * area may be touched has been returned here.
+ */
+uint64_t kmmv_ring_risen(struct kmmv_ring *r, uint32_t word)
+{
+	uint64_t risen;
+
+	/* ringmap:A pairs with rings:C: their areas are there. */
+	risen = kmmv_load64_acquire(&r->kalive[word]);
+	risen &= r->possible[word] & ~r->alive[word];
+	r->alive[word] |= risen;
+	return risen;
+}

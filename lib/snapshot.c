@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A snapshot reader's bytes: copies of pages, each checked to have been the same
+ * page before and after. No system call, and writers do not notice.
+ *
+ * A page that has a younger one beside it is complete; so before the youngest
+ * that we know is left, the younger one is found first, and then the rest of the
+ * old one is copied. Pages that were missed show as a difference between the
+ * number of the next event and that of the page's first.
+ *
+ * Memory ordering; the writers' side is in kmod/ring.c:
+ *
+ *	snapshot:A  seq before commit, acquire - ring:D
+ *	    the commit is that of the page, or 0; the pages before it are
+ *	    complete.
+ *	snapshot:B  commit before the events, acquire - ring:A
+ *	    there are events up to there.
+ *	snapshot:C  the copy before seq again - ring:E
+ *	    the same number: nothing of the copy is of a later page.
+ *	snapshot:D  the writers' seq before the pages', acquire - ring:F
+ *	    a page that was begun is found.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "ring.h"
+#include "barrier.h"
+
+enum { NO_ID = UINT32_MAX, TRIES = 8 };
+
+static uint64_t load_seq(const struct kmmv_ring_page *kpage)
+{
+	/* snapshot:A pairs with ring:D. */
+	return kmmv_load64_acquire(kmmv_kword(&kpage->seq));
+}
+
+/*
+ * Bytes FROM up to the commit, of the page if it is SEQ. Returns where they end;
+ * -ESTALE if it is another page by now, -EBADMSG if they cannot be.
+ */
+static int copy_page(const struct kmmv_ring *r, struct kmmv_lane *lane,
+		     uint32_t id, uint64_t seq, uint32_t from,
+		     struct kmmv_ring_page *header)
+{
+	const struct kmmv_ring_page *kpage = kmmv_lane_page(r, lane, id);
+	uint64_t commit;
+	bool sane;
+
+	if (load_seq(kpage) != seq)
+		return -ESTALE;
+	/* snapshot:B pairs with ring:A. */
+	commit = kmmv_load64_acquire(kmmv_kword(&kpage->commit));
+	header->time = kmmv_load64(kmmv_kword(&kpage->time));
+	header->first = kmmv_load64(kmmv_kword(&kpage->first));
+	header->dropped = kmmv_load64(kmmv_kword(&kpage->dropped));
+	sane = commit <= kmmv_ring_room(r) && commit % 4 == 0 && commit >= from;
+	if (sane)
+		kmmv_copy_racy(lane->copy + from, kpage->data + from,
+			       (uint32_t)commit - from);
+	/* snapshot:C pairs with ring:E. */
+	kmmv_rmb();
+	if (kmmv_load64(kmmv_kword(&kpage->seq)) != seq)
+		return -ESTALE;
+	return sane ? (int)commit : -EBADMSG;
+}
+
+/* More of the page that the lane is on. */
+static bool pull(struct kmmv_ring *r, struct kmmv_lane *lane)
+{
+	struct kmmv_cursor *c = &lane->cursor;
+	struct kmmv_ring_page header;
+	int end;
+
+	if (!lane->seq || lane->gone)
+		return false;
+	end = copy_page(r, lane, lane->id, lane->seq, c->pos, &header);
+	if (end < 0) {
+		r->malformed += end == -EBADMSG;
+		lane->gone = true;
+		return false;
+	}
+	if ((uint32_t)end <= c->pos)
+		return false;
+	c->end = (uint32_t)end;
+	return true;
+}
+
+/* What was lost and dropped up to a page that follows on the one before it. */
+static void account(struct kmmv_lane *lane, const struct kmmv_ring_page *header)
+{
+	if (lane->known && header->first > lane->sequence)
+		lane->lost += header->first - lane->sequence;
+	else if (!lane->known && header->dropped < lane->noted)
+		lane->noted = header->dropped;
+	if (header->dropped > lane->noted) {
+		lane->dropped += header->dropped - lane->noted;
+		lane->noted = header->dropped;
+	}
+	lane->known = true;
+	lane->sequence = header->first;
+}
+
+/* Go to a page: 1; 0 if nothing is on it yet; -ESTALE if it has gone. */
+static int begin(struct kmmv_ring *r, struct kmmv_lane *lane, uint32_t id,
+		 uint64_t seq)
+{
+	struct kmmv_ring_page header;
+	int end = copy_page(r, lane, id, seq, 0, &header);
+
+	if (!end || end == -ESTALE)
+		return end;
+	lane->seq = seq;
+	lane->id = id;
+	lane->gone = end < 0;
+	r->malformed += lane->gone;
+	if (lane->gone)
+		return -ESTALE;
+	account(lane, &header);
+	lane->cursor = (struct kmmv_cursor){
+		.bytes = lane->copy,
+		.end = (uint32_t)end,
+		.time = header.time,
+	};
+	return 1;
+}
+
+/*
+ * The first page behind the lane's, and a window of those that follow it. A page
+ * may be begun behind the back of a look at all of them, and a younger one then
+ * be found; so the first is the first only if a second look says so, too.
+ */
+static bool scan(struct kmmv_ring *r, struct kmmv_lane *lane)
+{
+	uint64_t first, seq;
+	unsigned int tries;
+	uint32_t id;
+	bool sure;
+
+	for (tries = 0; tries < TRIES; tries++) {
+		first = UINT64_MAX;
+		for (id = 0; id < r->header.nr_pages; id++) {
+			seq = load_seq(kmmv_lane_page(r, lane, id));
+			if (seq > lane->seq && seq < first)
+				first = seq;
+		}
+		if (first == UINT64_MAX)
+			return false;
+		for (id = 0; id < KMMV_WINDOW; id++)
+			lane->ids[id] = NO_ID;
+		lane->window_first = first;
+		sure = true;
+		for (id = 0; id < r->header.nr_pages; id++) {
+			seq = load_seq(kmmv_lane_page(r, lane, id));
+			if (seq > lane->seq && seq < first)
+				sure = false;
+			else if (seq >= first && seq - first < KMMV_WINDOW)
+				lane->ids[seq - first] = id;
+		}
+		if (sure && lane->ids[0] != NO_ID)
+			return true;
+	}
+	return false;
+}
+
+/* The page behind the lane's; *SEQ is 0 if there is none. */
+static uint32_t find_next(struct kmmv_ring *r, struct kmmv_lane *lane,
+			  uint64_t *seq)
+{
+	uint64_t want = lane->seq + 1;
+	uint32_t id;
+
+	/* A ring that nobody takes pages from is in the order of ids. */
+	id = lane->id + 1 == r->header.ring_pages ? 0 : lane->id + 1;
+	*seq = want;
+	if (id < r->header.nr_pages &&
+	    load_seq(kmmv_lane_page(r, lane, id)) == want)
+		return id;
+	if (want - lane->window_first < KMMV_WINDOW) {
+		id = lane->ids[want - lane->window_first];
+		if (id != NO_ID &&
+		    load_seq(kmmv_lane_page(r, lane, id)) == want)
+			return id;
+	}
+	*seq = 0;
+	/* snapshot:D pairs with ring:F. */
+	if (kmmv_load64_acquire(kmmv_kword(&lane->kwriter->seq)) < want)
+		return 0;
+	if (!scan(r, lane))
+		return 0;
+	*seq = lane->window_first;
+	return lane->ids[0];
+}
+
+bool kmmv_snapshot_refill(struct kmmv_ring *r, struct kmmv_lane *lane)
+{
+	unsigned int tries;
+	uint64_t seq;
+	uint32_t id;
+	int n;
+
+	for (tries = 0; tries < TRIES; tries++) {
+		if (pull(r, lane))
+			return true;
+		id = find_next(r, lane, &seq);
+		if (!seq)
+			return false;
+		/* It is complete now, or has gone. */
+		if (pull(r, lane))
+			return true;
+		n = begin(r, lane, id, seq);
+		if (n >= 0)
+			return n;
+	}
+	/* Writers are faster; what they took away is counted later. */
+	return false;
+}
+
+int kmmv_snapshot_init(struct kmmv_ring *r, struct kmmv_lane *lane)
+{
+	if (!lane->copy)
+		lane->copy = malloc(kmmv_ring_room(r));
+	if (!lane->ids)
+		lane->ids = malloc(KMMV_WINDOW * sizeof(*lane->ids));
+	if (!lane->copy || !lane->ids)
+		return kmmv_ring_fail_nomem(r);
+	/* No page is in the window. */
+	lane->window_first = UINT64_MAX - KMMV_WINDOW;
+	return 0;
+}
+
+/* Behind the newest event; false if writers were faster. */
+bool kmmv_snapshot_end(struct kmmv_ring *r, struct kmmv_lane *lane)
+{
+	const struct kmmv_ring_page *kpage;
+	struct kmmv_record record;
+	uint32_t id, last = 0;
+	uint64_t seq, newest = 0;
+	int n;
+
+	for (id = 0; id < r->header.nr_pages; id++) {
+		kpage = kmmv_lane_page(r, lane, id);
+		seq = load_seq(kpage);
+		/* snapshot:B pairs with ring:A. */
+		if (seq <= newest ||
+		    !kmmv_load64_acquire(kmmv_kword(&kpage->commit)))
+			continue;
+		newest = seq;
+		last = id;
+	}
+	if (!newest)
+		return true;
+	if (begin(r, lane, last, newest) < 0)
+		return false;
+	while ((n = kmmv_event_next(&lane->cursor, &record)) == 1)
+		lane->sequence++;
+	if (n < 0) {
+		r->malformed++;
+		lane->gone = true;
+	}
+	return true;
+}
