@@ -2,7 +2,7 @@
 # The library, from its sources; what reads values also as a 32-bit reader does.
 lib-sources := $(filter-out lib/dump.c,$(wildcard lib/*.c))
 lib-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi -Wno-tsan
-lib-programs := libopen libnames libread liblive libfuzz
+lib-programs := libopen libnames libread liblive libfuzz libring
 split-programs := libread-split liblive-split
 
 unit-programs += $(lib-programs) $(split-programs)
@@ -13,6 +13,7 @@ libnames-variants := plain asan
 libread-variants := plain asan
 libread-split-variants := plain asan
 libfuzz-variants := plain asan
+libring-variants := plain asan
 
 define lib-rule
 $(1)-sources := qa/unit/$(1:-split=).c $(lib-sources)
