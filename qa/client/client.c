@@ -21,6 +21,7 @@
  *	store NUMBER CPU VALUE		kmmv_store()
  *	read NUMBER			kmmv_read(): the sum, unsigned
  *	storm UPDATES TURNS [nmi]	see storm.c; kmmv_client/totals after it
+ *	ring ...			see ring.c; kmmv_client/ring
  */
 #include <linux/cpu.h>
 #include <linux/module.h>
@@ -224,6 +225,11 @@ static void call_storm(char *text)
 		     !strcmp(word, "nmi"));
 }
 
+static void call_ring(char *text)
+{
+	client_ring(text, call_result, sizeof(call_result));
+}
+
 static const struct {
 	const char *name;
 	void (*call)(char *text);
@@ -242,6 +248,7 @@ static const struct {
 	{ "store", call_store },
 	{ "read", call_read },
 	{ "storm", call_storm },
+	{ "ring", call_ring },
 };
 
 static ssize_t call_write(struct file *file, const char __user *from,
@@ -297,10 +304,12 @@ static int __init client_init(void)
 
 	if (err)
 		return err;
+	client_ring_init();
 	client_dir = debugfs_create_dir("kmmv_client", NULL);
 	debugfs_create_file("call", 0600, client_dir, NULL, &call_fops);
 	debugfs_create_file("totals", 0400, client_dir, NULL,
 			    &client_totals_fops);
+	debugfs_create_file("ring", 0400, client_dir, NULL, &client_ring_fops);
 	return 0;
 }
 
@@ -308,6 +317,7 @@ static void __exit client_exit(void)
 {
 	debugfs_remove(client_dir);
 	client_storm_fini();
+	client_ring_exit();
 	client_context_exit();
 }
 

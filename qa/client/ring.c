@@ -176,6 +176,9 @@ static void refused(struct tally *tally, int err, u32 size)
 	case -E2BIG:
 		tally->dropped[KMMV_DROP_TOO_LARGE]++;
 		break;
+	case -EOPNOTSUPP:
+		tally->dropped[KMMV_DROP_NMI]++;
+		break;
 	default:
 		tally->other++;
 		return;
