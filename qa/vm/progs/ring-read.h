@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Readers of a ring buffer that believe nothing: on the ABI alone, with a parser
+ * of their own.
+ */
+#ifndef QA_VM_RING_READ_H
+#define QA_VM_RING_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/kmmv_ring.h>
+
+#include "../../client/ring.h"
+
+#define RING_CONTEXTS	4
+#define RING_SOURCES	(64 * RING_CONTEXTS)
+
+/**
+ * struct ring - a ring that is open and mapped
+ * @name: its name
+ * @fd: its device
+ * @map: all of it, or NULL
+ * @header: copied
+ */
+struct ring {
+	const char			*name;
+	int				fd;
+	const char			*map;
+	struct kmmv_ring_header		header;
+};
+
+/**
+ * struct track - how far a reader has come on one CPU
+ * @known: it has come to a page
+ * @seq: of that page
+ * @end: how far it was read
+ * @time: of the last event
+ * @expected: number of the event after it
+ * @told: events dropped that it was told of
+ * @events: seen
+ * @bytes: of those, times in front of them included
+ * @lost: events
+ * @again: events that came flagged
+ * @sources: of each writer and context, the last record
+ * @seen: records, by context
+ */
+struct track {
+	bool		known;
+	uint64_t	seq;
+	uint32_t	end;
+	uint64_t	time;
+	uint64_t	expected;
+	uint64_t	told;
+	uint64_t	events;
+	uint64_t	bytes;
+	uint64_t	lost;
+	uint64_t	again;
+	struct {
+		uint32_t	storm;
+		uint32_t	seq;
+	} sources[RING_SOURCES];
+	uint64_t	seen[RING_CONTEXTS];
+};
+
+/**
+ * struct reader - a reader of all CPUs
+ * @ring: what it reads
+ * @tracks: by CPU
+ * @nr_cpus: how many
+ * @loose: records need not be the client's
+ * @last: the last record, for who wrote one
+ * @errors: findings
+ * @first: the first of them
+ */
+struct reader {
+	struct ring		*ring;
+	struct track		*tracks;
+	uint32_t		nr_cpus;
+	bool			loose;
+	struct ring_record	last;
+	uint64_t		errors;
+	char			first[240];
+};
+
+void ring_path(const char *name, char *path, size_t size);
+bool ring_open(struct ring *ring, const char *name, int flags);
+bool ring_map(struct ring *ring);
+void ring_close(struct ring *ring);
+bool ring_alive(const struct ring *ring, uint32_t cpu);
+const struct kmmv_ring_page *ring_page(const struct ring *ring, uint32_t cpu,
+				       uint32_t id);
+const struct kmmv_ring_writer *ring_writer(const struct ring *ring,
+					   uint32_t cpu);
+
+int ring_take(struct ring *ring, uint32_t cpu, struct kmmv_ring_range *ranges,
+	      uint32_t nr);
+int ring_release(struct ring *ring, uint32_t cpu, uint64_t seq, uint32_t end);
+int ring_release_all(struct ring *ring);
+bool ring_stats(struct ring *ring, uint32_t cpu,
+		struct kmmv_ring_stats *stats);
+
+void reader_init(struct reader *reader, struct ring *ring);
+void reader_finding(struct reader *reader, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void reader_range(struct reader *reader, const struct kmmv_ring_range *range,
+		  uint64_t time, const void *data);
+int reader_take(struct reader *reader, uint32_t nr, bool release);
+int reader_read(struct reader *reader, int fd);
+int reader_snapshot(struct reader *reader);
+uint64_t reader_events(const struct reader *reader);
+uint64_t reader_lost(const struct reader *reader);
+
+/* "mode=consume pages=16 spares=3": a ring made anew, and enabled. */
+bool ring_create(const char *name, const char *settings);
+bool ring_set(const char *name, const char *attribute, const char *value);
+bool ring_remove(const char *name);
+
+#endif /* QA_VM_RING_READ_H */

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Programs that qa/vm/tests run on ring buffers.
+vm-programs += ring-storm
+
+ring-common := qa/vm/progs/tap.c qa/vm/progs/ring-read.c
+ring-cflags := -Ikmod/include/uapi
+ring-storm-sources := qa/vm/progs/ring-storm.c $(ring-common)
+ring-storm-cflags := $(ring-cflags)

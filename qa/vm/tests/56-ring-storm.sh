@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 300
+#
+# Ring buffers: writers in every context on all CPUs, which go and come back, a
+# consumer and two readers that take nothing. Each record proves itself, and each
+# one's fate is known.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+trap unload EXIT
+
+records=1000000 few=100000
+[ "${KMMV_SOAK:-0}" = 0 ] || records=100000000 few=2000000
+records=${RECORDS:-$records} few=${FEW:-$few}
+
+# A program's TAP as part of this script's.
+include()
+{
+	local line planned=none
+
+	while IFS= read -r line; do
+		case $line in
+		"ok "*)		pass "$settings: ${line#ok * - }" ;;
+		"not ok "*)	fail "$settings: ${line#not ok * - }" ;;
+		1..*)		planned=${line#1..} ;;
+		*)		printf '%s\n' "$line" ;;
+		esac
+	done < <("$@")
+	is "$settings: came to its end" "$planned" "$expected"
+}
+
+# storm TESTS SETTINGS RECORDS [OPTION...]
+storm()
+{
+	expected=$1 settings=$2
+	shift
+	note "storm $*, at $SECONDS s"
+	include build/qa/vm/ring-storm "$@"
+}
+
+load_core && load_client || bail "the modules do not load"
+storm 12 "mode=overwrite pages=16 spares=4" "$records" nmi
+storm 12 "mode=consume pages=64 spares=16" "$records" nmi
+# Hardly a ring: the tail meets the head and the commit page all the time.
+storm 12 "mode=overwrite pages=2 spares=1" "$few" nmi
+storm 12 "mode=consume pages=2 spares=0" "$few" nmi
+storm 12 "mode=overwrite pages=8 spares=2" "$few" nmi read
+storm 12 "mode=consume pages=8 spares=2" "$few" nmi read
+note "at $SECONDS s"
+finish
