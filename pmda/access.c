@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who may store. pmcd tells the attributes of each client context. A process
+ * Who may store, and have events. pmcd tells the attributes of each client context. A process
  * identifier among them means a local connection: a user who authenticated
  * from another machine has a uid and none.
  */

@@ -14,6 +14,9 @@
  *	indom.c		instance domains as clients see them
  *	fetch.c		value sets; values.c builds one
  *	control.c	kmmv.control.*; access.c says who may store
+ *	ring.c		kmmv.ring.*, and what ring.h lists: reader.c queue.c
+ *			records.c filter.c param.c
+ *	loop.c		the daemon's loop
  *	text.c label.c	help and labels
  *
  * Names start with agent_, because kmmv_ is the library's, which is linked in.
@@ -40,6 +43,9 @@
  */
 enum {
 	CLUSTER_CONTROL,
+	CLUSTER_RING,
+	CLUSTER_RING_EVENT,
+	CLUSTER_RING_FIELDS = 8,	/* and those up to FIRST_CLUSTER */
 	FIRST_CLUSTER = 16,
 	LAST_CLUSTER = 4095,
 	MAX_FAMILIES = LAST_CLUSTER - FIRST_CLUSTER + 1,
@@ -49,6 +55,9 @@ enum { ITEM_SUM, ITEM_PERCPU, ITEM_ALL, NR_ITEMS };
 
 enum {
 	SERIAL_FAMILIES,	/* not a domain: the cache of family names */
+	SERIAL_FIELDS,		/* likewise, of the fields of events */
+	SERIAL_RINGS,
+	SERIAL_RING_CPUS,
 	FIRST_SERIAL = 16,
 };
 
@@ -68,6 +77,8 @@ void agent_attach_close(void);
 /* Attach (1) or let go of the device (0), from now on. */
 void agent_attach_want(bool on);
 bool agent_attach_wanted(void);
+/* Look at the device anew: true if its tables had changed. */
+bool agent_attach_changed(void);
 const char *agent_attach_device(void);
 const char *agent_attach_state(void);
 /* What a value that cannot be had answers; for when there is no mapping. */
@@ -152,8 +163,14 @@ void agent_instance_load(struct family *f);
 struct inst *agent_instance_by_id(struct family *f, int id);
 struct inst *agent_instance_by_name(struct family *f, const char *name);
 uint32_t agent_instance_active(void);
+/* What the kernel's number stands for, if INCARNATION are the low bits of the
+ * one that is known; the names last as long as the agent. */
+void agent_instance_names(uint32_t number, uint16_t incarnation,
+			  const char **family, const char **name);
 /* External form of a raw name, without regard to clashes. */
 void agent_instance_sanitise(const char *raw, char *name, size_t size);
+/* Make it valid UTF-8 without control characters, in place. */
+void agent_clean_text(char *text);
 /* FNV-1a; goes on from HASH. */
 uint64_t agent_hash(uint64_t hash, const char *text);
 #define AGENT_HASH_INIT 0xcbf29ce484222325ULL
@@ -230,6 +247,10 @@ int agent_indom_select(struct family *f, const pmProfile *profile,
  * what is not. */
 int agent_indom_profile(pmInDom indom, const pmProfile *profile, bool *listed,
 			const int **ids, int *count);
+/* A result with room for COUNT, as libpcp frees it. */
+pmInResult *agent_indom_alloc(pmInDom indom, uint32_t count, bool ids,
+			      bool names);
+void agent_indom_free(pmInResult *result);
 int agent_indom_instance(pmInDom indom, int inst, char *name,
 			 pmInResult **result, pmdaExt *ext);
 
@@ -255,6 +276,14 @@ int agent_desc(pmID pmid, pmDesc *desc, pmdaExt *ext);
 pmValueSet *agent_values_alloc(pmID pmid, uint32_t count);
 void agent_values_put_u64(pmValueSet *set, uint32_t count, uint32_t index,
 			  int inst, uint64_t value);
+pmValueSet *agent_values_alloc_u32(pmID pmid, uint32_t count);
+pmValueSet *agent_values_alloc_strings(pmID pmid, uint32_t count);
+/* Short words only: what is longer is cut. */
+void agent_values_put_string(pmValueSet *set, uint32_t count, uint32_t index,
+			     int inst, const char *text);
+/* With room for BYTES of value blocks, *AT. */
+pmValueSet *agent_values_alloc_bytes(pmID pmid, uint32_t count, size_t bytes,
+				     char **at);
 pmValueSet *agent_values_error(pmID pmid, int status);
 pmValueSet *agent_values_u32(pmID pmid, uint32_t value);
 pmValueSet *agent_values_u64(pmID pmid, uint64_t value);
@@ -290,8 +319,56 @@ int agent_control_store(pmdaResult *result, pmdaExt *ext);
 int agent_access_attribute(int ctx, int key, const char *value, int length,
 			   pmdaExt *ext);
 void agent_access_end(int ctx);
-/* Whether the client may store: uid 0 or group pcp, on this machine. */
+/* Whether the client may store, and have events: uid 0 or group pcp, on this
+ * machine. */
 bool agent_access_allowed(int ctx);
+
+/* ---- ring.c ---- */
+
+extern uint64_t agent_ring_queue_bytes;	/* limit of each ring's queue */
+
+/* NAMES, with commas, are those whose events clients can have. */
+void agent_ring_init(const char *names);
+/* Before a request that is about rings: list them, read each anew. */
+void agent_ring_request(void);
+void agent_ring_close_all(void);
+void agent_ring_names(void (*add)(pmID pmid, const char *prefix,
+				  const char *name));
+int agent_ring_desc(pmID pmid, pmDesc *desc);
+pmValueSet *agent_ring_value(pmID pmid, int ctx, const pmProfile *profile);
+bool agent_ring_is_records(pmID pmid);
+int agent_ring_store(int ctx, const pmValueSet *set);
+bool agent_ring_is_indom(pmInDom indom, bool *percpu);
+int agent_ring_instance(pmInDom indom, int inst, const char *name,
+			pmInResult **result);
+int agent_ring_labels(pmInDom indom, pmLabelSet **sets,
+		      const pmProfile *profile);
+
+/* ---- records.c ---- */
+
+/* Before a fetch of events: read the rings, begin what CTX has not yet. */
+void agent_records_prepare(int ctx, const pmProfile *profile);
+pmValueSet *agent_records_value(pmID pmid, int ctx, const pmProfile *profile);
+int agent_records_filter(int ctx, const pmValueSet *set);
+void agent_records_end(int ctx);
+/* Read the rings that have clients; WOKEN: because one is said to be ready. */
+void agent_records_drain(bool woken);
+
+/* ---- param.c ---- */
+
+void agent_param_load(void);
+/* Take over the table's types of events. */
+void agent_param_sync(struct kmmv *handle);
+void agent_param_names(void (*add)(pmID pmid, const char *prefix,
+				   const char *name));
+bool agent_param_is(pmID pmid);
+int agent_param_desc(pmID pmid, pmDesc *desc);
+/* Of a registered type's field; others have theirs in the help file. */
+int agent_param_text(pmID pmid, bool oneline, char *text, size_t size);
+
+/* ---- loop.c ---- */
+
+void agent_loop(pmdaInterface *dispatch);
 
 /* ---- text.c, label.c ---- */
 

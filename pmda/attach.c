@@ -21,6 +21,7 @@ static int why = -ENOENT;	/* why there is no mapping */
 static uint64_t tried_ms;	/* the last attempt; 0: none yet */
 static uint64_t stale_ms;	/* the last attempt without waiting */
 static uint64_t retries, rereads;	/* of mappings that are closed */
+static uint64_t changes;	/* tables taken over */
 static char error_text[512];
 
 static uint64_t now_ms(void)
@@ -66,6 +67,7 @@ static void close_handle(void)
 	kmmv_get_info(handle, &info);
 	retries += info.retries;
 	rereads += info.rereads;
+	agent_ring_close_all();
 	agent_instance_unbind_all();
 	agent_family_absent_all();
 	kmmv_close(handle);
@@ -77,6 +79,8 @@ static void take_over(void)
 	agent_percpu_sync(handle);
 	agent_family_sync(handle);
 	agent_instance_sync(handle);
+	agent_param_sync(handle);
+	changes++;
 }
 
 static bool try_open(void)
@@ -137,6 +141,14 @@ bool agent_attach_sync(void)
 	if (!wanted || (tried_ms && now_ms() - tried_ms < RETRY_MS))
 		return false;
 	return try_open();
+}
+
+bool agent_attach_changed(void)
+{
+	uint64_t before = changes;
+
+	agent_attach_sync();
+	return changes != before;
 }
 
 struct kmmv *agent_attach_handle(void)

@@ -155,11 +155,15 @@ pmValueSet *agent_control_value(pmID pmid)
 	}
 }
 
-static int store_one(const pmValueSet *set)
+static int store_one(int ctx, const pmValueSet *set)
 {
 	pmAtomValue atom;
 	int rc;
 
+	if (pmID_cluster(set->pmid) == CLUSTER_RING)
+		return agent_ring_store(ctx, set);
+	if (agent_param_is(set->pmid))
+		return PM_ERR_PERMISSION;
 	if (pmID_cluster(set->pmid) != CLUSTER_CONTROL)
 		return agent_family((int)pmID_cluster(set->pmid) -
 				    FIRST_CLUSTER) ?
@@ -206,7 +210,7 @@ int agent_control_store(pmdaResult *result, pmdaExt *ext)
 		return PM_ERR_PERMISSION;
 	}
 	for (i = 0; i < result->numpmid; i++) {
-		rc = store_one(result->vset[i]);
+		rc = store_one(ext->e_context, result->vset[i]);
 		if (rc < 0)
 			return rc;
 	}

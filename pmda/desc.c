@@ -24,6 +24,10 @@ int agent_desc(pmID pmid, pmDesc *desc, pmdaExt *ext)
 	desc->pmid = pmid;
 	if (pmID_cluster(pmid) == CLUSTER_CONTROL)
 		return agent_control_desc(item, desc);
+	if (pmID_cluster(pmid) == CLUSTER_RING)
+		return agent_ring_desc(pmid, desc);
+	if (agent_param_is(pmid))
+		return agent_param_desc(pmid, desc);
 	f = agent_family((int)pmID_cluster(pmid) - FIRST_CLUSTER);
 	if (!f || item >= NR_ITEMS)
 		return PM_ERR_PMID;

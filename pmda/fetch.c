@@ -21,6 +21,7 @@ uint64_t agent_fetch_max_age = 100 * 1000000ULL;
  */
 static uint64_t request;
 static const pmProfile *request_profile;
+static int request_ctx;
 
 static uint64_t *sums;
 static int *states;
@@ -272,6 +273,11 @@ static pmValueSet *fetch_one(pmID pmid)
 
 	if (pmID_cluster(pmid) == CLUSTER_CONTROL)
 		return agent_control_value(pmid);
+	if (pmID_cluster(pmid) == CLUSTER_RING)
+		return agent_ring_value(pmid, request_ctx, request_profile);
+	/* Parts of events have values in them alone. */
+	if (agent_param_is(pmid))
+		return agent_values_error(pmid, 0);
 	f = family_of(pmid);
 	if (!f && (pmID_item(pmid) >= NR_ITEMS ||
 		   !agent_family_known((int)pmID_cluster(pmid) -
@@ -292,6 +298,21 @@ static pmValueSet *fetch_one(pmID pmid)
 	}
 }
 
+static void prepare_rings(int count, const pmID *pmids)
+{
+	bool rings = false, records = false;
+	int i;
+
+	for (i = 0; i < count; i++) {
+		rings |= pmID_cluster(pmids[i]) == CLUSTER_RING;
+		records |= agent_ring_is_records(pmids[i]);
+	}
+	if (rings)
+		agent_ring_request();
+	if (records)
+		agent_records_prepare(request_ctx, request_profile);
+}
+
 /* Mirrored counters are copied once, if anything of the kernel's is wanted. */
 static void prepare(int count, const pmID *pmids, const pmdaExt *ext)
 {
@@ -301,12 +322,14 @@ static void prepare(int count, const pmID *pmids, const pmdaExt *ext)
 
 	request++;
 	request_profile = ext->e_prof;
+	request_ctx = ext->e_context;
 	agent_attach_sync();
+	prepare_rings(count, pmids);
 	handle = agent_attach_handle();
 	if (!handle)
 		return;
 	for (i = 0; i < count; i++) {
-		if (pmID_cluster(pmids[i]) != CLUSTER_CONTROL)
+		if (pmID_cluster(pmids[i]) >= FIRST_CLUSTER)
 			data = true;
 	}
 	if (!data)

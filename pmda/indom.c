@@ -128,7 +128,7 @@ int agent_indom_select(struct family *f, const pmProfile *profile,
 }
 
 /* libpcp frees these, part by part. */
-static void free_result(pmInResult *res)
+void agent_indom_free(pmInResult *res)
 {
 	int i;
 
@@ -141,8 +141,8 @@ static void free_result(pmInResult *res)
 	free(res);
 }
 
-static pmInResult *alloc_result(pmInDom indom, uint32_t count, bool ids,
-				bool names)
+pmInResult *agent_indom_alloc(pmInDom indom, uint32_t count, bool ids,
+			      bool names)
 {
 	pmInResult *res = calloc(1, sizeof(*res));
 
@@ -155,7 +155,7 @@ static pmInResult *alloc_result(pmInDom indom, uint32_t count, bool ids,
 	if (names)
 		res->namelist = calloc(count + 1, sizeof(*res->namelist));
 	if ((ids && !res->instlist) || (names && !res->namelist)) {
-		free_result(res);
+		agent_indom_free(res);
 		return NULL;
 	}
 	return res;
@@ -164,7 +164,7 @@ static pmInResult *alloc_result(pmInDom indom, uint32_t count, bool ids,
 static int list_instances(struct family *f, pmInDom indom, pmInResult **result)
 {
 	uint32_t i, count = f->active.count;
-	pmInResult *res = alloc_result(indom, count, true, true);
+	pmInResult *res = agent_indom_alloc(indom, count, true, true);
 
 	if (!res)
 		return -ENOMEM;
@@ -174,7 +174,7 @@ static int list_instances(struct family *f, pmInDom indom, pmInResult **result)
 		res->instlist[i] = inst->id;
 		res->namelist[i] = strdup(inst->name);
 		if (!res->namelist[i]) {
-			free_result(res);
+			agent_indom_free(res);
 			return -ENOMEM;
 		}
 	}
@@ -193,7 +193,7 @@ static int list_cells(struct family *f, pmInDom indom, pmInResult **result)
 	rc = agent_percpu_select(f, NULL, &cells);
 	if (rc < 0)
 		return rc;
-	res = alloc_result(indom, cells->count, true, true);
+	res = agent_indom_alloc(indom, cells->count, true, true);
 	if (!res)
 		return -ENOMEM;
 	for (i = 0; i < cells->count; i++) {
@@ -204,7 +204,7 @@ static int list_cells(struct family *f, pmInDom indom, pmInResult **result)
 		res->instlist[i] = agent_percpu_id(inst, cell->cpu);
 		res->namelist[i] = strdup(name);
 		if (!res->namelist[i]) {
-			free_result(res);
+			agent_indom_free(res);
 			return -ENOMEM;
 		}
 	}
@@ -245,7 +245,7 @@ static int list(struct family *f, bool percpu, pmInDom indom,
 	if (f)
 		return percpu ? list_cells(f, indom, result) :
 				list_instances(f, indom, result);
-	*result = alloc_result(indom, 0, true, true);
+	*result = agent_indom_alloc(indom, 0, true, true);
 	return *result ? 0 : -ENOMEM;
 }
 
@@ -260,6 +260,8 @@ int agent_indom_instance(pmInDom indom, int inst, char *name,
 
 	(void)ext;
 	agent_attach_sync();
+	if (agent_ring_is_indom(indom, &percpu))
+		return agent_ring_instance(indom, inst, name, result);
 	f = agent_family_of_indom(indom, &percpu, &fid);
 	if (!agent_family_known(fid))
 		return PM_ERR_INDOM;
@@ -270,7 +272,7 @@ int agent_indom_instance(pmInDom indom, int inst, char *name,
 	rc = resolve(f, percpu, name, &inst, text, sizeof(text));
 	if (rc < 0)
 		return rc;
-	res = alloc_result(indom, 1, name != NULL, name == NULL);
+	res = agent_indom_alloc(indom, 1, name != NULL, name == NULL);
 	if (!res)
 		return -ENOMEM;
 	if (name)
@@ -278,7 +280,7 @@ int agent_indom_instance(pmInDom indom, int inst, char *name,
 	else
 		res->namelist[0] = strdup(text);
 	if (!name && !res->namelist[0]) {
-		free_result(res);
+		agent_indom_free(res);
 		return -ENOMEM;
 	}
 	*result = res;

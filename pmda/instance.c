@@ -84,6 +84,21 @@ void agent_instance_sanitise(const char *raw, char *name, size_t size)
 	name[at] = '\0';
 }
 
+void agent_clean_text(char *text)
+{
+	unsigned char *p = (unsigned char *)text;
+
+	while (*p) {
+		int n = utf8_length(p);
+
+		if (n == 0 || *p == 0x7f)
+			*p = '?';
+		else if (*p < ' ')
+			*p = ' ';
+		p += n ? n : 1;
+	}
+}
+
 static int grow(struct family *f)
 {
 	uint32_t room = f->room ? 2 * f->room : 64;
@@ -506,6 +521,20 @@ void agent_instance_sync(struct kmmv *handle)
 	if (pmDebugOptions.appl0)
 		pmNotifyErr(LOG_DEBUG, "generation %llu: %u active instances",
 			    (unsigned long long)table.generation, nr_active);
+}
+
+void agent_instance_names(uint32_t number, uint16_t incarnation,
+			  const char **family, const char **name)
+{
+	const struct inst *inst;
+
+	if (number >= nr_slots || !slots[number].family)
+		return;
+	inst = &slots[number].family->insts[slots[number].pos];
+	if ((uint16_t)inst->key.incarnation != incarnation)
+		return;
+	*family = slots[number].family->name;
+	*name = inst->name;
 }
 
 uint32_t agent_instance_active(void)

@@ -161,12 +161,20 @@ int agent_label(int ident, int type, pmLabelSet **sets, pmdaExt *ext)
 			pmdaAddLabels(sets, "{\"family\":\"%s\"}", f->name);
 		break;
 	case PM_LABEL_INDOM:
+		if (agent_ring_is_indom(ident, &percpu)) {
+			pmdaAddLabels(sets, "{\"indom_name\":\"%s\"}",
+				      percpu ? "per ring and cpu" :
+					       "per ring");
+			break;
+		}
 		f = agent_family_of_indom(ident, &percpu, &fid);
 		if (f)
 			pmdaAddLabels(sets, "{\"indom_name\":\"%s\"}",
 				      percpu ? "per cpu" : "per instance");
 		break;
 	case PM_LABEL_INSTANCES:
+		if (agent_ring_is_indom(ident, &percpu))
+			return agent_ring_labels(ident, sets, ext->e_prof);
 		f = agent_family_of_indom(ident, &percpu, &fid);
 		if (!f || !agent_attach_handle())
 			return 0;

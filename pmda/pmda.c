@@ -16,6 +16,7 @@ int agent_domain;
 pmdaExt *agent_ext;
 
 static const char *device;
+static const char *rings;
 
 static pmLongOptions longopts[] = {
 	PMDA_OPTIONS_HEADER("Options"),
@@ -27,15 +28,24 @@ static pmLongOptions longopts[] = {
 	PMDAOPT_DOMAIN,
 	{ "device", 1, 'f', "DIR", "directory of the device nodes" },
 	PMDAOPT_LOGFILE,
+	{ "queue", 1, 'q', "KBYTES",
+	  "greatest size of a ring's queue of events" },
+	{ "rings", 1, 'r', "NAME,...", "rings whose events can be had" },
 	PMDAOPT_USERNAME,
 	PMOPT_HELP,
 	PMDA_OPTIONS_END
 };
 
 static pmdaOptions opts = {
-	.short_options = "D:a:c:d:f:l:U:?",
+	.short_options = "D:a:c:d:f:l:q:r:U:?",
 	.long_options = longopts,
 };
+
+static void end_context(int ctx)
+{
+	agent_records_end(ctx);
+	agent_access_end(ctx);
+}
 
 static void init(pmdaInterface *dispatch)
 {
@@ -51,7 +61,7 @@ static void init(pmdaInterface *dispatch)
 	dispatch->version.seven.children = agent_pmns_children;
 	dispatch->version.seven.attribute = agent_access_attribute;
 	dispatch->version.seven.label = agent_label;
-	pmdaSetEndContextCallBack(dispatch, agent_access_end);
+	pmdaSetEndContextCallBack(dispatch, end_context);
 	pmdaSetCommFlags(dispatch, PMDA_FLAG_AUTHORIZE);
 	pmdaInit(dispatch, NULL, 0, NULL, 0);
 	if (dispatch->status != 0)
@@ -59,7 +69,9 @@ static void init(pmdaInterface *dispatch)
 	agent_domain = dispatch->domain;
 	agent_ext = dispatch->version.seven.ext;
 	agent_attach_init(device);
+	agent_ring_init(rings);
 	agent_family_load();
+	agent_param_load();
 	agent_pmns_rebuild();
 	agent_attach_sync();
 }
@@ -69,6 +81,13 @@ static const char *default_device(void)
 	const char *dir = getenv("KMMV_DEVICE_DIR");
 
 	return dir && *dir ? dir : KMMV_DEVICE_DIR;
+}
+
+static const char *default_rings(void)
+{
+	const char *names = getenv("KMMV_RINGS");
+
+	return names ? names : "default";
 }
 
 static void help_path(char *path, size_t size)
@@ -85,6 +104,7 @@ void __PMDA_INIT_CALL kmmv_init(pmdaInterface *dispatch)
 
 	help_path(help, sizeof(help));
 	device = default_device();
+	rings = default_rings();
 	pmdaDSO(dispatch, PMDA_INTERFACE_7, "kmmv", help);
 	init(dispatch);
 }
@@ -110,14 +130,14 @@ static void usage(const char *what)
 
 static void get_options(int argc, char **argv, pmdaInterface *dispatch)
 {
-	uint32_t msec;
+	uint32_t n;
 	int c;
 
 	while ((c = pmdaGetOptions(argc, argv, &opts, dispatch)) != EOF) {
 		switch (c) {
 		case 'a':
-			if (number(opts.optarg, &msec))
-				agent_fetch_max_age = msec * 1000000ULL;
+			if (number(opts.optarg, &n))
+				agent_fetch_max_age = n * 1000000ULL;
 			else
 				usage("--max-age");
 			break;
@@ -127,6 +147,15 @@ static void get_options(int argc, char **argv, pmdaInterface *dispatch)
 			break;
 		case 'f':
 			device = opts.optarg;
+			break;
+		case 'q':
+			if (number(opts.optarg, &n))
+				agent_ring_queue_bytes = n * 1024ULL;
+			else
+				usage("--queue");
+			break;
+		case 'r':
+			rings = opts.optarg;
 			break;
 		}
 	}
@@ -154,6 +183,7 @@ int main(int argc, char **argv)
 	pmSetProgname(argv[0]);
 	help_path(help, sizeof(help));
 	device = default_device();
+	rings = default_rings();
 	pmdaDaemon(&dispatch, PMDA_INTERFACE_7, pmGetProgname(), KMMV,
 		   "kmmv.log", help);
 	get_options(argc, argv, &dispatch);
@@ -161,7 +191,7 @@ int main(int argc, char **argv)
 	drop_privileges();
 	init(&dispatch);
 	pmdaConnect(&dispatch);
-	pmdaMain(&dispatch);
+	agent_loop(&dispatch);
 	agent_attach_close();
 	exit(0);
 }

@@ -19,6 +19,21 @@ static void insert(pmID pmid, const char *prefix, const char *name)
 		agent_error("%s: cannot be a metric's name", path);
 }
 
+static int nr_inserted;
+
+static void insert_ring(pmID pmid, const char *prefix, const char *name)
+{
+	char path[512];
+	pmID other;
+
+	/* Of a field that changed its type, the newest comes first. */
+	pmsprintf(path, sizeof(path), "kmmv.%s%s", prefix, name);
+	if (pmdaTreePMID(tree, path, &other) == 0)
+		return;
+	insert(pmid, prefix, name);
+	nr_inserted++;
+}
+
 static bool below(const char *name, const char *prefix)
 {
 	size_t len = strlen(prefix);
@@ -75,7 +90,10 @@ void agent_pmns_rebuild(void)
 		       "control.", control->name);
 		count++;
 	}
-	pmdaTreeRebuildHash(tree, count);
+	nr_inserted = 0;
+	agent_param_names(insert_ring);
+	agent_ring_names(insert_ring);
+	pmdaTreeRebuildHash(tree, count + nr_inserted);
 }
 
 int agent_pmns_pmid(const char *name, pmID *pmid, pmdaExt *ext)

@@ -36,12 +36,29 @@ static int family_text(const struct family *f, unsigned int item, int type,
 	return 0;
 }
 
+static int ring_indom_text(bool percpu, int type, char **result)
+{
+	if (type & PM_TEXT_ONELINE)
+		pmsprintf(text, sizeof(text), percpu ? "rings on each CPU" :
+						       "rings");
+	else
+		pmsprintf(text, sizeof(text),
+			  percpu ? "Ring buffers of events, kmmv/ring below /dev, on each CPU that has an area, as\n"
+				   "RING::cpuN. Identifiers last, and are never given out again." :
+				   "Ring buffers of events, kmmv/ring below /dev. Identifiers last, and are never\n"
+				   "given out again.");
+	*result = text;
+	return 0;
+}
+
 static int indom_text(pmInDom indom, int type, char **result)
 {
 	struct family *f;
 	bool percpu;
 	int fid;
 
+	if (agent_ring_is_indom(indom, &percpu))
+		return ring_indom_text(percpu, type, result);
 	f = agent_family_of_indom(indom, &percpu, &fid);
 	if (!f)
 		return PM_ERR_INDOM;
@@ -66,7 +83,13 @@ int agent_text(int ident, int type, char **result, pmdaExt *ext)
 	agent_attach_sync();
 	if ((type & PM_TEXT_PMID) != PM_TEXT_PMID)
 		return indom_text(ident, type, result);
-	if (pmID_cluster(ident) == CLUSTER_CONTROL)
+	if (agent_param_is(ident) &&
+	    pmID_cluster(ident) != CLUSTER_RING_EVENT) {
+		*result = text;
+		return agent_param_text(ident, type & PM_TEXT_ONELINE, text,
+					sizeof(text));
+	}
+	if (pmID_cluster(ident) < FIRST_CLUSTER)
 		return pmdaText(ident, type, result, ext);
 	f = agent_family((int)pmID_cluster(ident) - FIRST_CLUSTER);
 	if (!f || item >= NR_ITEMS)

@@ -10,6 +10,7 @@
 #include "agent.h"
 
 #define U64_BLOCK (PM_VAL_HDR_SIZE + sizeof(uint64_t))
+#define WORD_BLOCK 32
 
 static size_t set_size(uint32_t count)
 {
@@ -33,6 +34,40 @@ static pmValueSet *alloc_set(pmID pmid, uint32_t count, size_t blocks)
 pmValueSet *agent_values_alloc(pmID pmid, uint32_t count)
 {
 	return alloc_set(pmid, count, count * U64_BLOCK);
+}
+
+pmValueSet *agent_values_alloc_u32(pmID pmid, uint32_t count)
+{
+	return alloc_set(pmid, count, 0);
+}
+
+pmValueSet *agent_values_alloc_strings(pmID pmid, uint32_t count)
+{
+	return alloc_set(pmid, count, count * WORD_BLOCK);
+}
+
+void agent_values_put_string(pmValueSet *set, uint32_t count, uint32_t index,
+			     int inst, const char *text)
+{
+	char *blocks = (char *)set + set_size(count);
+	pmValueBlock *block;
+
+	block = (pmValueBlock *)(blocks + index * WORD_BLOCK);
+	pmsprintf(block->vbuf, WORD_BLOCK - PM_VAL_HDR_SIZE, "%s", text);
+	block->vtype = PM_TYPE_STRING;
+	block->vlen = PM_VAL_HDR_SIZE + strlen(block->vbuf) + 1;
+	set->vlist[index].inst = inst;
+	set->vlist[index].value.pval = block;
+}
+
+pmValueSet *agent_values_alloc_bytes(pmID pmid, uint32_t count, size_t bytes,
+				     char **at)
+{
+	pmValueSet *set = alloc_set(pmid, count, bytes);
+
+	if (set)
+		*at = (char *)set + set_size(count);
+	return set;
 }
 
 void agent_values_put_u64(pmValueSet *set, uint32_t count, uint32_t index,

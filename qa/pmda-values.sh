@@ -35,7 +35,7 @@ inst 13 0 0 active 9 back\\x5cslash=a"b
 inst 15 3 0 active 1 one
 E
 
-names=$(info kmmv | sort | grep -v control | tr '\n' ' ')
+names=$(info kmmv | sort | grep -v -e control -e "^kmmv\.ring\." | tr '\n' ' ')
 is "names" "$names" "kmmv.all.counter kmmv.all.empty kmmv.all.net.queue.len \
 kmmv.all.odd kmmv.all.stat.cpu kmmv.counter kmmv.empty kmmv.net.queue.len \
 kmmv.odd kmmv.percpu.counter kmmv.percpu.empty kmmv.percpu.net.queue.len \
@@ -81,14 +81,14 @@ like "help is the family's" "$(info -T kmmv.counter)" "^And go on counting\.$"
 like "help of per-CPU metrics says so" "$(info -T kmmv.percpu.counter)" \
 	"instance::cpuN"
 missing=
-for metric in $(info kmmv.control); do
+for metric in $(info kmmv.control kmmv.ring); do
 	info -t "$metric" | grep -q '\[..*\]' &&
 		info -T "$metric" | grep -A 1 '^Help:' | grep -q '^[A-Z0-9].* ' ||
 		missing="$missing $metric"
 done
-is "every control metric has help" "$missing" ""
+is "every one of the agent's own has help" "$missing" ""
 is "and no help is without its metric" \
-	"$(grep -c '^@ kmmv' help/metrics)" "$(info kmmv.control | wc -l)"
+	"$(grep -c '^@ kmmv' help/metrics)" "$(info kmmv.control kmmv.ring | wc -l)"
 
 labels=$(info -l kmmv.counter)
 like "label: agent and device" "$labels" '"agent":"kmmv","device":"'"$work"
@@ -131,7 +131,7 @@ family 0 $1 count counter x
 family 1 good count counter y
 inst 0 1 0 active 1 one
 E
-	info kmmv | grep -v 'control\.[a-z]' | sort | tr '\n' ' '
+	info kmmv | grep -v -e 'control\.[a-z]' -e 'kmmv\.ring\.[a-wyz]' | sort | tr '\n' ' '
 	values kmmv.control.state
 }
 for name in 1x a..b .a a. a-b "ü"; do

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What an event consists of, as metrics: kmmv.ring.event.*. They have no values
+ * of their own. Those that every event can have are fixed. A registered type's
+ * are kmmv.ring.event.TYPE.FIELD; their numbers are bound to the name, and to
+ * the type of the value, by a pmdaCache on disk, as archives depend on both.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ring.h"
+
+#define MAX_FIELDS ((FIRST_CLUSTER - CLUSTER_RING_FIELDS) * 1024)
+#define NONE	   PMDA_PMUNITS(0, 0, 0, 0, 0, 0)
+#define NSEC	   PMDA_PMUNITS(0, 1, 0, 0, PM_TIME_NSEC, 0)
+
+static const struct param {
+	const char *name;
+	int type;
+	pmUnits units;
+} params[NR_PARAMS] = {
+	[PARAM_TIME] = { "time", PM_TYPE_U64, NSEC },
+	[PARAM_SEQUENCE] = { "sequence", PM_TYPE_U64, NONE },
+	[PARAM_CPU] = { "cpu", PM_TYPE_U32, NONE },
+	[PARAM_TYPE] = { "type", PM_TYPE_STRING, NONE },
+	[PARAM_FAMILY] = { "family", PM_TYPE_STRING, NONE },
+	[PARAM_INSTANCE] = { "instance", PM_TYPE_STRING, NONE },
+	[PARAM_NUMBER] = { "number", PM_TYPE_U32, NONE },
+	[PARAM_DELTA] = { "delta", PM_TYPE_64, NONE },
+	[PARAM_TEXT] = { "text", PM_TYPE_STRING, NONE },
+};
+
+/* A type of the table, by the number that events have. */
+struct numbered {
+	uint16_t id;
+	const struct event_type *type;
+};
+
+static struct event_type *types; /* all ever seen, the newest first */
+static struct numbered *current;
+static uint32_t nr_current;
+static int save_status;
+
+static pmInDom cache(void)
+{
+	return pmInDom_build(agent_domain, SERIAL_FIELDS);
+}
+
+void agent_param_load(void)
+{
+	pmdaCacheOp(cache(), PMDA_CACHE_LOAD);
+}
+
+pmID agent_param_pmid(int param)
+{
+	return pmID_build(agent_domain, CLUSTER_RING_EVENT, param);
+}
+
+pmID agent_param_field_pmid(const struct event_field *field)
+{
+	return pmID_build(agent_domain, CLUSTER_RING_FIELDS + field->id / 1024,
+			  field->id % 1024);
+}
+
+int agent_param_field_type(const struct event_field *field)
+{
+	switch (field->kind) {
+	case KMMV_SIGNED:
+		return PM_TYPE_64;
+	case KMMV_TEXT:
+		return PM_TYPE_STRING;
+	default:
+		return PM_TYPE_U64;
+	}
+}
+
+static bool below(const char *name, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return strncmp(name, prefix, len) == 0 && name[len] == '.';
+}
+
+/* A name cannot be both a metric and a branch of the name space. */
+static bool clashes(const char *name)
+{
+	const struct event_type *t;
+	uint32_t i;
+
+	for (i = 0; i < NR_PARAMS; i++) {
+		if (below(name, params[i].name))
+			return true;
+	}
+	for (t = types; t; t = t->next) {
+		for (i = 0; i < t->nr_fields; i++) {
+			const char *other = t->fields[i].name;
+
+			if (t->fields[i].id >= 0 &&
+			    (below(name, other) || below(other, name)))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool decodes(const struct kmmv_field_info *info)
+{
+	if (info->kind == KMMV_TEXT)
+		return info->size > 0;
+	return info->size == 1 || info->size == 2 || info->size == 4 ||
+	       info->size == 8;
+}
+
+static void number_field(struct event_field *field,
+			 const struct kmmv_field_info *info)
+{
+	static const char kinds[] = { [KMMV_UNSIGNED] = 'u',
+				      [KMMV_SIGNED] = 's',
+				      [KMMV_HEX] = 'u',
+				      [KMMV_TEXT] = 't',
+				      [KMMV_TIME] = 'u' };
+	char key[2 * AGENT_NAME_SIZE];
+
+	field->id = -1;
+	if ((size_t)info->kind >= sizeof(kinds) || !decodes(info))
+		return;
+	if (clashes(field->name)) {
+		agent_error("event field %s: cannot be a metric's name",
+			    field->name);
+		return;
+	}
+	pmsprintf(key, sizeof(key), "%s:%c", field->name, kinds[info->kind]);
+	field->id = pmdaCacheStore(cache(), PMDA_CACHE_ADD, key, NULL);
+	if (field->id < 0 || field->id >= MAX_FIELDS) {
+		agent_error("event field %s: no number left for it",
+			    field->name);
+		field->id = -1;
+	}
+}
+
+static int fill_field(struct event_field *field, const char *type,
+		      const struct kmmv_field_info *info)
+{
+	size_t size = strlen(type) + strlen(info->name) + 2;
+	char *message = NULL;
+	double scale = 1;
+
+	field->id = -1;
+	field->name = malloc(size);
+	field->units_text = strdup(info->units);
+	if (!field->name || !field->units_text)
+		return -ENOMEM;
+	pmsprintf(field->name, size, "%s.%s", type, info->name);
+	field->kind = info->kind;
+	field->offset = info->offset;
+	field->size = info->size;
+	if (pmParseUnitsStr(info->units, &field->units, &scale, &message) < 0 ||
+	    scale != 1)
+		memset(&field->units, 0, sizeof(field->units));
+	free(message);
+	if (info->kind == KMMV_TIME)
+		field->units = (pmUnits)NSEC;
+	number_field(field, info);
+	return 0;
+}
+
+static void free_type(struct event_type *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->nr_fields; i++) {
+		free(t->fields[i].name);
+		free(t->fields[i].units_text);
+	}
+	free(t->name);
+	free(t->oneline);
+	free(t);
+}
+
+/* Fields of the built-in types have metrics that are always there. */
+static uint32_t fields_of(const struct kmmv_type_info *info)
+{
+	return info->id < KMMV_EVENT_FIRST ? 0 : info->nr_fields;
+}
+
+static struct event_type *make(const struct kmmv_type_info *info)
+{
+	uint32_t i, n = fields_of(info);
+	struct event_type *t;
+
+	t = calloc(1, sizeof(*t) + n * sizeof(t->fields[0]));
+	if (!t)
+		return NULL;
+	t->nr_fields = n;
+	t->name = strdup(info->name);
+	t->oneline = strdup(info->oneline);
+	if (!t->name || !t->oneline) {
+		free_type(t);
+		return NULL;
+	}
+	for (i = 0; i < n; i++) {
+		if (fill_field(&t->fields[i], info->name, &info->fields[i]) <
+		    0) {
+			free_type(t);
+			return NULL;
+		}
+	}
+	t->next = types;
+	types = t;
+	return t;
+}
+
+static bool same(const struct event_type *t, const struct kmmv_type_info *info)
+{
+	uint32_t i;
+
+	if (strcmp(t->name, info->name) != 0 ||
+	    strcmp(t->oneline, info->oneline) != 0 ||
+	    t->nr_fields != fields_of(info))
+		return false;
+	for (i = 0; i < t->nr_fields; i++) {
+		const struct event_field *a = &t->fields[i];
+		const struct kmmv_field_info *b = &info->fields[i];
+
+		if (strcmp(a->name + strlen(t->name) + 1, b->name) != 0 ||
+		    strcmp(a->units_text, b->units) != 0 ||
+		    a->kind != b->kind || a->offset != b->offset ||
+		    a->size != b->size)
+			return false;
+	}
+	return true;
+}
+
+static const struct event_type *take(const struct kmmv_type_info *info,
+				     bool *new)
+{
+	struct event_type *t;
+
+	for (t = types; t; t = t->next) {
+		if (same(t, info))
+			return t;
+	}
+	*new = true;
+	return make(info);
+}
+
+static void save(void)
+{
+	int rc = pmdaCacheOp(cache(), PMDA_CACHE_SAVE);
+
+	if (rc < 0 && rc != save_status)
+		agent_error("numbers of event fields cannot be saved: %s",
+			    pmErrStr(rc));
+	save_status = rc;
+}
+
+void agent_param_sync(struct kmmv *handle)
+{
+	const struct kmmv_type_info *info;
+	struct numbered *list;
+	uint32_t i, count = 0;
+	bool new = false;
+
+	while (kmmv_type(handle, count))
+		count++;
+	list = calloc(count + 1, sizeof(*list));
+	if (!list) {
+		agent_error("no memory for %u types of events", count);
+		return;
+	}
+	free(current);
+	current = list;
+	nr_current = 0;
+	for (i = 0; i < count; i++) {
+		info = kmmv_type(handle, i);
+		list[nr_current].id = info->id;
+		list[nr_current].type = take(info, &new);
+		if (list[nr_current].type)
+			nr_current++;
+	}
+	if (!new)
+		return;
+	save();
+	agent_pmns_rebuild();
+	pmdaExtSetFlags(agent_ext, PMDA_EXT_NAMES_CHANGE);
+}
+
+const struct event_type *agent_param_type(uint16_t id)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr_current; i++) {
+		if (current[i].id == id)
+			return current[i].type;
+	}
+	return NULL;
+}
+
+void agent_param_names(void (*add)(pmID pmid, const char *prefix,
+				   const char *name))
+{
+	const struct event_type *t;
+	uint32_t i;
+
+	for (t = types; t; t = t->next) {
+		for (i = t->nr_fields; i-- > 0;) {
+			if (t->fields[i].id >= 0)
+				add(agent_param_field_pmid(&t->fields[i]),
+				    "ring.event.", t->fields[i].name);
+		}
+	}
+	for (i = NR_PARAMS; i-- > 0;)
+		add(agent_param_pmid(i), "ring.event.", params[i].name);
+}
+
+bool agent_param_is(pmID pmid)
+{
+	unsigned int cluster = pmID_cluster(pmid);
+
+	return cluster == CLUSTER_RING_EVENT ||
+	       (cluster >= CLUSTER_RING_FIELDS && cluster < FIRST_CLUSTER);
+}
+
+static const struct event_field *find(pmID pmid, const struct event_type **type)
+{
+	const struct event_type *t;
+	uint32_t i;
+
+	for (t = types; t; t = t->next) {
+		for (i = 0; i < t->nr_fields; i++) {
+			*type = t;
+			if (t->fields[i].id >= 0 &&
+			    agent_param_field_pmid(&t->fields[i]) == pmid)
+				return &t->fields[i];
+		}
+	}
+	return NULL;
+}
+
+int agent_param_desc(pmID pmid, pmDesc *desc)
+{
+	const struct event_field *field;
+	const struct event_type *type;
+
+	desc->indom = PM_INDOM_NULL;
+	desc->sem = PM_SEM_INSTANT;
+	if (pmID_cluster(pmid) == CLUSTER_RING_EVENT) {
+		if (pmID_item(pmid) >= NR_PARAMS)
+			return PM_ERR_PMID;
+		desc->type = params[pmID_item(pmid)].type;
+		desc->units = params[pmID_item(pmid)].units;
+		return 0;
+	}
+	field = find(pmid, &type);
+	if (!field)
+		return PM_ERR_PMID;
+	desc->type = agent_param_field_type(field);
+	desc->units = field->units;
+	return 0;
+}
+
+int agent_param_text(pmID pmid, bool oneline, char *text, size_t size)
+{
+	const struct event_field *field;
+	const struct event_type *type;
+	const char *name;
+
+	field = find(pmid, &type);
+	if (!field)
+		return PM_ERR_PMID;
+	name = field->name + strlen(type->name) + 1;
+	if (oneline)
+		pmsprintf(text, size, "%s of events of type %s", name,
+			  type->name);
+	else
+		pmsprintf(
+			text, size,
+			"%s%sA field of the events of type %s, in kmmv.ring.records. It has no value of its\n"
+			"own.",
+			type->oneline, type->oneline[0] ? "\n" : "",
+			type->name);
+	return 0;
+}

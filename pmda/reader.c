@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The events of a ring, read into its queue. The ring is the agent's only while
+ * a client wants its events: with the first one it becomes the consumer, with
+ * the last one's end it lets go. If there is another consumer it looks on as a
+ * snapshot reader, and claims the ring once that one has gone.
+ *
+ * Events have a sequence number on their CPU, by which reading goes on where it
+ * was after any change of the device file: none comes twice, and what is not
+ * there any more is counted.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "ring.h"
+
+/* Between two attempts to open or to claim. */
+#define RETRY_MS 1000
+/* Records at a time: pmcd waits five seconds for an answer. */
+#define DRAIN_MAX (1u << 20)
+
+static uint64_t now(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static uint64_t now_ms(void)
+{
+	return now(CLOCK_MONOTONIC) / 1000000 + 1;
+}
+
+void agent_reader_close(struct ring *r)
+{
+	if (!r->reader.handle)
+		return;
+	kmmv_ring_close(r->reader.handle);
+	r->reader.handle = NULL;
+	r->reader.consumer = false;
+	r->reader.idle = false;
+}
+
+void agent_reader_stop(struct ring *r)
+{
+	agent_reader_close(r);
+	free(r->reader.cpus);
+	memset(&r->reader, 0, sizeof(r->reader));
+	agent_queue_trim(&r->queue, r->queue.next_serial);
+}
+
+static void failed(struct ring *r, int rc)
+{
+	r->reader.status = rc;
+	r->reader.tried_ms = now_ms();
+	agent_error("ring %s: %s", r->name, kmmv_ring_error(r->reader.handle));
+	agent_reader_close(r);
+}
+
+/* Room for the positions of a buffer; those of another one mean nothing. */
+static int position(struct ring *r, const struct kmmv_ring_info *info)
+{
+	struct reader *reader = &r->reader;
+	bool first = reader->incarnation == 0;
+	uint32_t cpu;
+	void *p;
+
+	if (info->epoch != reader->epoch ||
+	    info->incarnation != reader->incarnation ||
+	    info->nr_cpus != reader->nr_cpus) {
+		p = calloc(info->nr_cpus + 1, sizeof(*reader->cpus));
+		if (!p)
+			return -ENOMEM;
+		free(reader->cpus);
+		reader->cpus = p;
+		reader->nr_cpus = info->nr_cpus;
+		reader->epoch = info->epoch;
+		reader->incarnation = info->incarnation;
+		for (cpu = 0; cpu < reader->nr_cpus; cpu++)
+			reader->cpus[cpu].resume = first;
+		return 0;
+	}
+	for (cpu = 0; cpu < reader->nr_cpus; cpu++)
+		reader->cpus[cpu].resume = true;
+	return 0;
+}
+
+static int claim(struct ring *r)
+{
+	struct reader *reader = &r->reader;
+	struct kmmv_ring_info info;
+	int rc;
+
+	reader->tried_ms = now_ms();
+	rc = kmmv_ring_claim(reader->handle);
+	reader->status = rc;
+	if (rc < 0)
+		return rc;
+	reader->consumer = true;
+	kmmv_ring_get_info(reader->handle, &info);
+	/* Half a ring is left for what comes until the agent runs. */
+	kmmv_ring_watermark(reader->handle,
+			    info.ring_pages * info.page_size / 2);
+	return 0;
+}
+
+static int open_ring(struct ring *r)
+{
+	struct reader *reader = &r->reader;
+	struct kmmv_ring_info info;
+	int rc;
+
+	reader->tried_ms = now_ms();
+	rc = kmmv_ring_open(agent_attach_device(), r->name, &reader->handle);
+	if (rc < 0) {
+		reader->handle = NULL;
+		reader->status = rc;
+		/* A ring that was never enabled is nothing to complain of. */
+		if (rc != -ENODEV && rc != -ENOENT)
+			agent_error("ring %s: %s", r->name,
+				    kmmv_ring_error(NULL));
+		return rc;
+	}
+	rc = claim(r);
+	if (rc < 0 && rc != -EBUSY) {
+		failed(r, rc);
+		return rc;
+	}
+	kmmv_ring_get_info(reader->handle, &info);
+	rc = position(r, &info);
+	if (rc < 0)
+		failed(r, rc);
+	return rc;
+}
+
+/* What was read before is known by its number, or else by its time. */
+static bool take(struct reader *reader, const struct kmmv_record *record,
+		 uint64_t realtime, uint64_t *missed)
+{
+	struct position *p;
+
+	*missed = record->lost + record->dropped;
+	if (record->cpu >= reader->nr_cpus)
+		return true;
+	p = &reader->cpus[record->cpu];
+	if (p->resume) {
+		if (record->type == 0 || (p->known ? record->sequence < p->next
+						   : realtime < reader->since))
+			return false;
+		if (p->known)
+			*missed = record->sequence - p->next + record->dropped;
+		p->resume = false;
+	}
+	if (record->type) {
+		p->known = true;
+		p->next = record->sequence + 1;
+	}
+	return true;
+}
+
+/* Stamps in a payload are of the ring's clock, which ends with the handle. */
+static void convert_times(struct ring *r, struct entry *e)
+{
+	const struct event_type *type = e->decode;
+	uint64_t value;
+	uint32_t i;
+
+	for (i = 0; type && i < type->nr_fields; i++) {
+		const struct event_field *f = &type->fields[i];
+
+		if (f->kind != KMMV_TIME || f->size != sizeof(value) ||
+		    f->offset + sizeof(value) > e->length)
+			continue;
+		memcpy(&value, e->payload + f->offset, sizeof(value));
+		if (kmmv_ring_realtime(r->reader.handle, value, &value) == 0)
+			memcpy(e->payload + f->offset, &value, sizeof(value));
+	}
+}
+
+static void resolve(struct entry *e, uint16_t incarnation)
+{
+	e->decode = agent_param_type(e->type);
+	if (e->number != KMMV_EVENT_NO_INSTANCE)
+		agent_instance_names(e->number, incarnation, &e->family,
+				     &e->instance);
+}
+
+static bool unknown(const struct entry *e)
+{
+	return (e->type && !e->decode) ||
+	       (e->number != KMMV_EVENT_NO_INSTANCE && !e->instance);
+}
+
+/*
+ * Put a record into the queue. Looking up a name that is new may take over a
+ * changed table, and so close the ring: RECORD is not used after that.
+ */
+static void push(struct ring *r, const struct kmmv_record *record,
+		 uint64_t realtime, uint64_t missed)
+{
+	uint16_t incarnation = record->incarnation;
+	struct entry *e = agent_queue_entry(record->size);
+
+	if (!e) {
+		agent_queue_missed(&r->queue, missed + (record->type != 0));
+		return;
+	}
+	e->missed = missed;
+	e->time = realtime;
+	e->sequence = record->sequence;
+	e->cpu = record->cpu;
+	e->number = record->type ? record->instance : KMMV_EVENT_NO_INSTANCE;
+	e->type = record->type;
+	e->decode = NULL;
+	e->family = NULL;
+	e->instance = NULL;
+	if (record->size)
+		memcpy(e->payload, record->payload, record->size);
+	resolve(e, incarnation);
+	if (unknown(e) && agent_attach_changed())
+		resolve(e, incarnation);
+	if (r->reader.handle)
+		convert_times(r, e);
+	agent_queue_push(&r->queue, e, agent_ring_queue_bytes);
+}
+
+/* Records up to now; KEEP says whether for the queue. How many there were. */
+static int read_records(struct ring *r, bool keep)
+{
+	struct reader *reader = &r->reader;
+	uint64_t start = now(CLOCK_REALTIME), realtime = 0, missed;
+	struct kmmv_record record;
+	unsigned int n;
+	int rc = 0;
+
+	for (n = 0; reader->handle && n < DRAIN_MAX && realtime < start; n++) {
+		rc = kmmv_ring_next(reader->handle, &record);
+		if (rc <= 0)
+			break;
+		if (kmmv_ring_realtime(reader->handle, record.time, &realtime) <
+		    0)
+			realtime = start;
+		if (take(reader, &record, realtime, &missed) &&
+		    (keep || realtime >= start))
+			push(r, &record, realtime, missed);
+	}
+	if (rc < 0 && rc != -EAGAIN)
+		failed(r, rc);
+	return n;
+}
+
+int agent_reader_drain(struct ring *r)
+{
+	return read_records(r, true);
+}
+
+/* A first client: all that is there already is not for it. */
+static void start(struct ring *r)
+{
+	uint32_t cpu;
+
+	r->reader.since = now(CLOCK_REALTIME);
+	if (open_ring(r) < 0)
+		return;
+	for (cpu = 0; cpu < r->reader.nr_cpus; cpu++)
+		r->reader.cpus[cpu].resume = false;
+	if (r->reader.consumer)
+		read_records(r, false);
+	else
+		kmmv_ring_seek(r->reader.handle, true);
+}
+
+void agent_reader_start(struct ring *r)
+{
+	struct reader *reader = &r->reader;
+	uint32_t cpu;
+
+	if (!reader->since) {
+		start(r);
+		return;
+	}
+	if (reader->consumer || now_ms() - reader->tried_ms < RETRY_MS)
+		return;
+	if (!reader->handle) {
+		open_ring(r);
+		return;
+	}
+	/* All that can still be seen without taking it, first. */
+	read_records(r, true);
+	if (!reader->handle || claim(r) < 0)
+		return;
+	for (cpu = 0; cpu < reader->nr_cpus; cpu++)
+		reader->cpus[cpu].resume = true;
+}
+
+const char *agent_reader_state(const struct ring *r)
+{
+	if (!r->wanted)
+		return "excluded";
+	if (!r->reader.since)
+		return "idle";
+	if (!r->reader.handle)
+		return "failed";
+	return r->reader.consumer ? "consumer" : "snapshot";
+}
