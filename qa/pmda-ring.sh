@@ -1,0 +1,382 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 300
+# kmmv.ring.* on simulated rings: figures, and events for clients at different
+# rates, each once or counted as missed where it is missing.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/pmda/env
+. qa/pmda/env
+# shellcheck source=qa/pmda/ring
+. qa/pmda/ring
+
+area <<E
+family 0 counter count counter Counters
+family 1 disk.io count counter Disks
+inst 0 0 0 active 1,2,3,4 one
+inst 1 1 3 active 1,2,3,4 sd a
+E
+cat >"$work/dev/sim/types" <<E
+1 hit delta 1 0 8 none
+2 mark text 3 0 0 none
+16 disk.io sector 0 0 8 count error 1 8 2 none tag 3 10 6 none
+17 text value 0 0 8 none
+E
+
+# ---- figures
+
+for cpu in 0 1 3; do
+	echo $cpu 1 $(seq $((cpu * 100 + 1)) $((cpu * 100 + 26)))
+done >"$work/dev/sim/default.stats"
+new_ring default
+new_ring other
+
+# ring_values METRIC...: instance=value of all of them
+ring_values()
+{
+	values "${@/#/kmmv.ring.}" | sed 's/^default:://' | tr ' \n' '= '
+}
+is "CPUs that have an area, and no others" "$(ring_values written)" \
+	"cpu0=4 cpu1=104 cpu3=304 "
+at=0
+for name in reserved discarded "" written overwritten read taken inside \
+		bytes.reserved bytes.discarded bytes.dropped bytes.written \
+		bytes.overwritten bytes.read bytes.taken bytes.inside \
+		dropped.full dropped.commit dropped.nested dropped.too_large \
+		dropped.nmi lost backwards starved contended anomalies; do
+	at=$((at + 1))
+	[ -z "$name" ] || is "$name" "$(ring_values $name)" \
+		"cpu0=$at cpu1=$((at + 100)) cpu3=$((at + 300)) "
+done
+is "size" "$(ring_values size)" "cpu0=32768 cpu1=32768 cpu3=32768 "
+is "mode and the rest, for each ring" \
+	"$(ring_values mode enabled reader clients)" \
+	'default="overwrite" other="overwrite" default=1 other=0 default="idle" other="excluded" default=0 other=0 '
+is "what has no value has none" "$(values kmmv.ring.event.time)" none
+is "every one has its help" \
+	"$(info -tT kmmv.ring | grep -c "not available")" 0
+is "labels" "$(info -l kmmv.ring.lost | sed -n \
+	's/.*"default::cpu3".*"cpu":\([0-9]*\).*"ring":"\([a-z]*\)".*/\1 \2/p')" \
+	"3 default"
+like "semantics of a counter" "$(info -d kmmv.ring.bytes.read)" \
+	"Semantics: counter  Units: byte"
+like "and of what is not one" "$(info -d kmmv.ring.inside)" \
+	"Semantics: instant  Units: count"
+is "numbers are on disk" "$(sed -n 's/^\([0-9]*\) .* \([a-z]*\)$/\2/p' \
+	"$work/var/config/pmda/$domain.2" | sort | tr '\n' ' ')" \
+	"default other "
+
+db_start dso
+is "a CPU's figure, as a count" \
+	"$(db_values kmmv.ring.written | tail -n 1)" "default::cpu3 304"
+echo 2 4 >"$work/dev/sim/default.buffer"
+sed -i 's/^3 1 301 302 303 304/3 1 301 302 303 10/' \
+	"$work/dev/sim/default.stats"
+is "goes on when the ring is made anew" \
+	"$(db_values kmmv.ring.written | tail -n 1)" "default::cpu3 314"
+is "what is no count does not" \
+	"$(db_values kmmv.ring.inside | tail -n 1)" "default::cpu3 308"
+rm "$work/dev/sim/default.buffer"
+is "figures are read once for a fetch" "$(: >"$work/dev/sim/default.log"
+	db "fetch kmmv.ring.written kmmv.ring.size kmmv.ring.mode" >/dev/null
+	xargs <"$work/dev/sim/default.log")" "open stats stats stats stats close"
+is "and the ring is closed" "$(tail -n 1 "$work/dev/sim/default.log")" close
+
+# ---- who
+
+denied="No permission to perform requested operation"
+is "events are not for anybody" "$(db_values kmmv.ring.records)" "$denied"
+not_ok "the ring is not claimed for him" \
+	grep -q claim "$work/dev/sim/default.log"
+grant
+is "they are for root, from then on" "$(db_values kmmv.ring.records)" none
+ok "the agent has claimed the ring" \
+	grep -q claim "$work/dev/sim/default.log"
+ok "dbpmda ends well" db_stop
+
+# of_default METRIC: its value for the ring, as a client sees it
+of_default()
+{
+	say value "$1" "kmmv.ring.$2" | sed -n 's/^[^ ]* default //p' |
+		tr -d '"'
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+let_go()
+{
+	[ "$(tail -n 1 "$work/dev/sim/default.log")" = close ]
+}
+
+for how in dso pipe; do
+	clients_start $how || {
+		skip "$how: all" "no pmcd"
+		continue
+	}
+
+	# ---- exactly once
+
+	new_ring default
+	put default 0 5
+	say open fast
+	say open slow
+	is "$how: what was there is not for a first client" \
+		"$(say fetch fast)" ""
+	begin fast default
+	is "$how: the ring is the agent's" "$(of_default fast reader)" consumer
+	put default 0 3
+	put default 1 2 0 0
+	collect fast
+	say fetch slow
+	begin slow default
+	put default 1 1 7 0		# 7 overwritten before it
+	put default 0 4 0 2		# 2 dropped before it
+	collect fast
+	put default 3 1 3 5
+	loss default 2 4 1		# and nothing behind it yet
+	collect fast
+	collect slow
+	for i in $(seq 30); do
+		put default $((i % 4)) $((i * 7 % 11 + 1)) $((i % 5 / 4)) \
+			$((i % 7 / 6))
+		collect fast
+		[ $((i % 9)) -ne 0 ] || collect slow
+		if [ "$i" -eq 17 ]; then
+			say open late
+			say fetch late
+			begin late default
+		fi
+		[ "$i" -le 17 ] || [ $((i % 4)) -ne 0 ] || collect late
+	done
+	for client in fast slow late; do
+		collect $client
+		is "$how: $client has all, each once, in order" \
+			"$(judge $client)" ""
+	done
+	ok "$how: there was something to have" \
+		test "$(grep -c event "$work/got.fast")" -gt 150
+	is "$how: nothing is kept that all have" \
+		"$(of_default fast queue.events)" 0
+	is "$how: clients" "$(of_default fast clients)" 3
+
+	# ---- a queue that is too small for the slow one
+
+	say bytes fast 4096
+	for i in $(seq 40); do
+		put default $((i % 3)) 10 $((i % 13 == 12 ? 3 : 0)) 0
+		collect fast
+	done
+	put default 1 300
+	collect late
+	collect slow
+	put default 1 1
+	for client in fast slow late; do
+		collect $client
+		is "$how: $client has each once, or a count of what it missed" \
+			"$(judge $client)" ""
+	done
+	ok "$how: the slow one missed much" test "$(missed slow)" -gt 600
+	ok "$how: the fast one just what came at a time" \
+		test "$(missed fast)" -lt 400
+	put default 1 300
+	collect fast
+	bytes=$(of_default fast queue.bytes)
+	ok "$how: the queue is bounded" \
+		test "$bytes" -gt 2048 -a "$bytes" -le 4096
+	say bytes fast 4194304
+	collect slow
+	is "$how: what it had was still there" "$(judge slow)" ""
+
+	# ---- a client that is gone holds nothing
+
+	say close slow
+	put default 2 50
+	collect fast
+	collect late
+	is "$how: others go on when one has gone" "$(judge fast)$(judge late)" ""
+	if [ $how = pipe ]; then
+		is "$how: nothing is kept for it" \
+			"$(of_default fast clients) $(of_default fast queue.events)" \
+			"2 0"
+		say close late
+		say close fast
+		ok "$how: without clients the ring is let go" wait_for 5 let_go
+	else
+		# libpcp does not say that a local context has ended.
+		clients_stop
+		clients_start dso
+	fi
+
+	# ---- another consumer, and the ring opened again: by numbers
+
+	touch "$work/dev/sim/default.busy"
+	new_ring default
+	put default 0 9
+	say open a
+	say fetch a
+	begin a default
+	is "$how: with another consumer it looks on" \
+		"$(of_default a reader)" snapshot
+	put default 0 5
+	put default 1 5
+	collect a
+	is "$how: and reads all the same" "$(judge a)" ""
+	rm "$work/dev/sim/default.busy"
+	put default 1 3
+	sleep 1.1
+	collect a
+	put default 2 3
+	collect a
+	is "$how: when that one has gone it is the consumer" \
+		"$(of_default a reader)" consumer
+	is "$how: with nothing twice" "$(judge a)" ""
+	touch "$work/dev/sim/default.gone"
+	put default 0 2
+	collect a
+	is "$how: a ring that cannot be read is said to be" \
+		"$(of_default a reader)" failed
+	rm "$work/dev/sim/default.gone"
+	sleep 1.1
+	collect a
+	is "$how: and is read on" "$(judge a)" ""
+	say close a
+
+	# ---- what is in an event, and filters
+
+	if [ $how = dso ]; then
+		clients_stop
+		clients_start dso
+	fi
+	new_ring default
+	say open a
+	say open b
+	say fetch a
+	say fetch b
+	put_one default 1700000001123456789 2 1 0 0 hex fbffffffffffffff
+	put_one default 1700000002000000001 0 2 4294967295 0 text 'a  text'
+	put_one default 1700000003000000001 1 16 1 3 hex \
+		0102030405060708feff74616700ff
+	put_one default 1700000004000000001 1 16 1 4 hex 01020304
+	put_one default 1700000005000000001 3 99 4294967295 0 hex 00
+	put_one default 1700000006000000001 3 17 4294967295 0 hex \
+		0000000000000000
+	cat >"$work/expected" <<-E
+	a default event time=1700000001123456789 sequence=0 cpu=2 type="hit" number=0 family="counter" instance="one" delta=-5 at=1700000001.123456
+	a default event time=1700000002000000001 sequence=0 cpu=0 type="mark" text="a  text" at=1700000002.000000
+	a default event time=1700000003000000001 sequence=0 cpu=1 type="disk.io" number=1 family="disk.io" instance="sd_a" disk.io.sector=578437695752307201 disk.io.error=-2 disk.io.tag="tag" at=1700000003.000000
+	a default event time=1700000004000000001 sequence=1 cpu=1 type="disk.io" number=1 at=1700000004.000000
+	a default event time=1700000005000000001 sequence=0 cpu=3 type="99" at=1700000005.000000
+	a default event time=1700000006000000001 sequence=1 cpu=3 type="text" at=1700000006.000000
+	E
+	say fetch a >"$work/got"
+	ok "$how: what is in an event" diff "$work/expected" "$work/got"
+	say fetch b >/dev/null
+	say filter b "instance=sd*"
+	repeat
+	is "$how: a filter by instance" "$(say fetch b | words type)" disk.io
+	say filter b "type=disk* cpu=0,1"
+	repeat
+	is "$how: by type and CPU" "$(say fetch b | words type)" \
+		"disk.io disk.io"
+	say filter b "cpu=2-3"
+	repeat
+	is "$how: by a range of CPUs" "$(say fetch b | words type)" \
+		"hit 99 text"
+	say filter b " family=counter  "
+	repeat
+	is "$how: by family" "$(say fetch b | words type)" hit
+	for text in "cpu=x" "cpu=3-2" "cpu=1," "instance" "what=1" \
+			"type=a type=b" "cpu=1 cpu=2" "cpu=" "cpu=99999999999"; do
+		like "$how: \"$text\" is no filter" \
+			"$(say filter b "$text")" "^b error Impossible value"
+	done
+	repeat
+	is "$how: and the old one stays" "$(say fetch b | words type)" hit
+	is "$how: it is not another client's" "$(say fetch a | wc -l)" 30
+	say filter b "cpu=1"
+	put default 2 1 5 0
+	put default 1 1 2 1
+	is "$how: what other CPUs lost is not missed" \
+		"$(say fetch b | sed 's/ event .*/ event/')" \
+		"b default missed 3
+b default event"
+	say filter b ""
+	put default 2 1 5 0
+	is "$how: without a filter it is" \
+		"$(say fetch b | sed 's/ event .*/ event/')" \
+		"b default missed 5
+b default event"
+	clients_stop
+done
+
+# ---- which rings
+
+export KMMV_RINGS=other,default
+clients_start dso
+new_ring default
+new_ring other
+say open a
+say fetch a
+put default 0 1
+put other 1 2
+is "two rings, each by its name" \
+	"$(say fetch a | sed 's/ event .*//' | sort | uniq -c | xargs)" \
+	"1 a default 2 a other"
+put default 0 1
+put other 1 3
+is "one of them" "$(say fetch a other | sed 's/ event .*//' | uniq -c |
+	xargs)" "3 a other"
+is "does not cost the other's" \
+	"$(say fetch a default | sed 's/ event .*//' | uniq -c | xargs)" \
+	"1 a default"
+new_ring third
+is "a ring that comes has figures" \
+	"$(say value a kmmv.ring.mode | xargs)" \
+	"a default overwrite a other overwrite a third overwrite"
+rm "$work/dev/ring/other"
+is "one that goes has none" "$(say value a kmmv.ring.mode | xargs)" \
+	"a default overwrite a third overwrite"
+clients_stop
+export KMMV_RINGS=
+clients_start dso
+say open a
+is "or none at all" "$(say fetch a
+	say value a kmmv.ring.reader | xargs)" \
+	"a default excluded a third excluded"
+clients_stop
+unset KMMV_RINGS
+
+# ---- memory
+
+if command -v valgrind >/dev/null; then
+	wrap=(valgrind --quiet --leak-check=full --num-callers=40
+		"--show-leak-kinds=definite,indirect" --keep-debuginfo=yes
+		--log-file="$work/valgrind.%p")
+	clients_start dso
+	wrap=()
+	new_ring default
+	say open a
+	say open b
+	say fetch a
+	say fetch b
+	say filter b "cpu=1 type=m*"
+	say bytes a 20000
+	for i in 1 2 3 4 5 6; do
+		put_one default 1700000001123456789 1 16 1 3 hex \
+			0102030405060708feff74616700ff
+		put default $((i % 4)) 100 1 1
+		say fetch a >/dev/null
+		[ $((i % 3)) -ne 0 ] || say fetch b >/dev/null
+		[ "$i" -ne 3 ] || say value a kmmv.ring.lost >/dev/null
+		[ "$i" -ne 4 ] || say filter b "nonsense" >/dev/null
+	done
+	is "valgrind: it did read" "$(of_default a clients)" 2
+	say close b
+	say fetch a >/dev/null
+	say close a
+	clients_stop
+	is "valgrind: no error of ours, no leak" "$(ours)" ""
+else
+	skip "valgrind" "no valgrind"
+fi
+finish

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What libkmmv.h says of rings and types of events, without a kernel: linked
+ * into the agent before the library, for tests that inject what they like.
+ *
+ *	DIR/ring/NAME	lines TIME CPU SEQUENCE LOST DROPPED INSTANCE INCARNATION
+ *			TYPE [HEX]; those that are appended come at once
+ *	DIR/sim/NAME.busy	there is another consumer
+ *	DIR/sim/NAME.gone	reading is -ENODEV
+ *	DIR/sim/NAME.at		where the next consumer begins, bytes
+ *	DIR/sim/NAME.buffer	incarnation and nr_cpus; 1 and 4 by default
+ *	DIR/sim/NAME.stats	lines CPU ENABLED NUMBER..., the words of struct
+ *				kmmv_ring_stats in order
+ *	DIR/sim/NAME.log	what was called, a line each
+ *	DIR/sim/types		lines ID NAME [FIELD KIND OFFSET SIZE UNITS]...
+ *
+ * The ring's clock is CLOCK_REALTIME.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+#include <linux/kmmv_ring.h>
+#include "libkmmv.h"
+
+struct kmmv_ring {
+	FILE *file;
+	char *dir, *name;
+	long at; /* behind what was given */
+	long consumed;
+	bool consumer;
+	int notify;
+	unsigned char payload[4096] __attribute__((aligned(8)));
+};
+
+static FILE *side(const struct kmmv_ring *r, const char *what, const char *mode)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/sim/%s.%s", r->dir, r->name, what);
+	return fopen(path, mode);
+}
+
+static bool is_there(const struct kmmv_ring *r, const char *what)
+{
+	FILE *f = side(r, what, "r");
+
+	if (f)
+		fclose(f);
+	return f;
+}
+
+static void say(const struct kmmv_ring *r, const char *what)
+{
+	FILE *f = side(r, "log", "a");
+
+	if (!f)
+		return;
+	fprintf(f, "%s\n", what);
+	fclose(f);
+}
+
+int kmmv_ring_open(const char *dir, const char *name, struct kmmv_ring **ring)
+{
+	struct kmmv_ring *r = calloc(1, sizeof(*r));
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/ring/%s", dir, name);
+	r->file = fopen(path, "re");
+	if (!r->file) {
+		free(r);
+		return -errno;
+	}
+	r->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	inotify_add_watch(r->notify, path, IN_MODIFY);
+	r->dir = strdup(dir);
+	r->name = strdup(name);
+	say(r, "open");
+	*ring = r;
+	return 0;
+}
+
+void kmmv_ring_close(struct kmmv_ring *r)
+{
+	FILE *f;
+
+	say(r, "close");
+	if (r->consumer) {
+		f = side(r, "at", "w");
+		fprintf(f, "%ld\n", r->consumed);
+		fclose(f);
+	}
+	fclose(r->file);
+	close(r->notify);
+	free(r->dir);
+	free(r->name);
+	free(r);
+}
+
+const char *kmmv_ring_error(const struct kmmv_ring *r)
+{
+	return r ? "the simulated ring says no" : "it cannot be opened";
+}
+
+void kmmv_ring_get_info(const struct kmmv_ring *r, struct kmmv_ring_info *info)
+{
+	FILE *f = side(r, "buffer", "r");
+	unsigned long long incarnation = 1;
+	unsigned int cpus = 4;
+
+	if (f) {
+		if (fscanf(f, "%llu %u", &incarnation, &cpus) != 2)
+			abort();
+		fclose(f);
+	}
+	memset(info, 0, sizeof(*info));
+	snprintf(info->name, sizeof(info->name), "%.31s", r->name);
+	info->nr_cpus = cpus;
+	info->nr_alive = cpus;
+	info->page_size = 4096;
+	info->ring_pages = 8;
+	info->spares = 2;
+	info->overwrite = true;
+	info->consumer = r->consumer;
+	info->epoch = 1;
+	info->incarnation = incarnation;
+}
+
+int kmmv_ring_claim(struct kmmv_ring *r)
+{
+	FILE *f;
+
+	if (is_there(r, "busy")) {
+		say(r, "busy");
+		return -EBUSY;
+	}
+	say(r, "claim");
+	r->consumer = true;
+	r->at = 0;
+	f = side(r, "at", "r");
+	if (f) {
+		if (fscanf(f, "%ld", &r->at) != 1)
+			abort();
+		fclose(f);
+	}
+	r->consumed = r->at;
+	return 0;
+}
+
+static uint32_t unhex(const char *text, unsigned char *to, size_t room)
+{
+	uint32_t n = 0;
+	unsigned int byte;
+
+	while (n < room && sscanf(text + 2 * n, "%2x", &byte) == 1)
+		to[n++] = byte;
+	while (n % 4)
+		to[n++] = 0;
+	return n;
+}
+
+int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *rec)
+{
+	unsigned long long time, sequence, lost, dropped;
+	unsigned int cpu, instance, incarnation, type;
+	char line[8192], hex[8192] = "";
+
+	if (is_there(r, "gone"))
+		return -ENODEV;
+	r->consumed = r->at;
+	while (read(r->notify, line, sizeof(line)) > 0)
+		;
+	fseek(r->file, r->at, SEEK_SET);
+	if (!fgets(line, sizeof(line), r->file) || !strchr(line, '\n'))
+		return 0;
+	r->at += strlen(line);
+	if (sscanf(line, "%llu %u %llu %llu %llu %u %u %u %s", &time, &cpu,
+		   &sequence, &lost, &dropped, &instance, &incarnation, &type,
+		   hex) < 8)
+		abort();
+	memset(rec, 0, sizeof(*rec));
+	rec->time = time;
+	rec->cpu = cpu;
+	rec->sequence = sequence;
+	rec->lost = lost;
+	rec->dropped = dropped;
+	rec->instance = instance;
+	rec->incarnation = incarnation;
+	rec->type = type;
+	rec->size = unhex(hex, r->payload, sizeof(r->payload));
+	rec->payload = r->payload;
+	return 1;
+}
+
+int kmmv_ring_seek(struct kmmv_ring *r, bool end)
+{
+	say(r, end ? "end" : "begin");
+	fseek(r->file, 0, end ? SEEK_END : SEEK_SET);
+	r->at = ftell(r->file);
+	return 0;
+}
+
+int kmmv_ring_pollfd(const struct kmmv_ring *r)
+{
+	return r->notify;
+}
+
+int kmmv_ring_watermark(struct kmmv_ring *r, uint32_t bytes)
+{
+	(void)r;
+	return bytes ? 0 : -EINVAL;
+}
+
+int kmmv_ring_get_stats(struct kmmv_ring *r, uint32_t cpu,
+			struct kmmv_ring_stats *stats)
+{
+	__u64 *word = &stats->events.reserved;
+	size_t i, n = (sizeof(*stats) -
+		       offsetof(struct kmmv_ring_stats, events)) /
+		      sizeof(*word);
+	FILE *f = side(r, "stats", "r");
+	unsigned int which, enabled;
+	char line[4096];
+	int rc = -ENOENT;
+
+	say(r, "stats");
+	while (f && rc < 0 && fgets(line, sizeof(line), f)) {
+		char *at = line;
+
+		which = strtoul(at, &at, 10);
+		enabled = strtoul(at, &at, 10);
+		if (which != cpu)
+			continue;
+		stats->cpu = cpu;
+		stats->enabled = enabled;
+		for (i = 0; i < n; i++)
+			word[i] = strtoull(at, &at, 10);
+		rc = 0;
+	}
+	if (f)
+		fclose(f);
+	return rc;
+}
+
+int kmmv_ring_realtime(struct kmmv_ring *r, uint64_t time, uint64_t *realtime)
+{
+	(void)r;
+	*realtime = time;
+	return 0;
+}
+
+/* ---- types ---- */
+
+static struct kmmv_field_info fields[32][16];
+static struct kmmv_type_info types[32];
+static char texts[32][17][2][64];
+
+const struct kmmv_type_info *kmmv_type(const struct kmmv *handle,
+				       uint32_t index)
+{
+	const char *dir = getenv("KMMV_DEVICE_DIR");
+	unsigned int id, kind, offset, size, n;
+	char path[4096], line[4096], *at;
+	uint32_t count = 0;
+	FILE *f;
+	int i, used;
+
+	(void)handle;
+	snprintf(path, sizeof(path), "%s/sim/types", dir);
+	f = fopen(path, "r");
+	while (f && count <= index && fgets(line, sizeof(line), f)) {
+		struct kmmv_type_info *t = &types[count];
+		char(*text)[2][64] = texts[count];
+
+		at = line;
+		if (sscanf(at, "%u %63s%n", &id, text[16][0], &used) < 2)
+			abort();
+		for (n = 0; at += used, n < 16; n++) {
+			struct kmmv_field_info *field = &fields[count][n];
+
+			used = 0;
+			i = sscanf(at, "%63s %u %u %u %63s%n", text[n][0],
+				   &kind, &offset, &size, text[n][1], &used);
+			if (i < 5)
+				break;
+			field->name = text[n][0];
+			field->units = text[n][1];
+			field->kind = kind;
+			field->offset = offset;
+			field->size = size;
+		}
+		t->id = id;
+		t->name = text[16][0];
+		t->oneline = "Of the simulation.";
+		t->nr_fields = n;
+		t->fields = fields[count++];
+	}
+	if (f)
+		fclose(f);
+	return index < count ? &types[index] : NULL;
+}
