@@ -125,9 +125,11 @@ static void tail_forward(struct kmmv_ring_cpu *rc,
 	smp_wmb();
 	WRITE_ONCE(next->data->commit, 0);
 	WRITE_ONCE(next->data->dropped, dropped);
-	local64_cmpxchg(&next->word, old,
-			stamp << KMMV_WORD_STAMP_SHIFT |
-				(~old & KMMV_WORD_PARITY));
+	/* An open one was begun by who has not moved the tail yet. */
+	if (old & KMMV_WORD_CLOSED)
+		local64_cmpxchg(&next->word, old,
+				stamp << KMMV_WORD_STAMP_SHIFT |
+					(~old & KMMV_WORD_PARITY));
 	cmpxchg_local(&rc->tail, page, next);
 }
 
@@ -153,7 +155,8 @@ static noinline int tail_move(struct kmmv_ring_cpu *rc,
 	seq = READ_ONCE(next->seq);
 	if (READ_ONCE(rc->tail) != page)
 		return AGAIN;
-	if (seq >= READ_ONCE(rc->commit)->seq)
+	/* But for one that somebody had just begun: that is helped on. */
+	if (seq >= READ_ONCE(rc->commit)->seq && seq != page->seq + 1)
 		return -EBUSY;
 
 	switch (kmmv_link_flag(link)) {
