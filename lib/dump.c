@@ -12,11 +12,13 @@
 
 #include <linux/kmmv.h>
 
-#include "libkmmv.h"
+#include "dump.h"
 
 static const char *dir = KMMV_DEVICE_DIR;
 static const char *family_wanted;
 static bool per_cpu, all, header_only, names_only, as_json;
+static bool following, rings;
+static struct follow follow = { .ring = "default" };
 static uint64_t max_age;
 
 static const char *const states[] = { "active", "inactive", "free" };
@@ -360,6 +362,14 @@ static const char usage[] =
 	"  -r, --max-age MS    mirrored counters no older than this (0: copy now)\n"
 	"  -j, --json\n"
 	"  -C, --capture DIR   write a copy of the area to DIR\n"
+	"events:\n"
+	"  -F, --follow [RING] print events as they come (default)\n"
+	"  -R, --ring NAME     likewise, of this ring\n"
+	"  -x, --consume       take them out of the ring\n"
+	"  -o, --own[=MODE,PAGES] of a ring that is made, and removed at the end\n"
+	"  -i, --instance GLOB only of such instances; they leave events in --own\n"
+	"  -N, --count N       end after so many lines\n"
+	"  -L, --rings         what rings there are\n"
 	"  -h, --help\n";
 
 static const struct option options[] = {
@@ -372,18 +382,85 @@ static const struct option options[] = {
 	{ "max-age", required_argument, NULL, 'r' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "capture", required_argument, NULL, 'C' },
+	{ "follow", no_argument, NULL, 'F' },
+	{ "ring", required_argument, NULL, 'R' },
+	{ "consume", no_argument, NULL, 'x' },
+	{ "own", optional_argument, NULL, 'o' },
+	{ "instance", required_argument, NULL, 'i' },
+	{ "count", required_argument, NULL, 'N' },
+	{ "rings", no_argument, NULL, 'L' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
 
+static bool parse_number(const char *text, uint64_t max, const char *what,
+			 uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	if (!errno && !*end && *text >= '0' && *text <= '9' && *value <= max)
+		return true;
+	fprintf(stderr, "kmmvdump: %s: not a number of %s\n", text, what);
+	return false;
+}
+
+/* MODE, PAGES, or both; cuts it up. */
+static bool parse_own(char *text)
+{
+	char *comma = text ? strchr(text, ',') : NULL;
+	uint64_t pages = 0;
+
+	follow.own = true;
+	if (comma)
+		*comma++ = '\0';
+	else if (text && *text >= '0' && *text <= '9')
+		comma = text;
+	if (comma && !parse_number(comma, UINT32_MAX, "pages", &pages))
+		return false;
+	follow.own_pages = (unsigned int)pages;
+	if (!text || !*text || comma == text)
+		return true;
+	follow.own_mode = text;
+	if (!strcmp(text, "overwrite") || !strcmp(text, "consume"))
+		return true;
+	fprintf(stderr, "kmmvdump: %s: a ring's mode is overwrite or consume\n",
+		text);
+	return false;
+}
+
+/* What belongs to events goes with nothing else. */
+static bool parse_together(int argc, char **argv)
+{
+	bool events = following || follow.consume || follow.own ||
+		      follow.glob || follow.count;
+
+	if (following && optind + 1 == argc && !follow.own)
+		follow.ring = argv[optind++];
+	if (optind != argc)
+		return false;
+	if (rings)
+		return !events && !as_json;
+	if (!events)
+		return true;
+	follow.dir = dir;
+	follow.family = family_wanted;
+	if (follow.own && !follow.glob && !family_wanted) {
+		fprintf(stderr, "kmmvdump: --own needs --instance or --family: what leaves events in it\n");
+		return false;
+	}
+	return (following || follow.own) && !as_json && !per_cpu &&
+	       !header_only && !names_only && !all;
+}
+
 /* 0 to go on, else the exit status plus 1. */
 static int parse(int argc, char **argv, const char **capture)
 {
-	char *end;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "d:f:caHnr:jC:h", options,
-				NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "d:f:caHnr:jC:FR:xo::i:N:Lh",
+				options, NULL)) != -1) {
 		switch (c) {
 		case 'd':
 			dir = optarg;
@@ -404,14 +481,9 @@ static int parse(int argc, char **argv, const char **capture)
 			names_only = true;
 			break;
 		case 'r':
-			errno = 0;
-			max_age = strtoull(optarg, &end, 10);
-			if (errno || *end || end == optarg ||
-			    max_age > UINT64_MAX / 1000000) {
-				fprintf(stderr, "kmmvdump: %s: not a number of milliseconds\n",
-					optarg);
+			if (!parse_number(optarg, UINT64_MAX / 1000000,
+					  "milliseconds", &max_age))
 				return 3;
-			}
 			max_age *= 1000000;
 			break;
 		case 'j':
@@ -419,6 +491,31 @@ static int parse(int argc, char **argv, const char **capture)
 			break;
 		case 'C':
 			*capture = optarg;
+			break;
+		case 'R':
+			follow.ring = optarg;
+			following = true;
+			break;
+		case 'F':
+			following = true;
+			break;
+		case 'x':
+			follow.consume = true;
+			break;
+		case 'o':
+			if (!parse_own(optarg))
+				return 3;
+			break;
+		case 'i':
+			follow.glob = optarg;
+			break;
+		case 'N':
+			if (!parse_number(optarg, UINT64_MAX, "lines",
+					  &follow.count))
+				return 3;
+			break;
+		case 'L':
+			rings = true;
 			break;
 		case 'h':
 			fputs(usage, stdout);
@@ -428,7 +525,7 @@ static int parse(int argc, char **argv, const char **capture)
 			return 3;
 		}
 	}
-	if (optind == argc)
+	if (parse_together(argc, argv))
 		return 0;
 	fputs(usage, stderr);
 	return 3;
@@ -460,6 +557,10 @@ int main(int argc, char **argv)
 
 	if (status)
 		return status - 1;
+	if (rings)
+		return dump_rings(dir);
+	if (following || follow.own)
+		return dump_follow(&follow);
 	if (kmmv_open(dir, &k))
 		return fail(NULL);
 	err = kmmv_refresh(k, max_age, NULL);

@@ -8,14 +8,16 @@ export LC_ALL=C
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
 
-make -s -f qa/GNUmakefile build/qa/bench/kmmvsim >&2 &&
+make -s -f qa/GNUmakefile build/qa/bench/kmmvsim \
+		build/qa/bench/kmmvringsim >&2 &&
 	make -s -C lib >&2 || bail "does not build"
 work=$(mktemp -d build/dump.XXXXXX) || exit 2
-sim_pid=
+sim_pid='' ring_pid=''
 # shellcheck disable=SC2317 # called by the trap
 stop()
 {
 	[ -z "$sim_pid" ] || kill "$sim_pid"
+	[ -z "$ring_pid" ] || kill "$ring_pid"
 	rm -rf "$work"
 }
 trap stop EXIT
@@ -184,4 +186,95 @@ if wait_for 20 ready; then
 else
 	fail "live: the simulated producer starts"
 fi
+
+# ---- events
+
+cp -r "$area" "$work/events"
+printf '%s\n' 'kmmv abi=1.0 epoch=99' \
+	'family id=0 units=count semantics=counter name=requests' \
+	'instance number=0 family=0 incarnation=3 state=active name=web 1' \
+	'instance number=1 family=0 incarnation=3 state=inactive name=db' \
+	'type id=17 name=disk.done' 'about id=17 text=Done' \
+	'field id=17 offset=0 size=8 kind=time units=nanosec name=began' \
+	'field id=17 offset=8 size=2 kind=hex units=none name=flags' \
+	'field id=17 offset=10 size=20 kind=text units=none name=who' \
+	'end 18446744073709551615' >"$work/events/names"
+mkfifo "$work/more"
+build/qa/bench/kmmvringsim "$work/events" <"$work/more" >"$work/ring-ready" &
+ring_pid=$!
+exec 9>"$work/more"
+ring_ready()
+{
+	grep -q ready "$work/ring-ready"
+}
+# lines N: so many are in the output of what follows
+lines()
+{
+	[ "$(wc -l <"$work/followed")" -ge "$1" ]
+}
+if wait_for 20 ring_ready; then
+	timeout 60 $dump -d "$work/events" --follow >"$work/followed" &
+	follow_pid=$!
+	ok "--follow: what the ring holds" wait_for 20 lines 5
+	echo >&9
+	ok "--follow: what comes" wait_for 20 lines 6
+	echo 12 >&9
+	ok "--follow: a loss without an event" wait_for 20 lines 7
+	kill -TERM $follow_pid
+	wait $follow_pid
+	is "--follow: ends well" $? 0
+	# The time of a loss is that of the look that found it.
+	is "--follow: times, types, instances, fields, losses" "$(
+		cat "$work/followed")" \
+'0.000001000 cpu 0 default hit requests["web 1"] delta=-5
+1.500000000 cpu 1 default mark - text="a \"mark\"\nof two lines"
+1.500000001 cpu 1 default disk.done requests["db"] began=1234.567890123 flags=0xbeef who="someone"
+1.500000002 cpu 1 default type-40 #9 bytes=010203ff
+1.500000003 cpu 1 default disk.done requests["db"] began=? flags=? who=?
+3.000000000 cpu 0 default hit requests["web 1"] delta=7
+3.000000000 cpu 0 default lost 0 dropped 12'
+	is "-N: so many lines" "$($dump -d "$work/events" -F default -N 2 |
+		wc -l)" 2
+	is "-i: instances" "$($dump -d "$work/events" -R default -i 'web*' \
+		-N 2 | cut -d ' ' -f 6-)" 'requests["web 1"] delta=-5
+requests["web 1"] delta=7'
+	is "-f: a family" "$($dump -d "$work/events" -F -f requests -i 'd?' \
+		-N 2 | grep -c 'requests."db"')" 2
+	dies "--consume where there is no kernel" 1 \
+		'^kmmvdump: .*/ring/default: claim: ' \
+		$dump -d "$work/events" --follow --consume
+	like "--rings" "$($dump -d "$work/events" --rings)" \
+		'^default +overwrite +4 +1 +2 '
+else
+	fail "--follow: the simulated ring starts"
+fi
+dies "no such ring" 1 '^kmmvdump: .*/ring/none: No such file' \
+	$dump -d "$work/events" --ring none
+dies "no rings" 1 '^kmmvdump: .*/ring: No such file.*modprobe' \
+	$dump -d "$area" --rings
+cp "$area/counters" "$work/events/ring/file"
+dies "a ring that is a file" 1 'neither a device nor a sealed memfd' \
+	$dump -d "$work/events" --follow file
+dies "a pipe that nobody reads" 1 '^$' sh -c \
+	"{ $dump -d $work/events -F; echo \$? >$work/status; } | true
+	exit \$(cat $work/status)"
+if [ -d /sys/kernel/config/kmmv ]; then
+	skip "--own without the module" "the module is loaded"
+else
+	dies "--own without the module" 1 \
+		'rings/kmmvdump-[0-9]+: .*is the kmmv module loaded' \
+		$dump -d "$area" --own=consume,8 --instance '*'
+fi
+dies "--own of nothing" 2 '^kmmvdump: --own needs --instance' \
+	$dump -d "$area" --own
+dies "--own with another mode" 2 "^kmmvdump: often: a ring's mode is" \
+	$dump -d "$area" --own=often -i x
+dies "--own with odd pages" 2 '^kmmvdump: 4x: not a number of pages' \
+	$dump -d "$area" --own=consume,4x -i x
+dies "--count of odd lines" 2 '^kmmvdump: -1: not a number of lines' \
+	$dump -d "$area" -F -N -1
+dies "--instance of no ring" 2 'usage: kmmvdump' $dump -d "$area" -i x
+dies "--follow with --json" 2 'usage: kmmvdump' $dump -d "$area" -F -j
+dies "two rings" 2 'usage: kmmvdump' $dump -d "$area" -F one two
+dies "--rings with --follow" 2 'usage: kmmvdump' $dump -d "$area" -L -F
 finish

@@ -2,3 +2,8 @@
 bench-programs += kmmvsim
 kmmvsim-sources := qa/sim/kmmvsim.c
 kmmvsim-cflags := -D_GNU_SOURCE -Ikmod/include/uapi
+# A simulated ring, with the encoder of the library's tests.
+bench-programs += kmmvringsim
+kmmvringsim-sources := qa/sim/kmmvringsim.c
+kmmvringsim-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi
+kmmvringsim-libs = $(check-libs)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The library, from its sources; what reads values also as a 32-bit reader does.
-lib-sources := $(filter-out lib/dump.c,$(wildcard lib/*.c))
+lib-sources := $(filter-out lib/dump%,$(wildcard lib/*.c))
 lib-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi -Wno-tsan
 lib-programs := libopen libnames libread liblive libfuzz libring
 split-programs := libread-split liblive-split
