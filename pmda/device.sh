@@ -7,7 +7,7 @@
 
 rules=/etc/udev/rules.d/60-kmmv.rules
 modules=/etc/modules-load.d/kmmv.conf
-nodes="/dev/kmmv/counters /dev/kmmv/names"
+nodes="/dev/kmmv/counters /dev/kmmv/names /dev/kmmv/ring/*"
 
 udev_runs()
 {

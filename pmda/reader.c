@@ -19,6 +19,9 @@
 #define RETRY_MS 1000
 /* Records at a time: pmcd waits five seconds for an answer. */
 #define DRAIN_MAX (1u << 20)
+/* The library holds records back for so long, as others may precede them. */
+#define HELD_MS 1
+#define HELD_TRIES 8
 
 static uint64_t now(clockid_t clock)
 {
@@ -226,15 +229,21 @@ static void push(struct ring *r, const struct kmmv_record *record,
 	agent_queue_push(&r->queue, e, agent_ring_queue_bytes);
 }
 
-/* Records up to now; KEEP says whether for the queue. How many there were. */
-static int read_records(struct ring *r, bool keep)
+/*
+ * Records from before START, and the first that is not; KEEP says whether the
+ * former are for the queue. How many there were; *MORE is set to whether there
+ * may be some that are held back.
+ */
+static unsigned int read_records(struct ring *r, bool keep, uint64_t start,
+				 bool *more)
 {
 	struct reader *reader = &r->reader;
-	uint64_t start = now(CLOCK_REALTIME), realtime = 0, missed;
+	uint64_t realtime = 0, missed;
 	struct kmmv_record record;
 	unsigned int n;
 	int rc = 0;
 
+	*more = false;
 	for (n = 0; reader->handle && n < DRAIN_MAX && realtime < start; n++) {
 		rc = kmmv_ring_next(reader->handle, &record);
 		if (rc <= 0)
@@ -248,12 +257,34 @@ static int read_records(struct ring *r, bool keep)
 	}
 	if (rc < 0 && rc != -EAGAIN)
 		failed(r, rc);
+	*more = reader->handle && rc <= 0;
 	return n;
 }
 
-int agent_reader_drain(struct ring *r)
+/* All that there is, what is held back included. */
+static void read_all(struct ring *r, bool keep)
 {
-	return read_records(r, true);
+	uint64_t start = now(CLOCK_REALTIME);
+	bool more;
+	int tries;
+
+	for (tries = 0; tries < HELD_TRIES; tries++) {
+		read_records(r, keep, start, &more);
+		if (!more || kmmv_ring_wait(r->reader.handle, HELD_MS) <= 0)
+			return;
+	}
+}
+
+unsigned int agent_reader_drain(struct ring *r)
+{
+	bool more;
+
+	return read_records(r, true, now(CLOCK_REALTIME), &more);
+}
+
+void agent_reader_fetch(struct ring *r)
+{
+	read_all(r, true);
 }
 
 /* A first client: all that is there already is not for it. */
@@ -267,7 +298,7 @@ static void start(struct ring *r)
 	for (cpu = 0; cpu < r->reader.nr_cpus; cpu++)
 		r->reader.cpus[cpu].resume = false;
 	if (r->reader.consumer)
-		read_records(r, false);
+		read_all(r, false);
 	else
 		kmmv_ring_seek(r->reader.handle, true);
 }
@@ -288,7 +319,7 @@ void agent_reader_start(struct ring *r)
 		return;
 	}
 	/* All that can still be seen without taking it, first. */
-	read_records(r, true);
+	read_all(r, true);
 	if (!reader->handle || claim(r) < 0)
 		return;
 	for (cpu = 0; cpu < reader->nr_cpus; cpu++)

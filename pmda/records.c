@@ -159,7 +159,7 @@ void agent_records_prepare(int ctx, const pmProfile *profile)
 		    !agent_ring_selected(r, profile))
 			continue;
 		agent_reader_start(r);
-		agent_reader_drain(r);
+		agent_reader_fetch(r);
 		if (!find(r, ctx) && r->present)
 			add_cursor(r, ctx);
 	}

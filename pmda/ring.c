@@ -195,8 +195,10 @@ static void list(void)
 	pmsprintf(path, sizeof(path), "%s/ring", agent_attach_device());
 	count = scandir(path, &names, NULL, alphasort);
 	for (i = 0; i < count; i++) {
-		if (names[i]->d_name[0] != '.')
-			take(names[i]->d_name);
+		const char *name = names[i]->d_name;
+
+		if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+			take(name);
 		free(names[i]);
 	}
 	if (count >= 0)

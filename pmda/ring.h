@@ -171,8 +171,11 @@ void agent_reader_start(struct ring *r);
 void agent_reader_stop(struct ring *r);
 /* Close the device; clients go on where they were when it is opened again. */
 void agent_reader_close(struct ring *r);
-/* Put what is there into the queue: how many records were read. */
-int agent_reader_drain(struct ring *r);
+/* Put what is there into the queue, for a client that waits for it. */
+void agent_reader_fetch(struct ring *r);
+/* Likewise in between; what the library holds back comes later. How many records
+ * were read. */
+unsigned int agent_reader_drain(struct ring *r);
 const char *agent_reader_state(const struct ring *r);
 
 #endif /* KMMV_AGENT_RING_H */

@@ -207,6 +207,24 @@ for how in dso pipe; do
 		clients_start dso
 	fi
 
+	# ---- what the library holds back
+
+	new_ring default
+	touch "$work/dev/sim/default.hold"
+	put default 0 5
+	say open h
+	is "$how: of what is held back nothing is for a first client" \
+		"$(say fetch h)" ""
+	begin h default
+	put default 1 4
+	is "$how: what comes then is, at once" "$(say fetch h | wc -l)" 4
+	say close h
+	rm "$work/dev/sim/default.hold"
+	if [ $how = dso ]; then
+		clients_stop
+		clients_start dso
+	fi
+
 	# ---- another consumer, and the ring opened again: by numbers
 
 	touch "$work/dev/sim/default.busy"

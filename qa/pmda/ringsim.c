@@ -7,6 +7,7 @@
  *			TYPE [HEX]; those that are appended come at once
  *	DIR/sim/NAME.busy	there is another consumer
  *	DIR/sim/NAME.gone	reading is -ENODEV
+ *	DIR/sim/NAME.hold	what comes is held back until it is waited for
  *	DIR/sim/NAME.at		where the next consumer begins, bytes
  *	DIR/sim/NAME.buffer	incarnation and nr_cpus; 1 and 4 by default
  *	DIR/sim/NAME.stats	lines CPU ENABLED NUMBER..., the words of struct
@@ -32,6 +33,7 @@ struct kmmv_ring {
 	char *dir, *name;
 	long at; /* behind what was given */
 	long consumed;
+	long ripe;		/* what is before it is not held back */
 	bool consumer;
 	int notify;
 	unsigned char payload[4096] __attribute__((aligned(8)));
@@ -174,6 +176,8 @@ int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *rec)
 	r->consumed = r->at;
 	while (read(r->notify, line, sizeof(line)) > 0)
 		;
+	if (r->at >= r->ripe && is_there(r, "hold"))
+		return 0;
 	fseek(r->file, r->at, SEEK_SET);
 	if (!fgets(line, sizeof(line), r->file) || !strchr(line, '\n'))
 		return 0;
@@ -202,6 +206,14 @@ int kmmv_ring_seek(struct kmmv_ring *r, bool end)
 	fseek(r->file, 0, end ? SEEK_END : SEEK_SET);
 	r->at = ftell(r->file);
 	return 0;
+}
+
+int kmmv_ring_wait(struct kmmv_ring *r, int timeout_ms)
+{
+	(void)timeout_ms;
+	fseek(r->file, 0, SEEK_END);
+	r->ripe = ftell(r->file);
+	return r->at < r->ripe;
 }
 
 int kmmv_ring_pollfd(const struct kmmv_ring *r)
