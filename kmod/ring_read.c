@@ -489,14 +489,16 @@ static u64 fill_of(struct kmmv_ring_cpu *rc)
 	struct kmmv_ring_writer *writer = rc->writer;
 	struct kmmv_buffer_page *page;
 	u64 gone, here;
+	long padding;
 
 	gone = READ_ONCE(reader->taken_bytes) -
 	       READ_ONCE(reader->returned_bytes) +
 	       READ_ONCE(writer->overwritten_bytes);
 	/* ring_read:B pairs with ring:B: the page has begun. */
 	page = smp_load_acquire(&rc->commit);
+	padding = local_read(&page->padding) - READ_ONCE(page->padding_done);
 	here = READ_ONCE(writer->written_bytes) +
-	       READ_ONCE(page->data->commit);
+	       READ_ONCE(page->data->commit) - padding;
 	return here > gone ? here - gone : 0;
 }
 
