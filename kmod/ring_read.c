@@ -693,12 +693,22 @@ int kmmv_ring_cpu_snapshot(struct kmmv_ring_cpu *rc,
 			   struct kmmv_ring_range *range)
 {
 	u32 id = cursor->id, next_id = 0;
+	u64 next, again;
 	int end, tries;
-	u64 next;
 
 	for (tries = 0; tries < TRIES; tries++) {
 		/* If there is a later page, the copy of this one is whole. */
 		next = page_from(rc, cursor->seq + 1, &next_id);
+		/*
+		 * One between may have come where that had looked already. It
+		 * was there before the later one was.
+		 */
+		if (next > cursor->seq + 1) {
+			again = page_from(rc, cursor->seq + 1, &next_id);
+			if (!again || again > next)
+				continue;
+			next = again;
+		}
 		if (cursor->seq) {
 			end = page_copy(&rc->pages[id], cursor->seq, copy);
 			if (end > (int)cursor->offset) {
