@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Programs that qa/vm/tests run on the module.
-vm-programs += header mapping names-stream growth storm
+vm-programs += header mapping names-stream growth storm ring-device
 
 progs-common := qa/vm/progs/tap.c
 progs-cflags := -Ikmod/include/uapi -Ilib
@@ -16,3 +16,5 @@ growth-cflags := $(progs-cflags)
 storm-sources := qa/vm/progs/storm.c $(progs-common)
 storm-cflags := $(progs-cflags)
 storm-libs := build/libkmmv.a
+ring-device-sources := qa/vm/progs/ring-device.c $(progs-common)
+ring-device-cflags := $(progs-cflags)

@@ -1,0 +1,634 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The device of a ring: the rules of its mapping, every ioctl with every wrong
+ * argument, two phases of consuming, snapshots, poll.
+ *
+ *	ring-device NAME INSTANCE
+ *	ring-device NAME hold
+ *		holds the mapping alone; for each line of input says the CPU, 3,
+ *		the delta of its newest hit, and which CPUs are alive
+ *
+ * NAME is a ring of 4 pages and 2 spares, enabled, empty, overwriting, in which
+ * each update of INSTANCE leaves an event.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/kmmv_ring.h>
+
+#include "tap.h"
+
+/* A hit on the page: header, struct kmmv_event, delta. */
+#define HIT	20u
+#define BLOCK	65536
+
+static char path[64];
+/* No address of anything. */
+static char *volatile nowhere = (char *)8;
+static int instance;
+static long page;
+static struct kmmv_ring_header header;
+
+static int device(void)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		bail("%s", path);
+	return fd;
+}
+
+static void hit(int cpu, int count)
+{
+	while (count--)
+		client("adjust task %d %d 7", cpu, instance);
+}
+
+static char *map_all(void)
+{
+	int fd = device();
+	char *map = mmap(NULL, header.length, PROT_READ, MAP_SHARED, fd, 0);
+
+	close(fd);
+	if (map == MAP_FAILED)
+		bail("mmap");
+	return map;
+}
+
+static const void *page_of(const char *map, const struct kmmv_ring_range *range)
+{
+	return map + header.cpu_offset + range->cpu * header.cpu_stride +
+	       header.data_offset + (uint64_t)range->id * page;
+}
+
+/*
+ * Hits of our instance from offset to end, each maybe with a time in front: how
+ * many; -1 if it is anything else. first: where the first one ends.
+ */
+static int hits_in(const uint8_t *data, uint32_t from, uint32_t to,
+		   uint32_t *first)
+{
+	int n = 0;
+
+	while (from < to) {
+		struct kmmv_event event;
+		struct kmmv_hit delta;
+		uint32_t head;
+
+		memcpy(&head, data + from, 4);
+		if ((head & 31) == KMMV_RING_TIME_EXTEND) {
+			from += 8;
+			continue;
+		}
+		memcpy(&event, data + from + 4, sizeof(event));
+		memcpy(&delta, data + from + 12, sizeof(delta));
+		if ((head & 31) != 4 || event.type != KMMV_EVENT_HIT ||
+		    event.instance != (uint32_t)instance || delta.delta != 7)
+			return -1;
+		from += HIT;
+		if (!n++ && first)
+			*first = from;
+	}
+	return from == to ? n : -1;
+}
+
+static void finds_geometry(void)
+{
+	uint64_t *possible, *alive;
+	int fd = device();
+	char *map;
+
+	map = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	if (map == MAP_FAILED)
+		bail("mmap of the header");
+	memcpy(&header, map, sizeof(header));
+	ok(header.magic == KMMV_RING_MAGIC && header.major == 1 &&
+	   header.size == sizeof(header) && header.page_size == page,
+	   "the header says what it is");
+	ok(header.ring_pages == 4 && header.spares == 2 &&
+	   header.nr_pages == 7 && header.mode == KMMV_RING_OVERWRITE,
+	   "how large it is, and its mode");
+	ok(header.epoch && header.incarnation && !header.features_incompat,
+	   "epoch and incarnation");
+	ok(header.cpu_stride == 9ull * page &&
+	   header.length == header.cpu_offset +
+	   header.nr_cpus * header.cpu_stride, "the areas are where they are");
+	ok(!strcmp(header.name, strrchr(path, '/') + 1), "its name");
+	possible = (uint64_t *)(map + header.possible_offset);
+	alive = (uint64_t *)(map + header.alive_offset);
+	ok(*possible == 0x3f && *alive == 0xf,
+	   "4 CPUs of 6 are alive (%llx, %llx)", (unsigned long long)*possible,
+	   (unsigned long long)*alive);
+	munmap(map, page);
+}
+
+static void refused(const char *what, int prot, int flags, uint64_t offset,
+		    uint64_t length, int error)
+{
+	int fd = device();
+	void *map = mmap(NULL, length, prot, flags, fd, offset);
+
+	ok(map == MAP_FAILED && errno == error, "no mapping %s (%s)", what,
+	   map == MAP_FAILED ? strerror(errno) : "mapped");
+	if (map != MAP_FAILED)
+		munmap(map, length);
+	close(fd);
+}
+
+static void refuses(void)
+{
+	uint64_t length = header.length;
+
+	ok(open(path, O_RDWR) < 0 && errno == EACCES,
+	   "no open for reading and writing");
+	ok(open(path, O_WRONLY) < 0 && errno == EACCES, "no open for writing");
+	refused("for writing", PROT_READ | PROT_WRITE, MAP_SHARED, 0, page,
+		EACCES);
+	refused("for execution", PROT_READ | PROT_EXEC, MAP_SHARED, 0, page,
+		EPERM);
+	refused("for copies on write", PROT_READ | PROT_WRITE, MAP_PRIVATE, 0,
+		page, EPERM);
+	refused("for private reading", PROT_READ, MAP_PRIVATE, 0, page, EPERM);
+	refused("that is longer", PROT_READ, MAP_SHARED, 0, length + page,
+		EINVAL);
+	refused("behind the end", PROT_READ, MAP_SHARED, length, page, EINVAL);
+	refused("across the end", PROT_READ, MAP_SHARED, length - page,
+		2 * page, EINVAL);
+	refused("far behind", PROT_READ, MAP_SHARED, 1ULL << 51, page, EINVAL);
+	refused("whose end wraps", PROT_READ, MAP_SHARED,
+		UINT64_MAX - page + 1, 2 * page, EOVERFLOW);
+}
+
+static void maps(void)
+{
+	char *map = map_all(), *other, *buffer = malloc(page);
+	struct iovec local = { .iov_base = buffer, .iov_len = page };
+	struct iovec remote = { .iov_base = map, .iov_len = page };
+	uint64_t cpu4 = header.cpu_offset + 4 * header.cpu_stride, at;
+	int fds[2], status, missing = 0;
+	pid_t pid;
+
+	for (at = 0; at < cpu4; at += page)
+		missing += touch(map + at) != 0;
+	ok(!missing, "every page of the CPUs that are alive is there");
+	for (at = cpu4; at < header.length; at += page)
+		missing += touch(map + at) == SIGBUS;
+	ok(missing == (int)((header.length - cpu4) / page),
+	   "none of the others is");
+	ok(mprotect(map, page, PROT_READ | PROT_WRITE) < 0 && errno == EACCES,
+	   "mprotect for writing is refused");
+	ok(mremap(map, header.length, header.length + page, MREMAP_MAYMOVE) ==
+	   MAP_FAILED && errno == EFAULT, "mremap does not grow it");
+	if (pipe(fds))
+		bail("pipe");
+	ok(vmsplice(fds[1], &remote, 1, 0) < 0 && errno == EFAULT,
+	   "vmsplice takes no page of it");
+	ok(process_vm_readv(getpid(), &local, 1, &remote, 1, 0) < 0 &&
+	   errno == EFAULT, "process_vm_readv gets nothing");
+	close(fds[0]);
+	close(fds[1]);
+	free(buffer);
+
+	ok(munmap(map + page, page) == 0 && touch(map + 2 * page) == 0 &&
+	   touch(map + page) == SIGSEGV, "a hole, and the rest is there");
+	other = mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	other = mremap(map, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, other);
+	ok(other != MAP_FAILED && !memcmp(other, &header, 32) &&
+	   touch(map) == SIGSEGV, "a part can be moved");
+	pid = fork();
+	if (!pid)
+		_exit(memcmp(other, &header, 32) ? 1 : 42);
+	waitpid(pid, &status, 0);
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == 42,
+	   "a child reads what its parent mapped");
+	munmap(other, page);
+	munmap(map, header.length);
+}
+
+static void stats_of(int fd, uint32_t cpu, struct kmmv_ring_stats *stats)
+{
+	memset(stats, 0xa5, sizeof(*stats));
+	stats->cpu = cpu;
+	if (ioctl(fd, KMMV_RING_IOC_STATS, stats))
+		bail("stats");
+}
+
+static bool conserved(const struct kmmv_ring_counts *n)
+{
+	return n->reserved == n->discarded + n->dropped + n->written &&
+	       n->written == n->overwritten + n->released + n->taken +
+	       n->inside;
+}
+
+static void stats(void)
+{
+	struct kmmv_ring_stats one, all;
+	int fd = device();
+
+	all.cpu = 6;
+	ok(ioctl(fd, KMMV_RING_IOC_STATS, &all) < 0 && errno == EINVAL,
+	   "no stats of a CPU that is none");
+	ok(ioctl(fd, KMMV_RING_IOC_STATS, NULL) < 0 && errno == EFAULT,
+	   "nor to nowhere");
+	ok(ioctl(fd, _IO(KMMV_RING_IOC_MAGIC, 99)) < 0 && errno == ENOTTY,
+	   "no ioctl that there is not");
+	stats_of(fd, 5, &one);
+	ok(!one.events.reserved && !one.anomalies,
+	   "a CPU that never was has nothing");
+	hit(0, 3);
+	hit(1, 2);
+	stats_of(fd, 0, &one);
+	stats_of(fd, KMMV_RING_ALL_CPUS, &all);
+	ok(one.enabled == 1 && one.cpu == 0 && one.events.inside == 3 &&
+	   one.bytes.inside >= 3 * HIT && one.events.reserved == 3 &&
+	   all.events.inside == 5 && all.bytes.inside >= 5 * HIT,
+	   "3 events on CPU 0, 5 in all");
+	ok(conserved(&all.events) && conserved(&all.bytes),
+	   "the accounts are balanced");
+	close(fd);
+}
+
+/* From now on till the end there is one consumer, fd. */
+static int consumer(void)
+{
+	struct kmmv_ring_take take = { .cpu = 0, .nr = 1 };
+	struct kmmv_ring_release release = { .cpu = KMMV_RING_ALL_CPUS };
+	int fd = device(), other = device();
+
+	ok(ioctl(fd, KMMV_RING_IOC_TAKE, &take) < 0 && errno == EPERM,
+	   "no take without a claim");
+	ok(ioctl(fd, KMMV_RING_IOC_RELEASE, &release) < 0 && errno == EPERM,
+	   "no release without a claim");
+	ok(ioctl(fd, KMMV_RING_IOC_CLAIM) == 0, "a claim");
+	ok(ioctl(fd, KMMV_RING_IOC_CLAIM) == 0, "another one of the same");
+	ok(ioctl(other, KMMV_RING_IOC_CLAIM) < 0 && errno == EBUSY,
+	   "none of anybody else");
+	close(other);
+	return fd;
+}
+
+static int take_some(int fd, uint32_t cpu, struct kmmv_ring_range *ranges,
+		     uint32_t room)
+{
+	struct kmmv_ring_take take = { .cpu = cpu, .nr = room,
+				       .ranges = (uintptr_t)ranges };
+
+	return ioctl(fd, KMMV_RING_IOC_TAKE, &take) ? -errno : (int)take.nr;
+}
+
+static int release_to(int fd, uint32_t cpu, uint64_t seq, uint32_t end)
+{
+	struct kmmv_ring_release release = { .cpu = cpu, .seq = seq,
+					     .end = end };
+
+	return ioctl(fd, KMMV_RING_IOC_RELEASE, &release) ? -errno : 0;
+}
+
+static int takes(int fd)
+{
+	struct kmmv_ring_range range[8], again[8];
+	const struct kmmv_ring_page *at;
+	struct kmmv_ring_stats all;
+	char *map = map_all();
+	uint32_t first = 0;
+	int n;
+
+	ok(take_some(fd, 0, range, 0) == -EINVAL, "no take of nothing");
+	ok(take_some(fd, 6, range, 1) == -EINVAL, "nor of a CPU that is none");
+	ok(take_some(fd, 5, range, 1) == 0, "nothing of one that never was");
+	ok(ioctl(fd, KMMV_RING_IOC_TAKE, NULL) < 0 && errno == EFAULT,
+	   "nor from nowhere");
+	ok(take_some(fd, 0, NULL, 1) == -EFAULT, "nor to nowhere");
+	n = take_some(fd, KMMV_RING_ALL_CPUS, range, 8);
+	ok(n == 2 && range[0].cpu + range[1].cpu == 1,
+	   "two CPUs have something (%d)", n);
+	if (range[0].cpu)
+		range[0] = range[1];
+	at = page_of(map, &range[0]);
+	ok(range[0].flags == KMMV_RANGE_AGAIN && !range[0].offset &&
+	   at->seq == range[0].seq &&
+	   hits_in(at->data, 0, range[0].end, &first) == 3,
+	   "what did not reach the reader is there again, mapped");
+	ok(take_some(fd, KMMV_RING_ALL_CPUS, again, 8) == 0,
+	   "there is nothing else");
+	stats_of(fd, 0, &all);
+	ok(all.events.taken == 3 && !all.events.inside, "three are taken");
+
+	ok(release_to(fd, 6, range[0].seq, HIT) == -EINVAL &&
+	   release_to(fd, 0, range[0].seq + 1, first) == -EINVAL &&
+	   release_to(fd, 0, range[0].seq, first - 4) == -EINVAL &&
+	   release_to(fd, 0, range[0].seq, range[0].end + 4) == -EINVAL &&
+	   release_to(fd, 5, 1, 0) == -EINVAL,
+	   "no release of what was not taken");
+	ok(release_to(fd, 0, range[0].seq, first) == 0, "the first is released");
+	stats_of(fd, 0, &all);
+	ok(all.events.taken == 2 && all.events.released == 1 &&
+	   conserved(&all.events) && conserved(&all.bytes), "so it is counted");
+
+	/* The consumer dies. */
+	close(fd);
+	fd = device();
+	stats_of(fd, KMMV_RING_ALL_CPUS, &all);
+	ok(all.events.inside == 4 && !all.events.taken,
+	   "what a consumer did not release is inside again");
+	ok(ioctl(fd, KMMV_RING_IOC_CLAIM) == 0, "there is a next consumer");
+	n = take_some(fd, 0, range, 8);
+	ok(n == 1 && range[0].offset == first &&
+	   hits_in(at->data, first, range[0].end, NULL) == 2 &&
+	   range[0].flags == KMMV_RANGE_AGAIN, "it is given the other two");
+	ok(release_to(fd, KMMV_RING_ALL_CPUS, 0, 0) == 0 &&
+	   take_some(fd, 1, range, 8) == 1 &&
+	   release_to(fd, KMMV_RING_ALL_CPUS, 0, 0) == 0, "all is released");
+	stats_of(fd, KMMV_RING_ALL_CPUS, &all);
+	ok(all.events.released == 5 && conserved(&all.events) &&
+	   conserved(&all.bytes), "and counted");
+	munmap(map, header.length);
+	return fd;
+}
+
+/* More than the ring holds: what is lost is told exactly. */
+static void loses(int fd)
+{
+	uint32_t per_page = (page - sizeof(struct kmmv_ring_page)) / HIT;
+	struct kmmv_ring_range range[16];
+	struct kmmv_ring_stats all;
+	uint64_t lost = 0, events = 0;
+	const struct kmmv_ring_page *at;
+	char *map = map_all();
+	int i, n, starved = 0;
+
+	hit(2, 6 * per_page);
+	do {
+		n = take_some(fd, 2, range, 16);
+		if (n == -EAGAIN)
+			starved++;
+		for (i = 0; i < n; i++) {
+			lost += range[i].lost;
+			at = page_of(map, &range[i]);
+			events += hits_in(at->data, range[i].offset,
+					  range[i].end, NULL);
+		}
+		release_to(fd, KMMV_RING_ALL_CPUS, 0, 0);
+	} while (n > 0 || starved == 1);
+	ok(!n && events + lost == 6 * per_page && lost,
+	   "%llu read and %llu lost are all %u", (unsigned long long)events,
+	   (unsigned long long)lost, 6 * per_page);
+	stats_of(fd, 2, &all);
+	ok(all.lost == lost && all.events.overwritten == lost &&
+	   conserved(&all.events) && conserved(&all.bytes),
+	   "the kernel says so, too");
+
+	hit(2, 4 * per_page);
+	n = take_some(fd, 2, range, 16);
+	ok(n == 3, "no more than one and the spares at a time (%d)", n);
+	ok(take_some(fd, 2, range, 16) == -EAGAIN,
+	   "EAGAIN while all spares are taken");
+	stats_of(fd, 2, &all);
+	ok(all.starved > 0, "that is counted");
+	do {
+		release_to(fd, KMMV_RING_ALL_CPUS, 0, 0);
+	} while (take_some(fd, 2, range, 16) > 0);
+	munmap(map, header.length);
+}
+
+/* Blocks of whole hits; how many there are. */
+static int events, blocks;
+
+static bool are_blocks(const char *buffer, ssize_t n)
+{
+	const struct kmmv_ring_block *block;
+	uint32_t size;
+	int hits;
+
+	events = 0;
+	blocks = 0;
+	while (n > 0) {
+		block = (const void *)buffer;
+		size = block->range.end - block->range.offset;
+		hits = hits_in((const uint8_t *)(block + 1), 0, size, NULL);
+		if (block->size != sizeof(*block) + ((size + 7) & ~7u) ||
+		    (ssize_t)block->size > n || !block->time || hits < 0)
+			return false;
+		events += hits;
+		blocks++;
+		buffer += block->size;
+		n -= block->size;
+	}
+	return !n;
+}
+
+static void reads(int fd)
+{
+	static char buffer[BLOCK] __attribute__((aligned(8)));
+	struct kmmv_ring_stats before, after;
+	int other = device();
+	bool good;
+	ssize_t n;
+
+	/* A new snapshot begins with what is there. */
+	n = read(other, buffer, BLOCK);
+	good = n >= 0 && are_blocks(buffer, n);
+	ok(good,
+	   "what a snapshot finds (%d events)", events);
+	hit(0, 3);
+	hit(3, 5);
+	ok(read(fd, buffer, page) < 0 && errno == EINVAL,
+	   "no read of less than a page");
+	ok(read(other, buffer, page) < 0 && errno == EINVAL,
+	   "nor by a snapshot reader");
+	ok(read(other, nowhere, BLOCK) < 0 && errno == EFAULT, "nor to nowhere");
+	n = read(other, buffer, BLOCK);
+	good = are_blocks(buffer, n);
+	ok(good && events == 8 && blocks == 2, "a snapshot of 8 on two CPUs (%d, %d)", events, blocks);
+	ok(read(other, buffer, BLOCK) == 0, "each once");
+	hit(3, 1);
+	n = read(other, buffer, BLOCK);
+	ok(are_blocks(buffer, n) && events == 1,
+	   "then what has come");
+	ok(read(fd, nowhere, BLOCK) < 0 && errno == EFAULT,
+	   "no consuming read to nowhere");
+	stats_of(fd, KMMV_RING_ALL_CPUS, &before);
+	ok(before.events.inside == 9 && !before.events.taken,
+	   "which consumes nothing (%llu, %llu)",
+	   (unsigned long long)before.events.inside,
+	   (unsigned long long)before.events.taken);
+	n = read(fd, buffer, BLOCK);
+	good = are_blocks(buffer, n);
+	ok(good && events == 9,
+	   "a consuming read of all 9 (%d)", events);
+	stats_of(fd, KMMV_RING_ALL_CPUS, &after);
+	ok(after.events.released == before.events.released + 9 &&
+	   !after.events.inside && conserved(&after.events) &&
+	   conserved(&after.bytes), "they are consumed");
+	ok(read(fd, buffer, BLOCK) == 0, "and there are no more");
+	ok(lseek(fd, 0, SEEK_SET) < 0 && errno == ESPIPE, "no seeking");
+	close(other);
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000ULL + time.tv_nsec;
+}
+
+/* poll() for so long, while a child hits so often. */
+static int poll_while(int fd, int timeout, int hits, double *seconds)
+{
+	struct pollfd poller = { .fd = fd, .events = POLLIN };
+	uint64_t begin;
+	pid_t pid = fork();
+	int n;
+
+	if (!pid) {
+		usleep(200000);
+		hit(1, hits);
+		_exit(0);
+	}
+	begin = now();
+	n = poll(&poller, 1, timeout);
+	*seconds = (now() - begin) / 1e9;
+	waitpid(pid, NULL, 0);
+	return n == 1 ? poller.revents : n;
+}
+
+static void polls(int fd)
+{
+	static char buffer[BLOCK] __attribute__((aligned(8)));
+	uint32_t watermark = 1000; /* 36 to 50 hits */
+	struct kmmv_ring_stats all;
+	int i, n, late = 0, other = device();
+	double seconds;
+
+	while (read(other, buffer, BLOCK) > 0)
+		;
+	ok(poll_while(fd, 1000, 0, &seconds) == 0 && seconds > 0.9,
+	   "poll waits while there is nothing");
+	ok(poll_while(other, 1000, 0, &seconds) == 0 && seconds > 0.9,
+	   "so does a snapshot reader's");
+	n = poll_while(fd, 20000, 1, &seconds);
+	ok(n == POLLIN && seconds < 10, "a single event wakes it (%.2f s)",
+	   seconds);
+	ok(read(fd, buffer, BLOCK) > 0, "and there it is");
+	while (read(other, buffer, BLOCK) > 0)
+		;
+	n = poll_while(other, 20000, 1, &seconds);
+	ok(n == POLLIN && seconds < 10,
+	   "a single event wakes a snapshot reader (%.2f s)", seconds);
+	read(fd, buffer, BLOCK);
+	for (i = 0; i < 30; i++) {
+		n = poll_while(fd, 20000, 1, &seconds);
+		late += n != POLLIN || seconds > 10;
+		if (read(fd, buffer, BLOCK) <= 0)
+			late++;
+	}
+	ok(!late, "nor are 30 more lost");
+
+	ok(ioctl(fd, KMMV_RING_IOC_WATERMARK, NULL) < 0 && errno == EFAULT,
+	   "no watermark from nowhere");
+	ok(ioctl(fd, KMMV_RING_IOC_WATERMARK, &watermark) == 0,
+	   "a watermark of 1000 bytes");
+	ok(poll_while(fd, 2000, 30, &seconds) == 0, "30 events are too few");
+	n = poll_while(fd, 20000, 30, &seconds);
+	ok(n == POLLIN && seconds < 10, "30 more wake it (%.2f s)",
+	   seconds);
+	stats_of(fd, KMMV_RING_ALL_CPUS, &all);
+	ok(all.events.inside == 60, "all 60 are inside (%llu)",
+	   (unsigned long long)all.events.inside);
+	while (read(fd, buffer, BLOCK) > 0)
+		;
+	close(other);
+}
+
+static void clocks(int fd)
+{
+	struct kmmv_ring_clock clock, later;
+	uint64_t begin = now(), end;
+
+	ok(ioctl(fd, KMMV_RING_IOC_CLOCK, NULL) < 0 && errno == EFAULT,
+	   "no clocks to nowhere");
+	ioctl(fd, KMMV_RING_IOC_CLOCK, &clock);
+	ioctl(fd, KMMV_RING_IOC_CLOCK, &later);
+	end = now();
+	ok(clock.monotonic >= begin && later.monotonic <= end &&
+	   later.ring > clock.ring && clock.realtime > 1500000000000000000ULL,
+	   "three clocks at one moment");
+}
+
+/* The delta of the last hit on the newest page of a CPU that has any. */
+static int64_t newest(const char *map, uint32_t cpu)
+{
+	struct kmmv_ring_range range = { .cpu = cpu };
+	const struct kmmv_ring_page *at;
+	struct kmmv_hit delta = { -1 };
+	uint64_t seq = 0;
+
+	for (; range.id < header.nr_pages; range.id++) {
+		at = page_of(map, &range);
+		if (at->seq < seq || at->commit < HIT)
+			continue;
+		seq = at->seq;
+		memcpy(&delta, at->data + at->commit - 8, 8);
+	}
+	return delta.delta;
+}
+
+static int hold(void)
+{
+	char line[16], *map;
+	int fd = device();
+
+	if (read(fd, line, 1) >= 0 || errno != EINVAL)
+		bail("read");
+	map = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	memcpy(&header, map, sizeof(header));
+	munmap(map, page);
+	map = map_all();
+	puts("mapped");
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		printf("3 %lld %llx\n", (long long)newest(map, 3),
+		       (unsigned long long)*(uint64_t *)
+		       (map + header.alive_offset));
+		fflush(stdout);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int fd;
+
+	if (argc != 3)
+		bail("usage: %s NAME INSTANCE", argv[0]);
+	snprintf(path, sizeof(path), "/dev/kmmv/ring/%s", argv[1]);
+	page = sysconf(_SC_PAGESIZE);
+	if (!strcmp(argv[2], "hold"))
+		return hold();
+	instance = atoi(argv[2]);
+	finds_geometry();
+	refuses();
+	maps();
+	stats();
+	fd = consumer();
+	fd = takes(fd);
+	loses(fd);
+	reads(fd);
+	polls(fd);
+	clocks(fd);
+	return finish();
+}

@@ -1,0 +1,226 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 420
+# machine: MAXCPUS=6
+#
+# Rings as objects: configfs and what it refuses, lifetime, modes, the device,
+# events of followed counters, CPUs that come later.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+
+rings=/sys/kernel/config/kmmv/rings
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	exec 5<&-
+	kill %% 2>/dev/null
+	wait
+	rmdir $rings/[!d]* 2>/dev/null
+	unload
+}
+trap clean_up EXIT
+
+# put RING ATTRIBUTE VALUE: nothing, or the error's text
+put()
+{
+	{ echo "$3" >"$rings/$1/$2"; } 2>&1 | sed 's/.*: //'
+}
+
+# make NAME: likewise
+make()
+{
+	mkdir "$rings/$1" 2>&1 | sed 's/.*: //'
+}
+
+remove()
+{
+	rmdir "$rings/$1" 2>&1 | sed 's/.*: //'
+}
+
+refused()
+{
+	build/kmmvdump -a -f core.refused |
+		sed -n 's/.*"bad_number"\] \([0-9]*\).*/\1/p'
+}
+
+busy="Device or resource busy"
+range="Numerical result out of range"
+invalid="Invalid argument"
+
+# ---- names
+
+load_core && load_client || bail "the modules do not load"
+is "default is there, and records" "$(head $rings/default/* 2>&1 | tr '\n' ' ')" \
+	"==> $rings/default/enable <== 1  ==> $rings/default/mode <== overwrite  ==> $rings/default/pages <== 64  ==> $rings/default/spares <== 8  ==> $rings/default/trace <== "
+is "it cannot be removed" "$(remove default)" "Operation not permitted"
+is "nor made" "$(make default)" "File exists"
+for name in 'a b' 'a:b' $'a\nb' 'ä' 'a+'; do
+	is "no ring is called '$name'" "$(make "$name")" "$invalid"
+done
+long=1234567890123456789012345678901
+is "nor anything of 32 bytes" "$(make ${long}2)" "File name too long"
+is "31 are fine" "$(make $long)" ""
+is "its device is there" "$(stat -c %a:%F /dev/kmmv/ring/$long)" \
+	"440:character special file"
+is "it goes" "$(remove $long)" ""
+not_ok "and so does its device" test -e /dev/kmmv/ring/$long
+is "every other character is fine" "$(make A_z-0.9)$(remove A_z-0.9)" ""
+
+# ---- attributes
+
+is "a ring" "$(make r)" ""
+is "is not enabled" "$(cat $rings/r/enable)" 0
+is "cannot be opened before it was" "$(cat /dev/kmmv/ring/r 2>&1 | sed 's/.*: //')" \
+	"No such device"
+for value in 0 1 1048577 99999999999999999999; do
+	is "no $value pages" "$(put r pages $value)" "$range"
+done
+for value in -1 x '' 4x; do
+	is "pages are no '$value'" "$(put r pages "$value")" "$invalid"
+done
+is "no 1025 spares" "$(put r spares 1025)" "$range"
+is "spares are no 'x'" "$(put r spares x)" "$invalid"
+is "enable is no 'x'" "$(put r enable x)" "$invalid"
+is "mode is no 'x'" "$(put r mode x)" "$invalid"
+is "4 pages" "$(put r pages 4)" ""
+is "2 spares" "$(put r spares 2)" ""
+is "they are that" "$(cat $rings/r/pages) $(cat $rings/r/spares)" "4 2"
+is "enabled" "$(put r enable 1)" ""
+is "enabled again" "$(put r enable 1)" ""
+is "no pages while it records" "$(put r pages 8)" "$busy"
+is "nor spares" "$(put r spares 3)" "$busy"
+put r enable 0
+is "pages when it does not" "$(put r pages 8)$(put r pages 4)$(put r enable 1)" ""
+exec 5</dev/kmmv/ring/r
+put r enable 0
+is "no pages while it is open" "$(put r pages 8)" "$busy"
+is "nor a removal" "$(remove r)" "$busy"
+put r enable 1
+exec 5<&-
+
+make huge >/dev/null
+put huge pages 1048576
+is "no more memory than an eighth" "$(put huge enable 1)" \
+	"Argument list too long"
+like "the kernel says how much" "$(dmesg | tail -n 5)" \
+	'ring huge would take 41943[0-9]* pages on 4 CPUs, all rings may have [0-9]* and have [0-9]*$'
+is "it is not enabled" "$(cat $rings/huge/enable)" 0
+put huge pages 8000
+is "a smaller one is" "$(put huge enable 1)" ""
+free=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
+is "it goes while it records" "$(remove huge)" ""
+after=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
+ok "and so does its memory ($free, $after kB)" test $((after - free)) -gt 100000
+
+# ---- counters that are followed
+
+number=$(call "add followed")
+other=$(call "add other")
+is "no number is followed that is none" "$(put r trace 99999)" \
+	"No such file or directory"
+is "nor one of the module's own" "$(put r trace 1)" "No such file or directory"
+is "nor a greater one" "$(put r trace 4294967295)" "No such file or directory"
+is "nor 'x'" "$(put r trace x)" "$invalid"
+is "none is not followed any more" "$(put r trace "-$number")" \
+	"No such file or directory"
+is "one is" "$(put r trace "$number")" ""
+is "and another" "$(put r trace "$other")" ""
+is "they are listed" "$(cat $rings/r/trace)" "$number"$'\n'"$other"
+is "one moves to another ring" "$(put default trace "$other")" ""
+is "it is there" "$(cat $rings/r/trace) $(cat $rings/default/trace)" \
+	"$number $other"
+is "and is not any more" "$(put default trace "-$other")$(cat $rings/default/trace)" ""
+before=$(call "read $number")
+for context in task softirq hardirq; do
+	call "adjust $context 2 $number 7" >/dev/null
+	call "adjust $context 2 $other 7" >/dev/null
+done
+is "each update counts" "$(call "read $number") $(call "read $other")" \
+	"$((before + 21)) 21"
+before=$(refused)
+call "adjust task 0 99999 1" >/dev/null
+call "adjust task 0 1 1" >/dev/null
+is "bad numbers are refused as ever" "$(refused)" $((before + 2))
+
+# ---- modes
+
+is "no other mode while there is anything in it" "$(put r mode consume)" "$busy"
+is "the same is fine" "$(put r mode overwrite)" ""
+put r enable 0
+is "not even when it does not record" "$(put r mode consume)" "$busy"
+put r pages 5
+put r pages 4
+is "once it is empty, any" "$(put r mode consume)$(cat $rings/r/mode)" consume
+put r enable 1
+is "and back, while it records" "$(put r mode overwrite)$(cat $rings/r/mode)" overwrite
+
+# ---- the device
+
+put r enable 0
+put r pages 5
+put r pages 4
+put r enable 1
+program=$(build/qa/vm/ring-device r "$number")
+status=$?
+printf '%s\n' "$program" | grep -v '^1\.\.' |
+	awk -v n="$tap_count" '/^(not )?ok / { sub(/ok [0-9]*/, "ok " ++n) } { print }'
+passed=$(printf '%s\n' "$program" | grep -cE '^(not )?ok ')
+tap_count=$((tap_count + passed))
+tap_failed=$((tap_failed + $(printf '%s\n' "$program" | grep -c '^not ok ')))
+is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
+	"0 1..$passed"
+
+# ---- who holds it
+
+mkfifo "$WORK/go"
+build/qa/vm/ring-device r hold <"$WORK/go" >"$WORK/said" &
+exec 4>"$WORK/go"
+wait_for 20 grep -q mapped "$WORK/said" || bail "nobody holds the mapping"
+is "no removal while it is mapped, and no file is open" "$(remove r)" "$busy"
+put r enable 0
+is "no pages, either" "$(put r pages 8)" "$busy"
+put r enable 1
+
+# ---- CPUs that come later, and go
+
+call "adjust task 3 $number 7" >/dev/null
+echo 0 >/sys/devices/system/cpu/cpu3/online
+echo read >&4
+wait_for 20 grep -q '^3 ' "$WORK/said"
+like "what an offline CPU wrote can be read" "$(cat "$WORK/said")" '^3 7 f$'
+echo 1 >/sys/devices/system/cpu/cpu3/online
+call "adjust task 3 $number 7" >/dev/null
+pass "it comes again, and writes"
+exec 4>&-
+wait %1
+is "who held it ends well" $? 0
+
+rmmod kmmv_client
+not_ok "kmmv stays while there is a ring" rmmod kmmv
+is "the ring goes" "$(remove r)" ""
+exec 5</dev/kmmv/ring/default
+not_ok "kmmv stays while default is open" rmmod kmmv
+exec 5<&-
+ok "then it goes" rmmod kmmv
+
+# ---- the parameter
+
+ok "no ring that is enabled at first" load_core ring_pages=0
+is "it is not" "$(cat $rings/default/enable)" 0
+is "but can be" "$(put default enable 1)" ""
+unload
+ok "another size" load_core ring_pages=16
+is "it has that" "$(cat $rings/default/pages) $(cat $rings/default/enable)" \
+	"16 1"
+unload
+for value in 1 1048577; do
+	not_ok "no ring of $value pages" load_core ring_pages=$value
+done
+like "the kernel says why" "$(dmesg | tail -n 3)" \
+	'ring_pages=1048577: 2 to 1048576 can be, or 0$'
+not_ok "nothing is left" test -e /dev/kmmv
+finish
