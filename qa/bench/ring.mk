@@ -15,3 +15,9 @@ endif
 ringust-sources := qa/bench/ringust.c
 ringust-cflags := -Iqa/bench
 ringust-libs := -llttng-ust -ldl
+
+# Runs in the virtual machine, on the modules.
+vm-programs += ringread
+ringread-sources := qa/bench/ringread.c
+ringread-cflags := -O2 -Ilib -Ikmod/include/uapi
+ringread-libs := build/libkmmv.a
