@@ -183,6 +183,12 @@ for how in dso pipe; do
 	bytes=$(of_default fast queue.bytes)
 	ok "$how: the queue is bounded" \
 		test "$bytes" -gt 2048 -a "$bytes" -le 4096
+	say bytes fast 0
+	put default 1 3
+	collect fast
+	put default 1 2 1 1
+	collect fast
+	is "$how: what has no room at all is missed" "$(judge fast)" ""
 	say bytes fast 4194304
 	collect slow
 	is "$how: what it had was still there" "$(judge slow)" ""
@@ -213,8 +219,13 @@ for how in dso pipe; do
 	touch "$work/dev/sim/default.hold"
 	put default 0 5
 	say open h
+	say bytes h 100
+	overrun=$(of_default h queue.overrun)
 	is "$how: of what is held back nothing is for a first client" \
 		"$(say fetch h)" ""
+	is "$how: and it was not missed" "$(of_default h queue.overrun)" \
+		"$overrun"
+	say bytes h 4194304
 	begin h default
 	put default 1 4
 	is "$how: what comes then is, at once" "$(say fetch h | wc -l)" 4
