@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Waiting for records: ring-wake ROUNDS
+ *
+ * One record at a time, from another context and CPU, at a moment about that in
+ * which poll() goes to sleep: none may be slept over. Then many, which may not
+ * wake more than once a millisecond; wake-ups that leave records themselves; a
+ * record from an NMI that comes from outside; many that wait for one record.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ring-read.h"
+#include "tap.h"
+
+#define RING		"wake"
+#define LATE		500000000ULL	/* ns; a time out is ten times that */
+#define TIMEOUT		5000		/* ms */
+#define MANY		40
+#define RECORD		36	/* bytes on the page, of 24 */
+
+static const char *const context_names[RING_CONTEXTS] = {
+	"task", "softirq", "hardirq", "nmi",
+};
+
+static struct shared {
+	bool		ready, over;
+	uint64_t	polls, records, sleeps, errors;
+} *shared;
+
+static int number;	/* of the ring, to the client */
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static void open_reader(struct reader *reader, struct ring *ring, bool claim)
+{
+	if (!ring_open(ring, RING, 0) || !ring_map(ring))
+		bail("open");
+	reader_init(reader, ring);
+	if (claim && ioctl(ring->fd, KMMV_RING_IOC_CLAIM))
+		bail("claim");
+}
+
+static int drain(struct reader *reader, bool claimed)
+{
+	uint64_t before = reader_events(reader);
+	int n;
+
+	do
+		n = claimed ? reader_take(reader, 16, true) :
+			      reader_read(reader, reader->ring->fd);
+	while (n > 0 || n == -EAGAIN);
+	return reader_events(reader) - before;
+}
+
+static void spin(uint64_t ns)
+{
+	uint64_t end = now() + ns;
+
+	while (now() < end)
+		continue;
+}
+
+/* One record, and how late it was noticed; UINT64_MAX: never. */
+static uint64_t one_round(struct reader *reader, bool claimed, int cpus)
+{
+	struct pollfd wait = { .fd = reader->ring->fd, .events = POLLIN };
+	int context = rand() % RING_CONTEXTS, cpu = rand() % cpus, n;
+	uint64_t late;
+
+	if (client("ring later %d %s %d %d", number, context_names[context],
+		   cpu, rand() % 200000))
+		reader_finding(reader, "the client");
+	spin(rand() % 150000);
+	n = poll(&wait, 1, TIMEOUT);
+	late = now();
+	if (n != 1 || wait.revents != POLLIN)
+		return UINT64_MAX;
+	n = drain(reader, claimed);
+	if (n != 1 || reader->last.writer != RING_RECORD_LATE ||
+	    reader->last.context != context || reader->last.cpu != cpu)
+		reader_finding(reader, "%d records, of writer %u, %s, CPU %u",
+			       n, reader->last.writer,
+			       context_names[reader->last.context % 4],
+			       reader->last.cpu);
+	return late > reader->last.mono ? late - reader->last.mono : 0;
+}
+
+static void single_records(int rounds, bool claimed)
+{
+	uint64_t late, worst = 0, sum = 0;
+	int i, slow = 0, lost = 0, slept = 0;
+	struct reader reader;
+	struct ring ring;
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	open_reader(&reader, &ring, claimed);
+	drain(&reader, claimed);
+	for (i = 0; i < rounds && lost < 3; i++) {
+		late = one_round(&reader, claimed, cpus);
+		if (late == UINT64_MAX) {
+			lost++;
+			continue;
+		}
+		sum += late;
+		worst = late > worst ? late : worst;
+		slow += late > LATE;
+		slept += late > 5000000;
+	}
+	note("%d rounds, noticed after %llu us on average, %llu us at worst, %d times more than 5 ms",
+	     i, (unsigned long long)(sum / 1000 / (i ? i : 1)),
+	     (unsigned long long)(worst / 1000), slept);
+	ok(!lost && !slow, "%s: each single record wakes who waits (%d never, %d late)",
+	   claimed ? "consumer" : "no claim", lost, slow);
+	if (reader.errors)
+		note("%s", reader.first);
+	ok(!reader.errors, "%s: it is the one that was written",
+	   claimed ? "consumer" : "no claim");
+	ring_close(&ring);
+}
+
+/* ---- a child that consumes until it is told to end */
+
+static void consume_on(bool claimed)
+{
+	struct rusage before, after;
+	struct reader reader;
+	struct pollfd wait;
+	struct ring ring;
+
+	open_reader(&reader, &ring, claimed);
+	drain(&reader, claimed);
+	wait.fd = ring.fd;
+	wait.events = POLLIN;
+	getrusage(RUSAGE_SELF, &before);
+	__atomic_store_n(&shared->ready, true, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&shared->over, __ATOMIC_ACQUIRE)) {
+		if (poll(&wait, 1, -1) < 0)
+			continue;
+		shared->polls++;
+		shared->records += drain(&reader, claimed);
+	}
+	getrusage(RUSAGE_SELF, &after);
+	shared->sleeps = after.ru_nvcsw - before.ru_nvcsw;
+	shared->errors = reader.errors;
+	if (reader.errors)
+		fprintf(stderr, "%s\n", reader.first);
+	ring_close(&ring);
+	_exit(0);
+}
+
+static pid_t consumer_start(bool claimed)
+{
+	pid_t pid;
+
+	memset(shared, 0, sizeof(*shared));
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		consume_on(claimed);
+	while (!__atomic_load_n(&shared->ready, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	return pid;
+}
+
+static void one_record(int cpu)
+{
+	client("ring write %d task %d 24 1", number, cpu);
+}
+
+static void consumer_end(pid_t pid)
+{
+	__atomic_store_n(&shared->over, true, __ATOMIC_RELEASE);
+	one_record(0);
+	waitpid(pid, NULL, 0);
+}
+
+/* Many a millisecond wake it once. */
+static void seldom(bool claimed)
+{
+	pid_t pid = consumer_start(claimed);
+	uint64_t begin = now(), ms, written = 0;
+
+	while (now() - begin < 1000000000ULL) {
+		one_record(written % 3);
+		written++;
+	}
+	ms = (now() - begin) / 1000000;
+	consumer_end(pid);
+	note("%llu ms, %llu records written, %llu read, %llu polls, %llu sleeps",
+	     (unsigned long long)ms, (unsigned long long)written,
+	     (unsigned long long)shared->records,
+	     (unsigned long long)shared->polls,
+	     (unsigned long long)shared->sleeps);
+	/* The first and the last need not keep to it. */
+	ok(shared->sleeps >= ms / 100 && shared->sleeps <= ms + ms / 20 + 5,
+	   "%s: one wake-up a millisecond at most",
+	   claimed ? "consumer" : "no claim");
+	ok(!shared->errors && shared->records == written + 1,
+	   "%s: it sees them all", claimed ? "consumer" : "no claim");
+}
+
+/* Records of the consumer's own waking end by themselves. */
+static void own_waking(bool claimed)
+{
+	pid_t pid = consumer_start(claimed);
+	uint64_t polls;
+
+	usleep(100000);
+	ok(client("ring waking %d %d", number, pid) == 0, "waking is traced");
+	one_record(1);
+	usleep(2000000);
+	polls = __atomic_load_n(&shared->polls, __ATOMIC_RELAXED);
+	consumer_end(pid);
+	client("ring waking %d 0", number);
+	note("2 s, %llu polls at first, %llu in all, %llu records, %llu sleeps",
+	     (unsigned long long)polls, (unsigned long long)shared->polls,
+	     (unsigned long long)shared->records,
+	     (unsigned long long)shared->sleeps);
+	ok(polls >= 1 && polls <= 20, "%s: a wake-up does not feed itself",
+	   claimed ? "consumer" : "no claim");
+	ok(!shared->errors && shared->records >= 3,
+	   "%s: though it leaves records", claimed ? "consumer" : "no claim");
+}
+
+/* ---- the watermark */
+
+static uint64_t bytes_inside(struct ring *ring, int cpu)
+{
+	struct kmmv_ring_stats stats;
+
+	return ring_stats(ring, cpu, &stats) ? stats.bytes.inside : 0;
+}
+
+static void watermarks(void)
+{
+	struct kmmv_ring_stats all;
+	/* So many are too few even with a time in front. */
+	uint32_t mark = 3000, few = (mark - 9) / RECORD;
+	struct reader reader;
+	struct pollfd wait;
+	struct ring ring;
+	int i, n, early = 0, never = 0;
+
+	open_reader(&reader, &ring, true);
+	drain(&reader, true);
+	wait.fd = ring.fd;
+	wait.events = POLLIN;
+	ioctl(ring.fd, KMMV_RING_IOC_WATERMARK, &mark);
+	for (i = 0; i < 20; i++) {
+		drain(&reader, true);
+		/* One too few on one CPU, and as many on another. */
+		client("ring write %d task 1 24 %u", number, few);
+		client("ring write %d softirq 2 24 %u", number, few);
+		n = poll(&wait, 1, i ? 20 : 300);
+		early += n != 0;
+		client("ring later %d %s 1 %d", number, context_names[i % 4],
+		       rand() % 200000);
+		n = poll(&wait, 1, TIMEOUT);
+		never += n != 1;
+		early += n == 1 && bytes_inside(&ring, 1) < mark;
+	}
+	ring_stats(&ring, KMMV_RING_ALL_CPUS, &all);
+	note("%llu bytes inside", (unsigned long long)all.bytes.inside);
+	ok(!early, "below the watermark nobody is woken (%d times)", early);
+	ok(!never, "the record that reaches it wakes (%d times not)", never);
+	ring_close(&ring);
+}
+
+/* ---- from outside, and many */
+
+static void from_outside(void)
+{
+	struct reader reader;
+	struct pollfd wait;
+	struct ring ring;
+	int n;
+
+	open_reader(&reader, &ring, true);
+	drain(&reader, true);
+	wait.fd = ring.fd;
+	wait.events = POLLIN;
+	ok(client("ring nmi %d", number) == 0, "a handler of NMIs");
+	if (system("qa/vm/host nmi"))
+		bail("host");
+	n = poll(&wait, 1, 4 * TIMEOUT);
+	drain(&reader, true);
+	ok(n == 1 && !reader.errors && reader.last.context == 3 &&
+		   reader.last.writer == RING_RECORD_NMI,
+	   "an NMI from outside leaves a record, which wakes");
+	client("ring nmi -1");
+	ring_close(&ring);
+}
+
+/* They all wait for the one record, and so does the consumer. */
+static void many(void)
+{
+	struct reader reader[MANY];
+	struct ring ring[MANY];
+	int i, fds[2], woken = 0, seen = 0;
+	struct pollfd wait;
+	pid_t pid;
+	char c = 0;
+
+	if (pipe(fds))
+		bail("pipe");
+	fflush(stdout);
+	for (i = 0; i < MANY; i++) {
+		open_reader(&reader[i], &ring[i], !i);
+		drain(&reader[i], !i);
+		pid = fork();
+		if (pid)
+			continue;
+		wait.fd = ring[i].fd;
+		wait.events = POLLIN;
+		c = poll(&wait, 1, TIMEOUT) == 1;
+		c += c && drain(&reader[i], !i) == 1;
+		_exit(write(fds[1], &c, 1) != 1);
+	}
+	usleep(300000);
+	one_record(2);
+	for (i = 0; i < MANY && read(fds[0], &c, 1) == 1; i++) {
+		woken += c >= 1;
+		seen += c == 2;
+	}
+	while (wait4(-1, NULL, 0, NULL) > 0)
+		continue;
+	ok(woken == MANY, "%d of %d who wait are woken", woken, MANY);
+	ok(seen == MANY, "all see the one record");
+	for (i = 0; i < MANY; i++)
+		ring_close(&ring[i]);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 300;
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (!ring_create(RING, "mode=overwrite pages=64 spares=4"))
+		bail("ring");
+	number = client("ring get " RING);
+	if (number < 0 || client("ring type wake") < 0)
+		bail("client");
+	single_records(rounds, true);
+	single_records(rounds, false);
+	seldom(true);
+	seldom(false);
+	own_waking(true);
+	own_waking(false);
+	watermarks();
+	from_outside();
+	many();
+	ok(client("ring put %d", number) == 0 && ring_remove(RING),
+	   "the ring goes");
+	return finish();
+}
