@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The offset tables of kmmv(5) against <linux/kmmv.h>: each row is compiled, and
-# each member of a structure has a row.
+# The offset tables of kmmv(5) against <linux/kmmv.h> and <linux/kmmv_ring.h>:
+# each row is compiled, and each member of a structure has a row.
 
 cd "$(dirname "$0")/.." || exit 2
 export LC_ALL=C
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
 
-header=kmod/include/uapi/linux/kmmv.h
+headers=(kmod/include/uapi/linux/kmmv.h kmod/include/uapi/linux/kmmv_ring.h)
 mkdir -p build
 work=$(mktemp -d build/abi.XXXXXX) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -24,17 +24,17 @@ rows()
 	' "$1"
 }
 
-# "STRUCTURE MEMBER" of the header
+# "STRUCTURE MEMBER" of the headers; what has no size is no member
 members()
 {
 	awk '
-	/^struct kmmv_[a-z]+ \{/ { name = $2; next }
-	/^\};/ { name = "" }
-	name && /;$/ {
+	/^struct kmmv_[a-z_]+ \{/ { name = $2; next }
+	/^\}/ { name = "" }
+	name && /;$/ && !/\[\];$/ {
+		sub(/(\[.*\])?;$/, "")
 		member = $NF
-		sub(/(\[.*\])?;$/, "", member)
 		print name, member
-	}' "$header"
+	}' "${headers[@]}"
 }
 
 # compare PAGE: what of it is not so, and what it lacks
@@ -45,6 +45,7 @@ compare()
 		echo '#include <stddef.h>'
 		echo '#include <stdio.h>'
 		echo '#include <linux/kmmv.h>'
+		echo '#include <linux/kmmv_ring.h>'
 		echo 'int main(void) {'
 		while read -r name offset length member; do
 			if [ "$offset" = size ]; then
@@ -86,10 +87,10 @@ broken()
 	like "$1" "$text" "$3"
 }
 
-is "the header has the structures that are known here" \
+is "the headers have the structures that are known here" \
 	"$(members | cut -d' ' -f1 | sort -u | tr '\n' ' ')" \
-	"kmmv_header kmmv_pair kmmv_refresh "
-is "tables and header agree" "$(compare help/kmmv.5)" ""
+	"kmmv_event kmmv_header kmmv_hit kmmv_pair kmmv_refresh kmmv_ring_block kmmv_ring_clock kmmv_ring_counts kmmv_ring_header kmmv_ring_page kmmv_ring_range kmmv_ring_reader kmmv_ring_release kmmv_ring_stats kmmv_ring_take kmmv_ring_writer "
+is "tables and headers agree" "$(compare help/kmmv.5)" ""
 note "$(wc -l <"$work/rows") rows, $(wc -l <"$work/there") members"
 
 broken "sees a wrong offset" 's/^\.It 48 Ta 8 Ta Va gen2/.It 40 Ta 8 Ta Va gen2/' \
@@ -101,6 +102,11 @@ broken "sees a missing row" '/Ta Va slots_free/d' \
 broken "sees a member that is not there" 's/Ta Va age /Ta Va aged /' \
 	"no member named .*aged"
 broken "sees a wrong size" 's/^192 bytes/184 bytes/' 'kmmv_header: not 184 bytes'
+broken "sees a missing row of a ring's" '/Ta Va swaps/d' \
+	'kmmv_ring_reader swaps: has no row'
+broken "sees a wrong size of an array" \
+	's/^\.It 56 Ta 40 Ta Va dropped/.It 56 Ta 48 Ta Va dropped/' \
+	'kmmv_ring_writer.dropped: not 48 bytes at 56'
 broken "sees a size that is not told" '/^16 bytes/d' \
 	'kmmv_refresh: its size is not told'
 finish
