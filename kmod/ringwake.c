@@ -164,7 +164,7 @@ static enum hrtimer_restart wake_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Nothing is changed for those who wait on, so that this does not go on for ever. */
+/* Who is not due waits on as before, or this would go on for ever. */
 static void wake_rcu(struct rcu_head *rcu)
 {
 	struct kmmv_ring *ring = container_of(rcu, struct kmmv_ring, rcu);
