@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# ring-search.c includes ring.c and ring_read.c, and threads of its own making
+# that no sanitizer follows: "asan" is only the variant that qa/check runs.
+# (ring-search.c comes last: its dependencies are those that are kept.)
+# ring-search-fast is the part of it that mutants are killed by.
+ring-search-sources := qa/unit/search.c qa/unit/ring-search.c
+ring-search-cflags = $(core-cflags) -O2 -fno-sanitize=all \
+	-Wno-missing-field-initializers -Wno-maybe-uninitialized
+ring-search-variants := asan
+ring-search-fast-sources := $(ring-search-sources)
+ring-search-fast-cflags = $(ring-search-cflags) -DRING_FAST
+ring-search-fast-variants := plain
+
+unit-programs += ring-search ring-search-fast
