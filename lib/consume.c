@@ -194,14 +194,22 @@ static void finish_range(struct kmmv_ring *r, struct kmmv_lane *lane)
 		r->hungry = true;
 }
 
-/* The kernel tells of drops that were told of already when it was quiet. */
-static void account_dropped(struct kmmv_lane *lane, uint64_t dropped)
+/*
+ * The kernel tells of drops up to the page's begin; of the last ones of them it
+ * was told already, when it was quiet.
+ */
+static void account_dropped(struct kmmv_lane *lane,
+			    const struct kmmv_ring_range *range,
+			    const struct kmmv_ring_page *page)
 {
+	uint64_t dropped = range->dropped;
 	uint64_t known = dropped < lane->ahead ? dropped : lane->ahead;
 
+	if (range->offset)
+		return;
 	lane->ahead -= known;
-	lane->noted += dropped - known;
 	lane->dropped += dropped - known;
+	lane->noted = page->dropped + lane->ahead;
 }
 
 /* What lies on a page before the range is passed over; it tells the time. */
@@ -213,6 +221,7 @@ static void begin_page(struct kmmv_ring *r, struct kmmv_lane *lane,
 	struct kmmv_record record;
 	int n;
 
+	account_dropped(lane, range, page);
 	if (lane->known && range->first > lane->sequence)
 		missing = range->first - lane->sequence;
 	lane->lost += missing > range->lost ? missing : range->lost;
@@ -245,7 +254,6 @@ bool kmmv_consume_refill(struct kmmv_ring *r, struct kmmv_lane *lane)
 	range = &lane->queue[lane->queue_first].range;
 	lane->seen = lane->queue[lane->queue_first].seen;
 	lane->reading = true;
-	account_dropped(lane, range->dropped);
 	if (range->seq != lane->seq || lane->cursor.pos != range->offset)
 		begin_page(r, lane, range);
 	lane->cursor.end = range->end;

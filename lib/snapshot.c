@@ -22,6 +22,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ring.h"
 #include "barrier.h"
@@ -223,8 +224,9 @@ int kmmv_snapshot_init(struct kmmv_ring *r, struct kmmv_lane *lane)
 		lane->ids = malloc(KMMV_WINDOW * sizeof(*lane->ids));
 	if (!lane->copy || !lane->ids)
 		return kmmv_ring_fail_nomem(r);
-	/* No page is in the window. */
-	lane->window_first = UINT64_MAX - KMMV_WINDOW;
+	/* No page is in the window, wherever that is. */
+	memset(lane->ids, 0xff, KMMV_WINDOW * sizeof(*lane->ids));
+	lane->window_first = 0;
 	return 0;
 }
 

@@ -2,7 +2,7 @@
 # The library, from its sources; what reads values also as a 32-bit reader does.
 lib-sources := $(filter-out lib/dump%,$(wildcard lib/*.c))
 lib-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi -Wno-tsan
-lib-programs := libopen libnames libread liblive libfuzz libring
+lib-programs := libopen libnames libread liblive libfuzz libring libringfuzz
 split-programs := libread-split liblive-split
 
 unit-programs += $(lib-programs) $(split-programs)
@@ -14,6 +14,7 @@ libread-variants := plain asan
 libread-split-variants := plain asan
 libfuzz-variants := plain asan
 libring-variants := plain asan
+libringfuzz-variants := plain asan
 
 define lib-rule
 $(1)-sources := qa/unit/$(1:-split=).c $(lib-sources)
@@ -21,3 +22,10 @@ $(1)-cflags := $(lib-cflags) $(2)
 endef
 $(foreach p,$(lib-programs),$(eval $(call lib-rule,$(p),)))
 $(foreach p,$(split-programs),$(eval $(call lib-rule,$(p),-DKMMV_SPLIT64)))
+
+# The library on the ring's portable core; libringcore.c includes that.
+unit-programs += libringlive
+libringlive-sources := qa/unit/libringcore.c $(lib-sources) qa/shim/shim.c \
+	qa/unit/libringlive.c
+libringlive-cflags := $(lib-cflags) -Ikmod/include -Wno-sign-compare \
+	-Wno-unused-parameter -Wno-maybe-uninitialized

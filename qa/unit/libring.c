@@ -697,12 +697,12 @@ START_TEST(losses)
 	ring = ring_open(&area, &kernel);
 	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
 	area.cpu[0].events = 10;
+	ring_drop(&area, 0, KMMV_DROP_FULL, 2);
 	ring_begin(&area, 0, 0, 100);
 	ring_hit(&area, 0, 100, 1);
 	range = ring_take(&kernel, &area, 0, 0);
 	range->lost = 10;
 	range->dropped = 2;
-	ring_drop(&area, 0, KMMV_DROP_FULL, 2);
 	expect_loss(0, 100, 1, 10, 2);
 	expect_none();
 	/* Drops that nothing follows; then the kernel tells of them, and one. */

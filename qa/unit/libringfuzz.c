@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rings of which anything may be wrong, at random but the same in each run: an
+ * error, or a handle that holds and comes to an end. KMMV_SOAK=N: N times as many.
+ */
+#include "libringarea.h"
+
+enum { ROUNDS = 2000 };
+
+static uint64_t state = 0x9e3779b97f4a7c15;
+static struct ring_area area;
+static struct ring_kernel kernel;
+static long opened, records, refused;
+
+static uint64_t random64(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static uint64_t odd_value(uint64_t old)
+{
+	switch (random64() % 6) {
+	case 0:
+		return random64();
+	case 1:
+		return 1ULL << random64() % 64;
+	case 2:
+		return old + random64() % 17 - 8;
+	case 3:
+		return ~0ULL >> random64() % 64;
+	case 4:
+		return random64() % 8 * PAGE;
+	default:
+		return random64() % 100;
+	}
+}
+
+static void damage(char *bytes, size_t length)
+{
+	size_t width = 1UL << random64() % 4;
+	size_t place = random64() % length & ~(width - 1);
+	uint64_t value = 0;
+
+	memcpy(&value, bytes + place, width);
+	value = odd_value(value);
+	memcpy(bytes + place, &value, width);
+}
+
+/* What is written to the area is a good ring at first. */
+static void fill(void)
+{
+	static const char text[300] = "some text";
+	struct ring_writer *w;
+	uint32_t cpu;
+	uint64_t i;
+
+	for (cpu = 0; cpu < 2; cpu++) {
+		w = &area.cpu[cpu];
+		for (i = 0; i < 300; i++) {
+			ring_hit(&area, cpu, 100 * i, 1);
+			if (i % 16 || w->pos + 400 > RING_ROOM)
+				continue;
+			ring_padding(w, 3, 24);
+			ring_event(w, 100 * i + 50,
+				   (enum ring_time)(random64() % 3), false, 2,
+				   1, text, (uint32_t)(random64() % 300));
+			ring_commit(w);
+		}
+	}
+}
+
+static void damage_pages(void)
+{
+	uint64_t times = random64() % 8;
+	uint32_t cpu, id;
+
+	for (; times; times--) {
+		cpu = (uint32_t)(random64() % 2);
+		id = (uint32_t)(random64() % area.header->nr_pages);
+		damage((char *)ring_page(&area, cpu, id),
+		       random64() % 2 ? sizeof(struct kmmv_ring_page) : PAGE);
+	}
+	if (random64() % 8 == 0)
+		damage(ring_at(&area, 0, 0), 2 * PAGE);
+}
+
+/* Ranges that may be good, and some that are not. */
+static void make_ranges(void)
+{
+	struct kmmv_ring_range *range;
+	uint32_t cpu, id;
+
+	memset(&kernel, 0, sizeof(kernel));
+	kernel.ahead = random64() % 2 ? 0 : 1ULL << 62;
+	kernel.batch = (uint32_t)(random64() % 4);
+	for (id = 0; id < 4; id++) {
+		for (cpu = 0; cpu < 2; cpu++) {
+			const struct kmmv_ring_page *page =
+				ring_page(&area, cpu, id);
+
+			range = &kernel.ranges[kernel.nr++];
+			range->cpu = cpu;
+			range->id = id;
+			range->end = (uint32_t)page->commit;
+			range->seq = page->seq;
+			range->first = page->first;
+			if (random64() % 4 == 0)
+				range->offset = (uint32_t)(random64() %
+							   RING_ROOM & ~3U);
+			if (random64() % 32 == 0)
+				damage((char *)range, sizeof(*range));
+		}
+	}
+}
+
+/* Every byte of a payload is there. */
+static uint32_t touch(const struct kmmv_record *record)
+{
+	static const struct kmmv_field_info text = { .kind = KMMV_TEXT };
+	const unsigned char *bytes = record->payload;
+	uint32_t i, sum = 0;
+	char line[64];
+
+	for (i = 0; i < record->size; i++)
+		sum += bytes[i];
+	CHECK(kmmv_field_text(&text, record, line, sizeof(line)) >= 0);
+	return sum;
+}
+
+static void read_ring(struct kmmv_ring *r, bool consume)
+{
+	struct kmmv_ring_info info;
+	struct kmmv_record record;
+	long n = 0, none = 0;
+	int got = 0;
+
+	if (consume)
+		ck_assert_int_eq(kmmv_ring_claim(r), 0);
+	else if (random64() % 4 == 0)
+		ck_assert_int_eq(kmmv_ring_seek(r, random64() % 2), 0);
+	while (none < 3) {
+		got = kmmv_ring_next(r, &record);
+		if (got < 0)
+			break;
+		if (!got) {
+			none++;
+			ck_assert_int_ge(kmmv_ring_wait(r, 0), 0);
+			continue;
+		}
+		CHECK(record.cpu < 2);
+		touch(&record);
+		n++;
+		/* A page has room for so many, and there are so many pages. */
+		CHECK(n < 2 * 8 * PAGE / 12);
+		kernel.nr_released = 0;
+	}
+	if (got < 0) {
+		refused++;
+		ck_assert_str_ne(kmmv_ring_error(r), "");
+	}
+	records += n;
+	kmmv_ring_get_info(r, &info);
+	kernel.nr_released = 0;
+}
+
+static void one_round(void)
+{
+	size_t header = sizeof(struct kmmv_ring_header) + 16;
+	struct kmmv_ring *r;
+
+	ring_init(&area, 2, 4, 3);
+	fill();
+	damage_pages();
+	make_ranges();
+	/* The header last: it says where the rest is. */
+	if (random64() % 3 == 0)
+		damage((char *)area.header, random64() % 4 ? header : PAGE);
+	if (!kmmv_ring_open(area.dir, "test", &r)) {
+		opened++;
+		r->ioctl = ring_kernel_ioctl;
+		r->private = &kernel;
+		/* It may change under the reader's eyes. */
+		if (random64() % 8 == 0)
+			damage((char *)area.header, header);
+		read_ring(r, random64() % 2);
+		kmmv_ring_close(r);
+	} else {
+		ck_assert_str_ne(kmmv_ring_error(NULL), "");
+	}
+	ring_fini(&area);
+}
+
+START_TEST(damaged)
+{
+	const char *soak = getenv("KMMV_SOAK");
+	long rounds = ROUNDS * (soak && atoi(soak) ? atoi(soak) : 1), i;
+
+	state += (uint64_t)_i;
+	for (i = 0; i < rounds; i++)
+		one_round();
+	/* Much of it got past the checks, and was read. */
+	ck_assert_int_gt(opened, rounds / 2);
+	ck_assert_int_lt(opened, rounds);
+	ck_assert_int_gt(records, opened * 100);
+	ck_assert_int_gt(refused, rounds / 100);
+}
+END_TEST
+
+/* The decoder alone, on any bytes, each at the very end of what is allocated. */
+START_TEST(bytes)
+{
+	struct kmmv_record record;
+	struct kmmv_cursor cursor;
+	uint32_t length, i;
+	uint32_t *words;
+	long round, found = 0;
+	int n;
+
+	for (round = 0; round < 200000; round++) {
+		length = (uint32_t)(random64() % 24);
+		words = malloc(length * 4);
+		for (i = 0; i < length; i++) {
+			words[i] = (uint32_t)random64();
+			if (random64() % 2)
+				words[i] &= 0x3f;
+		}
+		cursor = (struct kmmv_cursor){
+			.bytes = (unsigned char *)words,
+			.end = length * 4,
+			.time = random64(),
+		};
+		for (i = 0; i < 24; i++) {
+			n = kmmv_event_next(&cursor, &record);
+			if (n != 1)
+				break;
+			touch(&record);
+			found++;
+		}
+		CHECK(i < 24);
+		CHECK(cursor.pos <= cursor.end);
+		free(words);
+	}
+	ck_assert_int_gt(found, 10000);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("fuzz");
+
+	tcase_add_loop_test(tcase, damaged, 0, 3);
+	tcase_add_test(tcase, bytes);
+	return run_suite("libringfuzz", tcase);
+}

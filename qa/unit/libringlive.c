@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The library's readers on the real core, while it writes: each event once, whole,
+ * in order, and what is missing counted. KMMV_SOAK=N: N times as long.
+ */
+#include <pthread.h>
+
+#include "libringarea.h"
+#include "libringcore.h"
+
+enum { CPUS = 3, SPARES = 3, EVENTS = 60000 };
+
+static struct ring_area area;
+static struct kmmv_ring_cpu *cores[CPUS];
+static struct kmmv_ring *ring;
+static long events;
+static uint32_t running;	/* writers; atomic */
+static uint64_t written[CPUS], dropped[CPUS];
+
+/* What a reader has seen of each CPU. */
+static uint64_t next[CPUS], lost[CPUS], told[CPUS], last_time[CPUS];
+
+static uint64_t random_of(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static void *writer(void *arg)
+{
+	int cpu = (int)(intptr_t)arg;
+	uint64_t state = 88172645463325252ULL + (uint64_t)cpu, number = 0;
+	struct timespec nap = { .tv_nsec = 200000 };
+	long i;
+
+	for (i = 0; i < events; i++) {
+		struct core_event inner = {
+			.size = 8 + (uint32_t)(random_of(&state) % 40),
+			.discard = random_of(&state) % 16 == 0,
+		};
+		struct core_event event = {
+			.number = number,
+			.size = 8 + (uint32_t)(random_of(&state) %
+					       (i % 64 ? 60 : 600)),
+			.discard = random_of(&state) % 16 == 0,
+			.inner = random_of(&state) % 4 ? NULL : &inner,
+		};
+
+		core_write(cores[cpu], &event);
+		number = event.number;
+		dropped[cpu] += event.dropped;
+		/* Readers get their turns, and writers are not in step. */
+		if (random_of(&state) % 256 == 0)
+			nanosleep(&nap, NULL);
+	}
+	written[cpu] = number;
+	__atomic_fetch_sub(&running, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* TAKE and RELEASE as the device does. */
+static int core_ioctl(struct kmmv_ring *r, unsigned long request, void *arg)
+{
+	struct kmmv_ring_release *release = arg;
+	struct kmmv_ring_clock *clock = arg;
+	struct kmmv_ring_take *take = arg;
+	struct kmmv_ring_range *ranges;
+	uint32_t cpu, n = 0, idle = 0;
+
+	(void)r;
+	switch (request) {
+	case KMMV_RING_IOC_CLAIM:
+		return 0;
+	case KMMV_RING_IOC_TAKE:
+		ranges = (void *)(uintptr_t)take->ranges;
+		for (cpu = 0; n < take->nr && idle < CPUS;
+		     cpu = (cpu + 1) % CPUS) {
+			if (core_take(cores[cpu], &ranges[n]) == 1) {
+				n++;
+				idle = 0;
+			} else {
+				idle++;
+			}
+		}
+		take->nr = n;
+		return n ? 0 : -EAGAIN;
+	case KMMV_RING_IOC_RELEASE:
+		return core_release(cores[release->cpu], release->seq,
+				    release->end);
+	case KMMV_RING_IOC_CLOCK:
+		clock->monotonic = kmmv_ring_monotonic();
+		clock->ring = clock->monotonic;
+		return 0;
+	default:
+		return -ENOTTY;
+	}
+}
+
+static void open_ring(bool consume)
+{
+	int err = kmmv_ring_open(area.dir, "test", &ring);
+
+	ck_assert_msg(!err, "%s", kmmv_ring_error(NULL));
+	ring->ioctl = core_ioctl;
+	if (consume)
+		ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+}
+
+static void close_ring(bool consume)
+{
+	uint32_t cpu;
+
+	kmmv_ring_close(ring);
+	ring = NULL;
+	for (cpu = 0; consume && cpu < CPUS; cpu++)
+		core_return(cores[cpu]);
+}
+
+static void check_record(const struct kmmv_record *record)
+{
+	uint32_t cpu = record->cpu, i, word;
+	uint64_t number;
+
+	CHECK(cpu < CPUS);
+	lost[cpu] += record->lost;
+	told[cpu] += record->dropped;
+	if (!record->type)
+		return;
+	CHECK(record->type == KMMV_EVENT_FIRST);
+	CHECK(record->instance == cpu);
+	memcpy(&number, record->payload, 8);
+	CHECK(record->sequence == number);
+	CHECK(record->incarnation == (uint16_t)number);
+	/* A snapshot reader begins where the ring does. */
+	if (ring->consumer || next[cpu])
+		CHECK(number == next[cpu] + record->lost);
+	else
+		CHECK(record->lost == 0);
+	next[cpu] = number + 1;
+	for (i = 2; i < record->size / 4 - 1; i++) {
+		memcpy(&word, (char *)record->payload + 4 * i, 4);
+		CHECK(word == (uint32_t)number * 2654435761U + i);
+	}
+	CHECK(record->time >= last_time[cpu]);
+	last_time[cpu] = record->time;
+}
+
+/* As long as writers run, and until nothing has come for long enough. */
+static void read_all(bool consume, bool change)
+{
+	struct kmmv_record record;
+	uint64_t records = 0, late = 0;
+	bool end = false;
+	long turns = 0;
+	int n;
+
+	for (;;) {
+		n = kmmv_ring_next(ring, &record);
+		CHECK(n >= 0);
+		if (n) {
+			check_record(&record);
+			/* The next consumer goes on where this one was. */
+			if (change && ++records % 5000 == 0) {
+				kmmv_ring_next(ring, &record);
+				late += ring->late;
+				close_ring(true);
+				open_ring(true);
+			}
+			continue;
+		}
+		if (end && !ring->nr_heap)
+			break;
+		end = !__atomic_load_n(&running, __ATOMIC_ACQUIRE);
+		if (!end || ring->nr_heap) {
+			if (consume && !ring->nr_heap)
+				usleep(500);
+			else
+				kmmv_ring_wait(ring, 2);
+		}
+		turns++;
+	}
+	ck_assert_uint_eq(ring->malformed, 0);
+	late += ring->late;
+	/* Threads that the machine took off its CPUs, between stamp and commit. */
+	ck_assert_uint_lt(late, 2000);
+	ck_assert_int_gt(turns, 0);
+}
+
+static void run(bool consume, bool overwrite, uint32_t ring_pages)
+{
+	const char *soak = getenv("KMMV_SOAK");
+	struct kmmv_ring_stats stats;
+	uint64_t all_lost = 0, all = 0;
+	pthread_t threads[CPUS];
+	intptr_t cpu;
+
+	events = EVENTS * (soak && atoi(soak) ? atoi(soak) : 1);
+	ring_init(&area, CPUS, ring_pages, SPARES);
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		cores[cpu] = core_make(ring_at(&area, (uint32_t)cpu, 0),
+				       (int)cpu, ring_pages, SPARES, overwrite);
+		ck_assert_ptr_nonnull(cores[cpu]);
+	}
+	open_ring(consume);
+	running = CPUS;
+	for (cpu = 0; cpu < CPUS; cpu++)
+		ck_assert_int_eq(pthread_create(&threads[cpu], NULL, writer,
+						(void *)cpu), 0);
+	read_all(consume, consume && overwrite);
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		pthread_join(threads[cpu], NULL);
+		memset(&stats, 0, sizeof(stats));
+		core_stats(cores[cpu], &stats);
+		ck_assert_uint_eq(stats.events.written, written[cpu]);
+		ck_assert_uint_eq(next[cpu], written[cpu]);
+		ck_assert_uint_eq(stats.events.dropped, dropped[cpu]);
+		if (!overwrite)
+			ck_assert_uint_eq(told[cpu], dropped[cpu]);
+		if (consume) {
+			ck_assert_uint_eq(stats.events.overwritten, lost[cpu]);
+			ck_assert_uint_eq(stats.events.released,
+					  written[cpu] - lost[cpu]);
+			ck_assert_uint_eq(stats.anomalies, 0);
+		}
+		all += written[cpu];
+		all_lost += lost[cpu];
+	}
+	ck_assert_uint_gt(all, 1000);
+	ck_assert_uint_lt(all_lost, all);
+	if (!overwrite)
+		ck_assert_uint_eq(all_lost, 0);
+	close_ring(consume);
+	for (cpu = 0; cpu < CPUS; cpu++)
+		core_free(cores[cpu]);
+	ring_fini(&area);
+}
+
+/* Small rings are overwritten while they are read; in large ones little is. */
+START_TEST(snapshot)
+{
+	run(false, true, _i ? 64 : 2);
+}
+END_TEST
+
+START_TEST(overwrite)
+{
+	run(true, true, _i ? 64 : 2);
+}
+END_TEST
+
+START_TEST(consume)
+{
+	run(true, false, _i ? 64 : 2);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("live");
+
+	tcase_add_loop_test(tcase, snapshot, 0, 2);
+	tcase_add_loop_test(tcase, overwrite, 0, 2);
+	tcase_add_loop_test(tcase, consume, 0, 2);
+	return run_suite("libringlive", tcase);
+}
