@@ -108,6 +108,61 @@ let_go()
 	[ "$(tail -n 1 "$work/dev/sim/default.log")" = close ]
 }
 
+# PCP's own, beside the clients: live, and by way of archives.
+tools()
+{
+	local pcp=unix:$work/pmcd.socket pids='' version what
+
+	if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+		like "somebody else has no events" "$(setpriv --reuid=65534 \
+			--regid=65534 --clear-groups pminfo -h "$pcp" -x \
+			kmmv.ring.records 2>&1)" "$denied"
+	else
+		skip "somebody else has no events" "not root"
+	fi
+	echo "log mandatory on 500 msec { kmmv.ring.records }" >"$work/config"
+	for version in 2 3; do
+		pmlogger -h "$pcp" -V $version -c "$work/config" \
+			-l "$work/log.$version" "$work/archive.$version" &
+		pids="$pids $!"
+	done
+	pmevent -h "$pcp" -t 0.5 -s 6 kmmv.ring.records >"$work/live" 2>&1 &
+	what=$!
+	pmevent -h "$pcp" -t 0.5 -s 6 -x "type=disk*" kmmv.ring.records \
+		>"$work/filtered" 2>&1 &
+	# shellcheck disable=SC2317 # called by wait_for
+	all_there()
+	{
+		[ "$(of_default a clients)" = 6 ]
+	}
+	ok "PCP's tools are clients" wait_for 10 all_there
+	repeat
+	put default 3 4 2 1
+	wait $what %%
+	sleep 0.6
+	# shellcheck disable=SC2086 # a list
+	kill $pids
+	# shellcheck disable=SC2086
+	wait $pids
+	for version in 2 3; do
+		is "archive of version $version: pmlogcheck" \
+			"$(pmlogcheck "$work/archive.$version" 2>&1)" ""
+		pmdumplog "$work/archive.$version" kmmv.ring.records \
+			>"$work/dump.$version"
+		pmevent -a "$work/archive.$version" kmmv.ring.records \
+			>"$work/replay.$version"
+	done
+	for what in live dump.2 dump.3 replay.2 replay.3; do
+		is "$what: all of them, with what they consist of" \
+			"$(grep -c '(point)' "$work/$what") $(sed -n \
+			's/.*==> \([0-9]*\) missed.*/\1/p' "$work/$what") $(sed -n \
+			's/.*disk\.io\.error)*\(: value\)* //p' "$work/$what")" \
+			"10 3 -2"
+	done
+	is "a filter of pmevent's" "$(grep -c '(point)' "$work/filtered") $(sed \
+		-n 's/.*==> \([0-9]*\) missed.*/\1/p' "$work/filtered")" "2 3"
+}
+
 for how in dso pipe; do
 	clients_start $how || {
 		skip "$how: all" "no pmcd"
@@ -335,6 +390,7 @@ b default event"
 		"$(say fetch b | sed 's/ event .*/ event/')" \
 		"b default missed 5
 b default event"
+	[ $how = dso ] || tools
 	clients_stop
 done
 
