@@ -20,7 +20,7 @@
 /* Records at a time: pmcd waits five seconds for an answer. */
 #define DRAIN_MAX (1u << 20)
 /* The library holds records back for so long, as others may precede them. */
-#define HELD_MS 1
+#define HELD_MS	   1
 #define HELD_TRIES 8
 
 static uint64_t now(clockid_t clock)
@@ -138,7 +138,11 @@ static int open_ring(struct ring *r)
 	return rc;
 }
 
-/* What was read before is known by its number, or else by its time. */
+/*
+ * What was read before is known by its number, or else by its time. A record of
+ * losses has the number of the event that comes; without any that were
+ * overwritten it tells of drops that may have been told of.
+ */
 static bool take(struct reader *reader, const struct kmmv_record *record,
 		 uint64_t realtime, uint64_t *missed)
 {
@@ -149,17 +153,18 @@ static bool take(struct reader *reader, const struct kmmv_record *record,
 		return true;
 	p = &reader->cpus[record->cpu];
 	if (p->resume) {
-		if (record->type == 0 || (p->known ? record->sequence < p->next
-						   : realtime < reader->since))
+		if (!p->known &&
+		    (record->type == 0 || realtime < reader->since))
+			return false;
+		if (p->known &&
+		    record->sequence < p->next + (record->type == 0))
 			return false;
 		if (p->known)
 			*missed = record->sequence - p->next + record->dropped;
 		p->resume = false;
 	}
-	if (record->type) {
-		p->known = true;
-		p->next = record->sequence + 1;
-	}
+	p->known = true;
+	p->next = record->sequence + (record->type != 0);
 	return true;
 }
 

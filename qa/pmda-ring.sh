@@ -163,6 +163,17 @@ tools()
 		-n 's/.*==> \([0-9]*\) missed.*/\1/p' "$work/filtered")" "2 3"
 }
 
+# After the last client's end: libpcp does not say that of a local context.
+all_gone()
+{
+	if [ $how = pipe ]; then
+		ok "pipe: without clients the ring is let go" wait_for 5 let_go
+	else
+		clients_stop
+		clients_start dso
+	fi
+}
+
 for how in dso pipe; do
 	clients_start $how || {
 		skip "$how: all" "no pmcd"
@@ -259,14 +270,10 @@ for how in dso pipe; do
 		is "$how: nothing is kept for it" \
 			"$(of_default fast clients) $(of_default fast queue.events)" \
 			"2 0"
-		say close late
-		say close fast
-		ok "$how: without clients the ring is let go" wait_for 5 let_go
-	else
-		# libpcp does not say that a local context has ended.
-		clients_stop
-		clients_start dso
 	fi
+	say close late
+	say close fast
+	all_gone
 
 	# ---- what the library holds back
 
@@ -286,10 +293,7 @@ for how in dso pipe; do
 	is "$how: what comes then is, at once" "$(say fetch h | wc -l)" 4
 	say close h
 	rm "$work/dev/sim/default.hold"
-	if [ $how = dso ]; then
-		clients_stop
-		clients_start dso
-	fi
+	all_gone
 
 	# ---- another consumer, and the ring opened again: by numbers
 
@@ -305,9 +309,14 @@ for how in dso pipe; do
 	put default 1 5
 	collect a
 	is "$how: and reads all the same" "$(judge a)" ""
-	rm "$work/dev/sim/default.busy"
 	put default 1 3
+	loss default 0 4 2
+	collect a
+	rm "$work/dev/sim/default.busy"
 	sleep 1.1
+	collect a
+	put default 0 3
+	put default 1 3
 	collect a
 	put default 2 3
 	collect a
@@ -327,10 +336,7 @@ for how in dso pipe; do
 
 	# ---- what is in an event, and filters
 
-	if [ $how = dso ]; then
-		clients_stop
-		clients_start dso
-	fi
+	all_gone
 	new_ring default
 	say open a
 	say open b
