@@ -23,11 +23,11 @@
 #include "search.h"
 
 #define PAGES_MAX	8
-#define ROOM_MAX	160
-#define EVENTS_MAX	28
+#define ROOM_MAX	64
+#define EVENTS_MAX	16
 #define LEVELS_MAX	4
 #define KINDS_MAX	6
-#define SEQS_MAX	40
+#define SEQS_MAX	20
 
 static u32 page_room;
 
@@ -42,6 +42,7 @@ static u64 link_cmpxchg(atomic64_t *link, u64 from, u64 to, const char *where);
 static void counted(const void *place);
 static u64 clock_read(void);
 static void *arena_get(size_t size);
+static bool rc_is_whole(void);
 
 #define TEXT(x)		#x
 #define TEXT_OF(x)	TEXT(x)
@@ -115,15 +116,16 @@ static void *arena_get(size_t size);
 #define kmmv_copy_racy(to, from, size)	copy_racy(to, from, size)
 #define kzalloc(size, gfp)	arena_get(size)
 #define kvcalloc(n, size, gfp)	arena_get((n) * (size))
-#define kmmv_zeroed_page_of(cpu)	arena_get(arena_page())
+#define kmmv_zeroed_page_of(cpu)					\
+	arena_get(rc_is_whole() ? arena_page() :			\
+				  sizeof(struct kmmv_ring_writer))
 #define kfree(memory)	((void)(memory))
 #define kvfree(memory)	((void)(memory))
 #define free_page(page)	((void)(page))
 
 static size_t arena_page(void)
 {
-	return max(sizeof(struct kmmv_ring_page) + page_room,
-		   sizeof(struct kmmv_ring_writer));
+	return sizeof(struct kmmv_ring_page) + page_room;
 }
 
 static void copy_racy(void *to, const void *from, size_t size)
@@ -216,15 +218,14 @@ enum state { NOTHING, INSIDE, COMMITTED, DISCARDED, GIVEN_BACK, DROPPED };
 struct event {
 	u64	stamp;
 	u64	stamp_before;
-	u32	bytes;
-	u32	seq;
+	u8	bytes;
+	u8	seq;
 	u8	kind;
 	u8	state;
 	bool	overwritten;
 	bool	given;
 	bool	again;
 	bool	released;
-	u8	pad[6];
 };
 
 /* A writer. */
@@ -257,15 +258,15 @@ static struct world {
 	u64			last;
 	struct event		event[EVENTS_MAX];
 	int			nr_events;
-	int			order[EVENTS_MAX];
+	u8			order[EVENTS_MAX];
 	int			nr_order;
 	int			nr_visible;
 	u64			dropped[KMMV_DROP_NR];
 	u64			dropped_bytes;
 	u64			backwards;
 	u64			dropped_outer;
-	u64			dropped_from[SEQS_MAX];
-	u64			dropped_to[SEQS_MAX];
+	u8			dropped_from[SEQS_MAX];
+	u8			dropped_to[SEQS_MAX];
 	u64			swaps;
 
 	/* The consumer. */
@@ -273,7 +274,7 @@ static struct world {
 	bool			has_range;
 	u32			seen_seq;
 	u64			end;
-	u64			lost_of[SEQS_MAX];
+	u8			lost_of[SEQS_MAX];
 	u64			lost;
 	u64			dropped_told;
 
@@ -285,6 +286,7 @@ static struct world {
 
 	struct kmmv_ring_cpu	*rc;
 	size_t			used;
+	u64			sides;
 	u64			arena[(PAGES_MAX * (128 + 40 + ROOM_MAX) +
 				       1024) / 8] __attribute__((aligned(16)));
 } w;
@@ -307,6 +309,12 @@ static void *arena_get(size_t size)
 	w.used += ALIGN(size, 16);
 	ck(w.used <= sizeof(w.arena), "the arena is too small");
 	return memory;
+}
+
+/* The mapped sides come before the pages. */
+static bool rc_is_whole(void)
+{
+	return w.sides++ >= 2;
 }
 
 /* Only writers use these. */
@@ -1193,6 +1201,8 @@ static void probe(void)
 
 /* ---- the search */
 
+static struct search_model model;
+
 static void start(void)
 {
 	int i;
@@ -1219,6 +1229,7 @@ static void start(void)
 	w.ops_left = config->nr_ops;
 	w.snapshots_left = config->snapshots;
 	w.last_moved = WRITER;
+	model.size = offsetof(struct world, arena) + w.used;
 	stepping = true;
 }
 
@@ -1439,20 +1450,19 @@ static void report(int n, const struct search_result *result)
 	fflush(stdout);
 }
 
+static struct search_model model = {
+	.data = &w,
+	.start = start,
+	.run = run,
+	.choices = choices,
+	.quiet = quiet,
+	.probe = probe,
+	.where = where,
+	.name = name,
+};
+
 int main(int argc, char **argv)
 {
-	struct search_model model = {
-		.data = &w,
-		.size = sizeof(w) / 8 * 8,
-		.threads = 3,
-		.start = start,
-		.run = run,
-		.choices = choices,
-		.quiet = quiet,
-		.probe = probe,
-		.where = where,
-		.name = name,
-	};
 	const char *soak = getenv("KMMV_SOAK"), *pattern = "";
 	struct search_result result;
 	int i, n = 0, failed = 0;

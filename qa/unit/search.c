@@ -12,6 +12,7 @@
 /* Below a stack's live part, this much is zeroed, lest old frames show. */
 #define CLEAN	1024
 #define DEPTH_MAX	100000
+#define NOTED		8
 
 /* A stack lives from sp to its end. */
 struct thread {
@@ -308,6 +309,23 @@ static void schedule_print(void)
 }
 
 /*
+ * Of those that can only go one way, some: enough for ways that meet there to be
+ * noticed soon.
+ */
+static bool worth_a_note(const struct frame *frame)
+{
+	uintptr_t where = 0;
+	int t;
+
+	if (frame->total != 1 || (model->quiet && model->quiet()))
+		return true;
+	for (t = 0; t < model->threads; t++)
+		if (frame->count[t])
+			where = (uintptr_t)frame->where[t];
+	return where % NOTED == 0;
+}
+
+/*
  * The state that the world is in gets a frame. Return: false if there is nothing
  * more to be done about it, with the schedules that it has.
  */
@@ -319,8 +337,7 @@ static bool enter(double *schedules)
 	if (depth + 1 >= DEPTH_MAX)
 		search_fail("no end after %d moves", DEPTH_MAX);
 	frame_choices(frame);
-	/* One that can only go one way is not worth a note. */
-	if (frame->total != 1 || (model->quiet && model->quiet())) {
+	if (worth_a_note(frame)) {
 		hash = state_hash();
 		if (3 * nr_used >= 2 * nr_slots)
 			states_grow();

@@ -32,7 +32,7 @@
 /**
  * struct search_model - what is searched
  * @data: all that changes, but for the stacks; at the same address throughout
- * @size: of that, a multiple of 8
+ * @size: of that, a multiple of 8; known once @start has run
  * @threads: how many
  * @start: makes the first state
  * @run: a thread's life; calls search_yield() before it returns
