@@ -34,9 +34,16 @@ static int cpu_prepares(unsigned int cpu)
 	return kmmv_area_populate(cpu) ?: kmmv_rings_populate(cpu);
 }
 
+static int cpu_gone(unsigned int cpu)
+{
+	kmmv_rings_recheck();
+	return 0;
+}
+
 static int cpu_came(unsigned int cpu)
 {
 	kmmv_table_online(&kmmv_table, cpu, true);
+	kmmv_rings_recheck();
 	return 0;
 }
 
@@ -97,7 +104,7 @@ static int __init kmmv_init(void)
 		goto err_table_fini;
 	/* Before there are counters: with it, every CPU that is up has pages. */
 	err = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "kmmv:prepare",
-				cpu_prepares, NULL);
+				cpu_prepares, cpu_gone);
 	if (err < 0)
 		goto err_area_exit;
 	prepare_state = err;

@@ -602,7 +602,7 @@ static ssize_t ring_read(struct file *file, char __user *to, size_t size,
 			done += n;
 			idle = 0;
 		} else {
-			err = n;
+			err = n ?: err;
 			idle++;
 		}
 		cpu = cpu + 1 == nr_cpu_ids ? 0 : cpu + 1;

@@ -13,6 +13,10 @@
 
 #include "rings.h"
 
+#if !IS_ENABLED(CONFIG_CONFIGFS_FS)
+#error "kmmv: rings are made in configfs"
+#endif
+
 static struct kmmv_ring *to_ring(struct config_item *item)
 {
 	return container_of(to_config_group(item), struct kmmv_ring, group);

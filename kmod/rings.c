@@ -76,6 +76,16 @@ static __always_inline struct kmmv_ring_cpu *ring_here(struct kmmv_ring *ring)
 	return smp_load_acquire(&ring->live[smp_processor_id()]);
 }
 
+/*
+ * Somebody waits. What a CPU that goes queues after its last look would be there
+ * for ever: kmmv_rings_recheck() comes when it is gone.
+ */
+static noinline void tell(struct kmmv_ring *ring)
+{
+	if (cpu_online(smp_processor_id()))
+		irq_work_queue(&ring->work);
+}
+
 /* A payload that is too large by far is too large. */
 static __always_inline u32 event_size(size_t size)
 {
@@ -141,7 +151,7 @@ EXPORT_SYMBOL_GPL(kmmv_ring_reserve);
 void kmmv_ring_commit(struct kmmv_ring_entry *entry)
 {
 	if (unlikely(kmmv_ring_cpu_commit(entry->rc)))
-		irq_work_queue(&entry->ring->work);
+		tell(entry->ring);
 	preempt_enable_notrace();
 }
 EXPORT_SYMBOL_GPL(kmmv_ring_commit);
@@ -155,7 +165,7 @@ EXPORT_SYMBOL_GPL(kmmv_ring_commit);
 void kmmv_ring_discard(struct kmmv_ring_entry *entry)
 {
 	if (unlikely(kmmv_ring_cpu_discard(entry->rc, entry)))
-		irq_work_queue(&entry->ring->work);
+		tell(entry->ring);
 	preempt_enable_notrace();
 }
 EXPORT_SYMBOL_GPL(kmmv_ring_discard);
@@ -190,7 +200,7 @@ int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
 	err = kmmv_ring_cpu_write(rc, head_of(type, instance), payload,
 				  event_size(size));
 	if (unlikely(err > 0)) {
-		irq_work_queue(&ring->work);
+		tell(ring);
 		err = 0;
 	}
 enable:
@@ -376,6 +386,23 @@ int kmmv_rings_populate(unsigned int cpu)
 	}
 	mutex_unlock(&rings_lock);
 	return err;
+}
+
+/**
+ * kmmv_rings_recheck() - a CPU came or is gone
+ *
+ * It could not tell who waits for its events while it was neither here nor there.
+ *
+ * Context: task.
+ */
+void kmmv_rings_recheck(void)
+{
+	struct kmmv_ring *ring;
+
+	mutex_lock(&rings_lock);
+	list_for_each_entry(ring, &rings, link)
+		kmmv_ring_recheck(ring);
+	mutex_unlock(&rings_lock);
 }
 
 /* ---- what an administrator does */

@@ -155,11 +155,13 @@ int kmmv_ring_set_mode(struct kmmv_ring *ring, bool overwrite);
 int kmmv_ring_set_pages(struct kmmv_ring *ring, u32 pages);
 int kmmv_ring_set_spares(struct kmmv_ring *ring, u32 spares);
 int kmmv_rings_populate(unsigned int cpu);
+void kmmv_rings_recheck(void);
 
 /* ringwake.c */
 void kmmv_ring_wake_init(struct kmmv_ring *ring);
 void kmmv_ring_wake_drain(struct kmmv_ring *ring);
 void kmmv_ring_wait(struct kmmv_ring_file *file);
+void kmmv_ring_recheck(struct kmmv_ring *ring);
 void kmmv_ring_again(struct kmmv_ring_file *file);
 u64 kmmv_ring_position(const struct kmmv_ring_cpu *rc);
 

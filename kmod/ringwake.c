@@ -142,14 +142,24 @@ static void wake_soon(struct kmmv_ring *ring)
 	wake(ring);
 }
 
-static void wake_work(struct irq_work *work)
+/**
+ * kmmv_ring_recheck() - there may be something for those who wait
+ * @ring: the ring
+ *
+ * Context: any but NMI.
+ */
+void kmmv_ring_recheck(struct kmmv_ring *ring)
 {
-	struct kmmv_ring *ring = container_of(work, struct kmmv_ring, work);
 	unsigned long flags;
 
 	spin_lock_irqsave(&ring->lock, flags);
 	wake_soon(ring);
 	spin_unlock_irqrestore(&ring->lock, flags);
+}
+
+static void wake_work(struct irq_work *work)
+{
+	kmmv_ring_recheck(container_of(work, struct kmmv_ring, work));
 }
 
 static enum hrtimer_restart wake_timer(struct hrtimer *timer)
