@@ -1,0 +1,251 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 600
+# From events in the kernel to pmevent and to archives, for several clients at
+# once: each event once, or counted as missed.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+
+rings=/sys/kernel/config/kmmv/rings
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	grep -q '^kmmv' /etc/pcp/pmcd/pmcd.conf &&
+		./Remove </dev/null >/dev/null 2>&1
+	/etc/init.d/pmcd stop >/dev/null 2>&1
+	unload
+	[ ! -e /run/udev/control ] || udevadm control --exit
+}
+trap clean_up EXIT
+
+# value METRIC [INSTANCE]: now, through pmcd
+value()
+{
+	pminfo -f "kmmv.ring.$1" |
+		sed -n "s/^ *inst \\[[0-9]* or \"${2:-default}\"\\] value //p" |
+		tr -d '"'
+}
+
+# figures METRIC...: the sum over CPUs, of one fetch
+figures()
+{
+	pminfo -f "${@/#/kmmv.ring.}" |
+		sed -n 's/^ *inst .*"default::cpu[0-9]*"\] value //p' |
+		awk '{ n += $1 } END { print n + 0 }'
+}
+
+# The accounts of each CPU, of one fetch, that do not come out.
+unbalanced()
+{
+	pminfo -f kmmv.ring | awk '
+	/^kmmv/ { metric = $1 }
+	/::cpu/ {
+		sub(/.*::/, "")
+		sub(/"\] value/, "")
+		v[metric, $1] = $2
+		cpus[$1]
+	}
+	function of(cpu, name) { return v["kmmv.ring." name, cpu] }
+	function check(cpu, below) {
+		if (of(cpu, below "written") != of(cpu, below "overwritten") +
+		    of(cpu, below "read") + of(cpu, below "taken") +
+		    of(cpu, below "inside"))
+			print cpu, below
+	}
+	END {
+		for (cpu in cpus) {
+			check(cpu, "")
+			check(cpu, "bytes.")
+			n++
+		}
+		if (n != 4)
+			print n + 0, "CPUs"
+	}'
+}
+
+# From what pmevent or pmdumplog printed: a line CPU SEQUENCE TYPE TEXT for each
+# event, and "missed COUNT"
+events()
+{
+	awk '
+	function flush() { if (cpu != "") print cpu, seq, type, text; cpu = "" }
+	/event record \[/ { flush(); text = "-" }
+	{ name = $0; sub(/.*kmmv\.ring\.event\./, "", name) }
+	name ~ /^cpu/ { cpu = $NF }
+	name ~ /^sequence/ { seq = $NF }
+	name ~ /^type/ { type = $NF; gsub(/"/, "", type) }
+	name ~ /^(text|delta|qa\.record\.seq)/ { text = $NF }
+	/missed event records/ && /==>/ { flush(); print "missed", $(NF - 3) }
+	END { flush() }' "$@"
+}
+
+# How many events there are and were missed, of CPU if there is one.
+total()
+{
+	events "$1" | awk -v cpu="$2" '
+	$1 == "missed" { n += $2; next }
+	cpu == "" || $1 == cpu { n++ }
+	END { print n + 0 }'
+}
+
+again()
+{
+	events "$1" | grep -v '^missed' | cut -d' ' -f1,2 | sort | uniq -d |
+		head -n 3
+}
+
+if [ -x /lib/systemd/systemd-udevd ]; then
+	/lib/systemd/systemd-udevd --daemon 2>/dev/null
+	wait_for 10 udevadm control --ping
+fi
+ok "./Install" sh -c './Install </dev/null' || bail "no agent"
+load_client || bail "the client does not load"
+is "group pcp may read the ring, nobody else" \
+	"$(stat -c '%U:%G:%a' /dev/kmmv/ring/default)" "root:pcp:440"
+# shellcheck disable=SC2317 # called by wait_for
+attached()
+{
+	pminfo -f kmmv.control.state | grep -q '"attached"'
+}
+ok "the agent reads the device" wait_for 20 attached
+
+ring=$(call "ring get default")
+type=$(call "ring type qa.record")
+family=$(call "family 0|count|qa.ring|Of the test|")
+one=$(call "addin $family one")
+echo "$one" >$rings/default/trace
+ok "there is a ring and a type" test "$ring" -ge 0 -a "$type" -ge 16
+like "figures are there for each CPU" "$(pminfo -f kmmv.ring.size |
+	grep -c '::cpu')" '^4$'
+echo 0 >$rings/default/enable
+ok "they do not keep the ring from being changed" \
+	sh -c "echo 16 >$rings/default/pages"
+echo 1 >$rings/default/enable
+is "they are of the new one" "$(figures size)" $((4 * 16 * $(getconf PAGESIZE)))
+call "ring mark $ring task 0 -1 before" >/dev/null
+
+# ---- clients, who have nothing of what was before
+
+is "nobody asks for events" "$(value reader) $(value clients)" "idle 0"
+cat >"$WORK/config" <<E
+log mandatory on 1 sec {
+	kmmv.ring.records
+}
+E
+pids=
+for version in 2 3; do
+	pmlogger -V $version -c "$WORK/config" -l "$WORK/log.$version" \
+		"$WORK/archive.$version" &
+	pids="$pids $!"
+done
+pmevent -t 1 -s 25 kmmv.ring.records >"$WORK/fast" 2>&1 &
+fast=$!
+pmevent -t 10 -s 4 kmmv.ring.records >"$WORK/slow" 2>&1 &
+slow=$!
+pmevent -t 1 -s 25 -x 'cpu=1' kmmv.ring.records >"$WORK/cpu1" 2>&1 &
+cpu1=$!
+# shellcheck disable=SC2317 # called by wait_for
+all_there()
+{
+	[ "$(value clients)" = 5 ]
+}
+ok "five clients" wait_for 20 all_there
+is "for whom the agent is the consumer" "$(value reader)" consumer
+
+# ---- some events, then more than the ring has room for
+
+for context in task softirq hardirq; do
+	for cpu in 0 1 2 3; do
+		call "ring mark $ring $context $cpu $one $context$cpu" >/dev/null
+		call "adjust $context $cpu $one -7" >/dev/null
+	done
+done
+few=24
+sleep 2
+burst=2000
+for cpu in 0 1 2 3; do
+	call "ring write $ring task $cpu 64 $burst" >/dev/null
+done
+call "ring write $ring task 2 5000 3" >/dev/null
+call "ring mark $ring task 3 -1 last" >/dev/null
+all=$((few + 4 * burst + 3 + 1))
+wait $fast $cpu1
+wait $slow
+sleep 2
+# shellcheck disable=SC2086 # a list
+kill $pids
+# shellcheck disable=SC2086
+wait $pids
+is "the accounts come out" "$(unbalanced)" ""
+is "what was too large is counted as that" "$(figures dropped.too_large)" 3
+overrun=$(value queue.overrun)
+note "$(figures lost) lost in the ring, $overrun in the queue"
+
+for version in 2 3; do
+	archive=$WORK/archive.$version
+	is "archive of version $version: pmlogcheck" \
+		"$(pmlogcheck "$archive" 2>&1)" ""
+	pmdumplog "$archive" kmmv.ring.records >"$WORK/dump.$version" 2>&1
+	pmevent -a "$archive" kmmv.ring.records >"$WORK/replay.$version" 2>&1
+done
+for client in fast slow dump.2 dump.3 replay.2 replay.3; do
+	file=$WORK/$client
+	is "$client: all events are there, or missed" "$(total "$file")" $all
+	is "$client: none is there again" "$(again "$file")" ""
+	is "$client: nothing of what was before" \
+		"$(events "$file" | grep -c before)" 0
+	is "$client: the first ones, by what is in them" "$(events "$file" |
+		head -n 24 | cut -d' ' -f1,3,4 | tr -d '"' | sort |
+		tr '\n' ',')" "$(for cpu in 0 1 2 3; do
+			for context in hardirq softirq task; do
+				echo "$cpu hit -7"
+				echo "$cpu mark $context$cpu"
+			done
+		done | sort | tr '\n' ',')"
+	is "$client: the last one is" "$(events "$file" |
+		grep -c '^3 [0-9]* mark "last"$')" 1
+done
+is "the filter's: all of CPU 1 are there, or missed" \
+	"$(total "$WORK/cpu1" 1)" $((few / 4 + burst + overrun))
+is "and no others" "$(events "$WORK/cpu1" | grep -vcE '^(missed|1) ')" 0
+like "fields of a registered type have names" "$(cat "$WORK/fast")" \
+	'kmmv\.ring\.event\.qa\.record\.size 64$'
+like "and units, in an archive" "$(pmdumplog -d "$WORK/archive.3" |
+	grep -A 2 'qa\.record\.size)')" "Units: byte"
+like "an instance has its name" "$(cat "$WORK/fast")" \
+	'kmmv\.ring\.event\.instance "one"$'
+is "without clients the ring is let go" "$(value reader) $(value clients)" \
+	"idle 0"
+
+# ---- who
+
+chmod 755 "$WORK"
+like "events are not for everybody" \
+	"$(setpriv --reuid=65534 --regid=65534 --clear-groups \
+		pminfo -x kmmv.ring.records 2>&1)" "No permission"
+is "and he is no client" "$(value reader)" idle
+
+# ---- let go
+
+pmevent -t 1 -s 30 kmmv.ring.records >"$WORK/held" 2>&1 &
+held=$!
+# shellcheck disable=SC2317 # called by wait_for
+consuming()
+{
+	[ "$(value reader)" = consumer ]
+}
+ok "a client" wait_for 20 consuming
+call "ring put $ring" >/dev/null
+rmmod kmmv_client
+rmmod kmmv_stat
+not_ok "rmmod is refused while the agent reads" rmmod kmmv
+ok "pmstore has it let go" pmstore kmmv.control.attach 0
+ok "now the module goes, though there is a client" rmmod kmmv
+kill $held
+wait $held
+ok "./Remove" sh -c './Remove </dev/null'
+finish
