@@ -213,7 +213,7 @@ END_TEST
 START_TEST(types_taken)
 {
 	struct kmmv_field many[KMMV_FIELDS_MAX + 1], copy[2];
-	char name[32], units[] = "nanosec", names[KMMV_FIELDS_MAX + 1][32];
+	char name[32], units[] = "nanosec", twice[] = "name", names[KMMV_FIELDS_MAX + 1][32];
 	struct kmmv_event_type type = type_a;
 	int i;
 
@@ -248,7 +248,7 @@ START_TEST(types_taken)
 	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
 	/* Two fields of one name. */
 	type.name = "b";
-	copy[0].name = "name";
+	copy[0].name = twice;
 	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
 	type.fields = NULL;
 	ck_assert_int_eq(kmmv_table_type(&table, &type), -EINVAL);
