@@ -126,16 +126,16 @@ static int begin(struct kmmv_ring *r, struct kmmv_lane *lane, uint32_t id,
 }
 
 /*
- * The first page behind the lane's, and a window of those that follow it. A page
- * may be begun behind the back of a look at all of them, and a younger one then
- * be found; so the first is the first only if a second look says so, too.
+ * The first page behind the lane's, and a window of those that follow it. The
+ * caller knows that a page was begun: that and those before it are found, or have
+ * gone. Only where writers go all around the ring meanwhile may one be passed
+ * over, and then it counts as lost.
  */
 static bool scan(struct kmmv_ring *r, struct kmmv_lane *lane)
 {
 	uint64_t first, seq;
 	unsigned int tries;
 	uint32_t id;
-	bool sure;
 
 	for (tries = 0; tries < TRIES; tries++) {
 		first = UINT64_MAX;
@@ -146,18 +146,14 @@ static bool scan(struct kmmv_ring *r, struct kmmv_lane *lane)
 		}
 		if (first == UINT64_MAX)
 			return false;
-		for (id = 0; id < KMMV_WINDOW; id++)
-			lane->ids[id] = NO_ID;
+		memset(lane->ids, 0xff, KMMV_WINDOW * sizeof(*lane->ids));
 		lane->window_first = first;
-		sure = true;
 		for (id = 0; id < r->header.nr_pages; id++) {
 			seq = load_seq(kmmv_lane_page(r, lane, id));
-			if (seq > lane->seq && seq < first)
-				sure = false;
-			else if (seq >= first && seq - first < KMMV_WINDOW)
+			if (seq >= first && seq - first < KMMV_WINDOW)
 				lane->ids[seq - first] = id;
 		}
-		if (sure && lane->ids[0] != NO_ID)
+		if (lane->ids[0] != NO_ID)
 			return true;
 	}
 	return false;

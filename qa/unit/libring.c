@@ -2,6 +2,9 @@
 /*
  * Rings: opening, events in all their forms, snapshots, the consumer, the merge.
  */
+#include <signal.h>
+#include <time.h>
+
 #include "libringarea.h"
 
 static struct ring_area area;
@@ -514,6 +517,65 @@ START_TEST(drops)
 }
 END_TEST
 
+/*
+ * A writer that interrupts the reader anywhere, for some pages, which come in the
+ * order of their ids or in another one.
+ */
+static volatile uint64_t interrupts, in_step, read_so_far;
+
+static void interrupt(int signal)
+{
+	static uint64_t now;
+	struct ring_writer *w = &area.cpu[0];
+	int i;
+
+	(void)signal;
+	/* The machine may be slow: nothing is to be overwritten. */
+	if (now - read_so_far > 128 * RING_ROOM / 20)
+		return;
+	interrupts++;
+	for (i = 0; i < 450; i++, now++) {
+		if (w->page && w->pos + 28 > RING_ROOM)
+			ring_begin(&area, 0, (w->id + (in_step ? 1 : 77)) % 256,
+				   now);
+		ring_hit(&area, 0, now, (int64_t)now);
+	}
+}
+
+START_TEST(interrupted)
+{
+	struct sigaction action = { .sa_handler = interrupt };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL,
+				  .sigev_signo = SIGUSR1 };
+	struct itimerspec often = { .it_interval = { .tv_nsec = 50000 },
+				    .it_value = { .tv_nsec = 50000 } };
+	static const struct itimerspec never;
+	struct kmmv_record record;
+	uint64_t n = 0;
+	timer_t timer;
+
+	teardown();
+	ring_init(&area, 1, 256, 0);
+	ring = ring_open(&area, &kernel);
+	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+	ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+	ck_assert_int_eq(timer_settime(timer, 0, &often, NULL), 0);
+	in_step = (uint64_t)_i;
+	while (interrupts < 4000 || n < interrupts * 450) {
+		if (interrupts >= 4000)
+			timer_settime(timer, 0, &never, NULL);
+		if (!kmmv_ring_next(ring, &record))
+			continue;
+		CHECK(record.lost == 0);
+		CHECK(record.sequence == n && record.time == n);
+		read_so_far = ++n;
+	}
+	timer_delete(timer);
+	expect_none();
+	ck_assert_uint_eq(ring->malformed, 0);
+}
+END_TEST
+
 /* ---- order */
 
 START_TEST(merged)
@@ -817,6 +879,7 @@ int main(void)
 	tcase_add_test(tcase, overwritten);
 	tcase_add_test(tcase, pages);
 	tcase_add_test(tcase, drops);
+	tcase_add_loop_test(tcase, interrupted, 0, 2);
 	tcase_add_test(tcase, merged);
 	tcase_add_loop_test(tcase, held, 0, 3);
 	tcase_add_test(tcase, waits);

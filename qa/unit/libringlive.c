@@ -14,6 +14,7 @@ static struct ring_area area;
 static struct kmmv_ring_cpu *cores[CPUS];
 static struct kmmv_ring *ring;
 static long events;
+static bool hot;	/* writers do not wait for anybody */
 static uint32_t running;	/* writers; atomic */
 static uint64_t written[CPUS], dropped[CPUS];
 
@@ -52,7 +53,7 @@ static void *writer(void *arg)
 		number = event.number;
 		dropped[cpu] += event.dropped;
 		/* Readers get their turns, and writers are not in step. */
-		if (random_of(&state) % 256 == 0)
+		if (!hot && random_of(&state) % 256 == 0)
 			nanosleep(&nap, NULL);
 	}
 	written[cpu] = number;
@@ -196,7 +197,8 @@ static void run(bool consume, bool overwrite, uint32_t ring_pages)
 	pthread_t threads[CPUS];
 	intptr_t cpu;
 
-	events = EVENTS * (soak && atoi(soak) ? atoi(soak) : 1);
+	events = EVENTS * (soak && atoi(soak) ? atoi(soak) : 1) *
+		 (hot ? 10 : 1);
 	ring_init(&area, CPUS, ring_pages, SPARES);
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		cores[cpu] = core_make(ring_at(&area, (uint32_t)cpu, 0),
@@ -244,6 +246,14 @@ START_TEST(snapshot)
 }
 END_TEST
 
+/* A reader that is lapped, and one at the writers' heels. */
+START_TEST(lapped)
+{
+	hot = true;
+	run(false, true, _i ? 512 : 2);
+}
+END_TEST
+
 START_TEST(overwrite)
 {
 	run(true, true, _i ? 64 : 2);
@@ -261,6 +271,7 @@ int main(void)
 	TCase *tcase = tcase_create("live");
 
 	tcase_add_loop_test(tcase, snapshot, 0, 2);
+	tcase_add_loop_test(tcase, lapped, 0, 2);
 	tcase_add_loop_test(tcase, overwrite, 0, 2);
 	tcase_add_loop_test(tcase, consume, 0, 2);
 	return run_suite("libringlive", tcase);
