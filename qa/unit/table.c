@@ -213,7 +213,8 @@ END_TEST
 START_TEST(types_taken)
 {
 	struct kmmv_field many[KMMV_FIELDS_MAX + 1], copy[2];
-	char name[32], units[] = "nanosec", twice[] = "name", names[KMMV_FIELDS_MAX + 1][32];
+	char name[32], names[KMMV_FIELDS_MAX + 1][32];
+	char units[] = "nanosec", twice[] = "name";
 	struct kmmv_event_type type = type_a;
 	int i;
 
