@@ -163,6 +163,12 @@ tools()
 		-n 's/.*==> \([0-9]*\) missed.*/\1/p' "$work/filtered")" "2 3"
 }
 
+# shellcheck disable=SC2317 # called by wait_for
+queued()
+{
+	[ "$(of_default fast queue.events)" = "$1" ]
+}
+
 # After the last client's end: libpcp does not say that of a local context.
 all_gone()
 {
@@ -191,6 +197,8 @@ for how in dso pipe; do
 	begin fast default
 	is "$how: the ring is the agent's" "$(of_default fast reader)" consumer
 	put default 0 3
+	[ $how = dso ] || ok "pipe: a ring is read between fetches" \
+		wait_for 5 queued 3
 	put default 1 2 0 0
 	collect fast
 	say fetch slow
