@@ -169,6 +169,11 @@ queued()
 	[ "$(of_default fast queue.events)" = "$1" ]
 }
 
+attach()
+{
+	pmstore -h "unix:$work/pmcd.socket" kmmv.control.attach "$1" >/dev/null
+}
+
 # After the last client's end: libpcp does not say that of a local context.
 all_gone()
 {
@@ -340,6 +345,17 @@ for how in dso pipe; do
 	sleep 1.1
 	collect a
 	is "$how: and is read on" "$(judge a)" ""
+	if [ $how = pipe ]; then
+		attach 0
+		put default 1 2
+		ok "pipe: the device is let go" wait_for 5 let_go
+		put default 1 2 3 0
+		attach 1
+		sleep 1.1
+		collect a
+		is "pipe: when it is attached again all goes on" \
+			"$(of_default a reader) $(judge a)" "consumer "
+	fi
 	say close a
 
 	# ---- what is in an event, and filters
