@@ -94,7 +94,7 @@ static bool extent_of(const struct kmmv_ring_page *page, u32 from, u32 to,
 		}
 		times = 0;
 	}
-	return true;
+	return !times;
 }
 
 /**
