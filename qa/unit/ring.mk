@@ -12,3 +12,9 @@ ring-search-fast-cflags = $(ring-search-cflags) -DRING_FAST
 ring-search-fast-variants := plain
 
 unit-programs += ring-search ring-search-fast
+
+# ring-calls.c includes them, too.
+ring-calls-sources := qa/shim/shim.c qa/unit/ring-calls.c
+ring-calls-cflags = $(core-cflags) -Wno-maybe-uninitialized
+
+unit-programs += ring-calls
