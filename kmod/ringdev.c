@@ -472,11 +472,13 @@ static long ring_clock(struct kmmv_ring_clock __user *argument)
 
 static long ring_watermark(struct kmmv_ring_file *rf, u32 __user *argument)
 {
+	u64 most = (rf->ring->ring_pages - 1ULL) * KMMV_RING_PAGE_ROOM / 2;
 	u32 watermark;
 
 	if (get_user(watermark, argument))
 		return -EFAULT;
-	WRITE_ONCE(rf->watermark, max(watermark, 1U));
+	/* Events may leave half of each page empty, and writers are on one. */
+	WRITE_ONCE(rf->watermark, clamp_t(u64, watermark, 1, most));
 	/* A poll() that waits compares with what it is now. */
 	kmmv_ring_again(rf);
 	return 0;
