@@ -22,6 +22,7 @@ cat >"$work/dev/sim/types" <<E
 2 mark text 3 0 0 none
 16 disk.io sector 0 0 8 count error 1 8 2 none tag 3 10 6 none
 17 text value 0 0 8 none
+18 timed when 4 0 8 nanosec flags 2 8 1 none
 E
 
 # ---- figures
@@ -157,7 +158,7 @@ tools()
 			"$(grep -c '(point)' "$work/$what") $(sed -n \
 			's/.*==> \([0-9]*\) missed.*/\1/p' "$work/$what") $(sed -n \
 			's/.*disk\.io\.error)*\(: value\)* //p' "$work/$what")" \
-			"10 3 -2"
+			"11 3 -2"
 	done
 	is "a filter of pmevent's" "$(grep -c '(point)' "$work/filtered") $(sed \
 		-n 's/.*==> \([0-9]*\) missed.*/\1/p' "$work/filtered")" "2 3"
@@ -415,6 +416,13 @@ for how in dso pipe; do
 		"b default missed 3
 b default event"
 	say filter b ""
+	echo 1000000000 >"$work/dev/sim/default.behind"
+	put_one default 1600000001000000000 0 18 4294967295 0 hex \
+		000cbe5c5d4d3416ff000000
+	is "$how: times in an event are on the clock that its own is" \
+		"$(say fetch b | sed 's/.* event \([^ ]*\).*when=/\1 /')" \
+		"time=1600000002000000000 $((0x16344d5d5cbe0c00 + 1000000000)) timed.flags=255 at=1600000002.000000"
+	rm "$work/dev/sim/default.behind"
 	put default 2 1 5 0
 	is "$how: without a filter it is" \
 		"$(say fetch b | sed 's/ event .*/ event/')" \
