@@ -16,8 +16,11 @@ ringust-sources := qa/bench/ringust.c
 ringust-cflags := -Iqa/bench
 ringust-libs := -llttng-ust -ldl
 
-# Runs in the virtual machine, on the modules.
-vm-programs += ringread
+# These run in the virtual machine, on the modules.
+vm-programs += ringread ringlag
 ringread-sources := qa/bench/ringread.c
 ringread-cflags := -O2 -Ilib -Ikmod/include/uapi
 ringread-libs := build/libkmmv.a
+ringlag-sources := qa/bench/ringlag.c
+ringlag-cflags := -O2 -Ilib -Ikmod/include/uapi
+ringlag-libs := build/libkmmv.a

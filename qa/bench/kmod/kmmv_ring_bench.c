@@ -8,6 +8,7 @@
  * kmmv_ring/cost does an operation N times, one every NS nanoseconds. Without
  * NS, kmmv_ring/took has the ticks of all N then.
  */
+#include <linux/delay.h>
 #include <linux/kmmv.h>
 #include <linux/kmmv_ring.h>
 #include <linux/ktime.h>
@@ -59,6 +60,9 @@ static int bench_open(struct inode *inode, struct file *file)
 	return single_open(file, bench_show, NULL);
 }
 
+/* Longer than this, a writer sleeps in between, and leaves the CPU to others. */
+#define SLEEP_NS	500000
+
 /* At even intervals, all of them, later if need be. */
 static int at_intervals(const struct ring_operation *operation, int n, u32 ns)
 {
@@ -66,8 +70,11 @@ static int at_intervals(const struct ring_operation *operation, int n, u32 ns)
 	int i, err = 0;
 
 	for (i = 0; i < n && !err; i++, due += ns) {
-		while (ktime_get_ns() < due)
-			cpu_relax();
+		if (ns >= SLEEP_NS)
+			usleep_range(ns / 1000, ns / 1000);
+		else
+			while (ktime_get_ns() < due)
+				cpu_relax();
 		preempt_disable();
 		operation->time(1, &err);
 		preempt_enable();
