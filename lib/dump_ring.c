@@ -185,7 +185,8 @@ static int own_trace(struct own *own, const struct kmmv *k,
 
 /* ---- lines */
 
-static void print_time(struct kmmv_ring *r, uint64_t time)
+/* FORMAT is strftime(3)'s of what is before the fraction of a second. */
+static void print_time(struct kmmv_ring *r, uint64_t time, const char *format)
 {
 	uint64_t realtime;
 	struct tm tm;
@@ -199,7 +200,7 @@ static void print_time(struct kmmv_ring *r, uint64_t time)
 	}
 	seconds = (time_t)(realtime / 1000000000);
 	localtime_r(&seconds, &tm);
-	strftime(text, sizeof(text), "%F %T", &tm);
+	strftime(text, sizeof(text), format, &tm);
 	printf("%s.%09" PRIu64, text, realtime % 1000000000);
 }
 
@@ -213,15 +214,25 @@ static void print_bytes(const struct kmmv_record *record)
 		printf("%02x", bytes[i]);
 }
 
-static void print_field(const struct kmmv_field_info *field,
+static void print_field(struct kmmv_ring *r,
+			const struct kmmv_field_info *field,
 			const struct kmmv_record *record)
 {
 	char text[256], *longer;
 	int n = kmmv_field_text(field, record, text, sizeof(text));
+	uint64_t time;
 	bool is_text = field->kind == KMMV_TEXT &&
 		       field->offset <= record->size;
 	const char *quote = is_text ? "\"" : "";
 
+	if (field->kind == KMMV_TIME && field->size == sizeof(time) &&
+	    field->offset + sizeof(time) <= record->size) {
+		memcpy(&time, (const char *)record->payload + field->offset,
+		       sizeof(time));
+		printf(" %s=", field->name);
+		print_time(r, time, "%FT%T");
+		return;
+	}
 	if ((size_t)n < sizeof(text)) {
 		printf(" %s=%s%s%s", field->name, quote, text, quote);
 		return;
@@ -276,7 +287,7 @@ static unsigned int print_record(struct kmmv_ring *r, const struct kmmv *k,
 	uint32_t i;
 
 	if (record->lost || record->dropped) {
-		print_time(r, record->time);
+		print_time(r, record->time, "%F %T");
 		printf(" cpu %u %s lost %" PRIu64 " dropped %" PRIu64 "\n",
 		       record->cpu, ring, record->lost, record->dropped);
 		lines++;
@@ -284,7 +295,7 @@ static unsigned int print_record(struct kmmv_ring *r, const struct kmmv *k,
 	if (!record->type || !is_wanted(k, f, in))
 		return lines;
 	type = kmmv_type_by_id(k, record->type);
-	print_time(r, record->time);
+	print_time(r, record->time, "%F %T");
 	printf(" cpu %u %s ", record->cpu, ring);
 	if (type)
 		printf("%s", type->name);
@@ -292,7 +303,7 @@ static unsigned int print_record(struct kmmv_ring *r, const struct kmmv *k,
 		printf("type-%u", record->type);
 	print_instance(k, record, in);
 	for (i = 0; type && i < type->nr_fields; i++)
-		print_field(&type->fields[i], record);
+		print_field(r, &type->fields[i], record);
 	if (!type)
 		print_bytes(record);
 	printf("\n");

@@ -299,9 +299,10 @@ int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *record)
 	}
 	r->current = r->heap[0];
 	*record = r->current->head;
-	if (record->time < r->last_time)
+	/* Losses alone are of no certain time. */
+	if (record->type && record->time < r->last_time)
 		r->late++;
-	else
+	else if (record->type)
 		r->last_time = record->time;
 	return 1;
 }
