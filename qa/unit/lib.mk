@@ -3,7 +3,7 @@
 lib-sources := $(filter-out lib/dump%,$(wildcard lib/*.c))
 lib-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi -Wno-tsan
 lib-programs := libopen libnames libread liblive libfuzz libring libringfuzz libtypes
-split-programs := libread-split liblive-split
+split-programs := libread-split liblive-split libring-split
 
 unit-programs += $(lib-programs) $(split-programs)
 
@@ -14,6 +14,7 @@ libread-variants := plain asan
 libread-split-variants := plain asan
 libfuzz-variants := plain asan
 libring-variants := plain asan
+libring-split-variants := plain asan
 libtypes-variants := plain asan
 libringfuzz-variants := plain asan
 
