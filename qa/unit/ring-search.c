@@ -498,6 +498,7 @@ static void page_overwritten(struct kmmv_buffer_page *page)
 {
 	int i;
 
+	ck(!config->consume, "overwrites in producer/consumer mode");
 	for (i = 0; i < w.nr_order; i++) {
 		struct event *event = &w.event[w.order[i]];
 
@@ -1082,6 +1083,7 @@ static void structure_check(void)
 	for (i = 0; i < rc->nr_spares; i++) {
 		page = rc->spares[i];
 		ck(!(seen & BIT(page)), "page %u is lost", page);
+		ck(!rc->pages[page].data->seq, "a spare page has a number");
 		seen |= BIT(page);
 	}
 	ck(seen == BIT(rc->nr_pages) - 1, "pages %x are left", seen);
@@ -1320,47 +1322,38 @@ static const char *where(int t)
 #define AGES	((1LL << 46) + 7)
 
 static const struct config configs[] = {
+	/* What is quick, and enough for most mutants. */
 	{
-		.name = "one event a page, overwrite",
+		.name = "writers alone, three pages of one event",
+		.ring_pages = 3, .room = 24,
+		.kinds = { { WRITE, 4, 1 } }, .nr_kinds = 1, .before = 2,
+		.levels = 2, .outer = 2, .nested = 3,
+		.start = 100,
+		.fast = true,
+	},
+	{
+		.name = "a snapshot reader",
 		.ring_pages = 2, .room = 24,
-		.kinds = { { WRITE, 4, 1 } }, .nr_kinds = 1,
-		.levels = 2, .outer = 2, .nested = 2,
-		.ops = TAKES, .nr_ops = 2, .start = 100,
+		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 3,
+		.levels = 1, .outer = 4,
+		.snapshots = 3, .start = 100,
 		.fast = true,
 	},
 	{
-		.name = "one event a page, producer/consumer",
-		.ring_pages = 2, .room = 24, .consume = true,
-		.kinds = { { WRITE, 4, 1 } }, .nr_kinds = 1,
-		.before = 1,
-		.levels = 2, .outer = 2, .nested = 2,
-		.ops = TAKES, .nr_ops = 2, .start = 100,
+		.name = "a consumer that dies",
+		.ring_pages = 2, .room = 24,
+		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 3,
+		.levels = 1, .outer = 3,
+		.ops = ALL_OPS, .nr_ops = 4, .start = 100,
 		.fast = true,
 	},
 	{
-		.name = "two events a page, discards, overwrite",
+		.name = "discards beside a consumer",
 		.ring_pages = 2, .room = 24,
 		.kinds = { { RESERVE, 0, 1 }, { DISCARD, 0, 1 } },
 		.nr_kinds = 2, .before = 3,
-		.levels = 2, .outer = 2, .nested = 2,
+		.levels = 2, .outer = 2, .nested = 1,
 		.ops = TAKES, .nr_ops = 1, .start = 100,
-		.fast = true,
-	},
-	{
-		.name = "two events a page, discards, producer/consumer",
-		.ring_pages = 2, .room = 24, .consume = true,
-		.kinds = { { RESERVE, 0, 1 }, { DISCARD, 0, 1 } },
-		.nr_kinds = 2, .before = 2,
-		.levels = 2, .outer = 2, .nested = 2,
-		.ops = TAKES, .nr_ops = 1, .start = 100,
-	},
-	{
-		.name = "three pages, two spare, a consumer that dies",
-		.ring_pages = 3, .spares = 1, .room = 24,
-		.kinds = { { WRITE, 0, 1 } },
-		.nr_kinds = 1, .before = 5,
-		.levels = 1, .outer = 4, .nested = 0,
-		.ops = ALL_OPS, .nr_ops = 5, .start = 100,
 		.fast = true,
 	},
 	{
@@ -1389,6 +1382,61 @@ static const struct config configs[] = {
 		.fast = true,
 	},
 	{
+		.name = "one event a page, producer/consumer",
+		.ring_pages = 2, .room = 24, .consume = true,
+		.kinds = { { WRITE, 4, 1 } }, .nr_kinds = 1, .before = 1,
+		.levels = 2, .outer = 2, .nested = 1,
+		.ops = TAKES, .nr_ops = 3, .start = 100,
+		.fast = true,
+	},
+	{
+		.name = "one event a page, overwrite",
+		.ring_pages = 2, .room = 24,
+		.kinds = { { WRITE, 4, 0 } }, .nr_kinds = 1, .before = 1,
+		.levels = 2, .outer = 2, .nested = 2,
+		.ops = BIT(TAKE), .nr_ops = 1, .start = 100,
+		.fast = true,
+	},
+
+	/* The bounds of an ordinary run. */
+	{
+		.name = "one event a page, two nested, overwrite",
+		.ring_pages = 2, .room = 24,
+		.kinds = { { WRITE, 4, 0 } }, .nr_kinds = 1,
+		.levels = 2, .outer = 2, .nested = 2,
+		.ops = TAKES, .nr_ops = 3, .start = 100,
+	},
+	{
+		.name = "one event a page, two nested, producer/consumer",
+		.ring_pages = 2, .room = 24, .consume = true,
+		.kinds = { { WRITE, 4, 1 } }, .nr_kinds = 1, .before = 1,
+		.levels = 2, .outer = 2, .nested = 2,
+		.ops = TAKES, .nr_ops = 3, .start = 100,
+	},
+	{
+		.name = "two events a page, discards, overwrite",
+		.ring_pages = 2, .room = 24,
+		.kinds = { { RESERVE, 0, 1 }, { DISCARD, 0, 1 } },
+		.nr_kinds = 2, .before = 3,
+		.levels = 2, .outer = 2, .nested = 2,
+		.ops = TAKES, .nr_ops = 1, .start = 100,
+	},
+	{
+		.name = "two events a page, discards, producer/consumer",
+		.ring_pages = 2, .room = 24, .consume = true,
+		.kinds = { { RESERVE, 0, 1 }, { DISCARD, 0, 1 } },
+		.nr_kinds = 2, .before = 2,
+		.levels = 2, .outer = 2, .nested = 2,
+		.ops = TAKES, .nr_ops = 1, .start = 100,
+	},
+	{
+		.name = "three pages, two spare, a consumer that dies",
+		.ring_pages = 3, .spares = 1, .room = 24,
+		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 5,
+		.levels = 1, .outer = 4,
+		.ops = ALL_OPS, .nr_ops = 5, .start = 100,
+	},
+	{
 		.name = "times beside a consumer, the clock running",
 		.ring_pages = 2, .room = 52,
 		.kinds = {
@@ -1400,37 +1448,82 @@ static const struct config configs[] = {
 		.ops = BIT(TAKE), .nr_ops = 1, .tick = 1, .start = 100,
 	},
 	{
-		.name = "a snapshot reader",
-		.ring_pages = 2, .room = 24,
-		.kinds = { { WRITE, 0, 1 } },
-		.nr_kinds = 1, .before = 3,
-		.levels = 1, .outer = 4, .nested = 0,
-		.snapshots = 3, .start = 100,
-		.fast = true,
-	},
-	{
 		.name = "a snapshot reader beside the consumer",
 		.ring_pages = 2, .room = 12,
-		.kinds = { { WRITE, 0, 1 } },
-		.nr_kinds = 1, .before = 2,
-		.levels = 1, .outer = 1, .nested = 0,
+		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 2,
+		.levels = 1, .outer = 1,
 		.ops = TAKES, .nr_ops = 2,
 		.snapshots = 2, .start = 100,
 	},
 	{
+		.name = "three levels of writers alone",
+		.ring_pages = 3, .room = 12,
+		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 2,
+		.levels = 3, .outer = 2, .nested = 3,
+		.start = 100,
+	},
+	{
 		.name = "three levels",
 		.ring_pages = 2, .room = 12,
-		.kinds = { { WRITE, 0, 1 } },
-		.nr_kinds = 1, .before = 2,
+		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 2,
 		.levels = 3, .outer = 1, .nested = 2,
 		.ops = BIT(TAKE), .nr_ops = 1, .preemptions = 3, .start = 100,
+	},
+
+	/* Those of a long one. */
+	{
+		.name = "long: one event a page, overwrite",
+		.ring_pages = 3, .spares = 1, .room = 24,
+		.kinds = { { WRITE, 4, 1 } }, .nr_kinds = 1, .before = 2,
+		.levels = 2, .outer = 2, .nested = 2,
+		.ops = TAKES | BIT(RETURN), .nr_ops = 3, .start = 100,
+		.soak = true,
+	},
+	{
+		.name = "long: two events a page, producer/consumer",
+		.ring_pages = 3, .spares = 1, .room = 24, .consume = true,
+		.kinds = { { RESERVE, 0, 1 }, { DISCARD, 0, LONG } },
+		.nr_kinds = 2, .before = 3,
+		.levels = 2, .outer = 2, .nested = 2,
+		.ops = TAKES, .nr_ops = 2, .start = 100,
+		.soak = true,
+	},
+	{
+		.name = "long: discards and times beside a consumer",
+		.ring_pages = 2, .room = 44,
+		.kinds = {
+			{ WRITE, 0, 1 }, { DISCARD, 4, LONG },
+			{ RESERVE, 0, -3 },
+		},
+		.nr_kinds = 3, .before = 2,
+		.levels = 2, .outer = 2, .nested = 2,
+		.ops = TAKES, .nr_ops = 2, .start = 100,
+		.soak = true,
+	},
+	{
+		.name = "long: three levels",
+		.ring_pages = 2, .room = 12,
+		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 2,
+		.levels = 3, .outer = 2, .nested = 2,
+		.ops = TAKES, .nr_ops = 2, .preemptions = 3, .start = 100,
+		.soak = true,
+	},
+	{
+		.name = "long: snapshots beside the consumer",
+		.ring_pages = 2, .room = 24,
+		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 3,
+		.levels = 2, .outer = 2, .nested = 1,
+		.ops = TAKES, .nr_ops = 2,
+		.snapshots = 2, .start = 100,
+		.soak = true,
 	},
 };
 
 static void report(int n, const struct search_result *result)
 {
-	printf("%sok %d - %s\n", result->failure ? "not " : "", n,
-	       config->name);
+	bool passed = !result->failure && result->complete;
+
+	printf("%sok %d - %s\n", passed ? "" : "not ", n, config->name);
 	printf("# %d pages of %u bytes and %u spare, %s; %d levels, %d + %d events of %d kinds",
 	       config->ring_pages, config->room, config->spares + 1,
 	       config->consume ? "producer/consumer" : "overwrite",
@@ -1486,7 +1579,7 @@ int main(int argc, char **argv)
 		model.threads = config->snapshots ? 3 : 2;
 		search_run(&model, &result);
 		report(++n, &result);
-		failed += !!result.failure;
+		failed += result.failure || !result.complete;
 #ifdef RING_FAST
 		if (failed)
 			break;
