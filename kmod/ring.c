@@ -98,9 +98,10 @@ static void head_forward(struct kmmv_buffer_page *page, u64 link,
 {
 	u64 old = READ_ONCE(page->behind);
 
-	atomic64_cmpxchg(&next->link, old,
-			 kmmv_link_next(old, kmmv_link_id(old),
-					KMMV_LINK_HEAD));
+	/* ring:G pairs with ring_read:G: the commit page, then the head. */
+	atomic64_cmpxchg_release(&next->link, old,
+				 kmmv_link_next(old, kmmv_link_id(old),
+						KMMV_LINK_HEAD));
 	atomic64_cmpxchg(&page->link, link,
 			 kmmv_link_next(link, kmmv_link_id(link),
 					KMMV_LINK_NORMAL));
@@ -286,7 +287,7 @@ static noinline void commit_forward(struct kmmv_ring_cpu *rc)
 		WRITE_ONCE(next->data->first, rc->writer->written);
 		/* ring:D pairs with ring_read:D: the commit of before is gone. */
 		smp_store_release(&next->data->seq, next->seq);
-		/* ring:F pairs with ring_read:F. */
+		/* ring:F pairs with snapshot:D. */
 		smp_store_release(&rc->writer->seq, next->seq);
 		/* ring:B pairs with ring_read:B: the page is complete. */
 		smp_store_release(&rc->commit, next);

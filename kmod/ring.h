@@ -41,8 +41,17 @@
  *	    a snapshot's commit is that of its seq.
  *	ring:E  seq = 0 before new events, wmb - ring_read:E  rmb
  *	    a snapshot whose seq is what it was has none of the new events.
- *	ring:F  counters before the writers' seq, release - ring_read:F  acquire
+ *	ring:F  counters before the writers' seq, release - snapshot:D  acquire
  *	    who sees a page begun sees what went before it counted.
+ *	ring:G  the commit page, then HEAD, release - ring_read:G  acquire
+ *	    who finds the head sees no commit page that lies before it, and so
+ *	    takes no page for complete that is the commit page.
+ *
+ * The same for snapshots in user space:
+ *
+ *	ring:A  events before commit, release - snapshot:B  acquire
+ *	ring:D  commit = 0, then seq, release - snapshot:A  acquire
+ *	ring:E  seq = 0 before new events, wmb - snapshot:C  rmb
  */
 #ifndef KMMV_RING_H
 #define KMMV_RING_H

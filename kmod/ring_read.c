@@ -9,6 +9,15 @@
  * has them run one at a time, on any CPU.
  *
  * Context: any but NMI, as far as the caller's lock allows.
+ *
+ * Memory ordering; what each orders is in ring.h:
+ *
+ *	ring_read:A  commit before the events, acquire - ring:A
+ *	ring_read:B  the commit page before a page's totals, acquire - ring:B
+ *	ring_read:C  what was read before the page is put back, release - ring:C
+ *	ring_read:D  seq before commit, acquire - ring:D
+ *	ring_read:E  the copy before seq again, rmb - ring:E
+ *	ring_read:G  a link with HEAD before the commit page, acquire - ring:G
  */
 #include <kmmv_deps.h>
 #include "ring.h"
@@ -199,7 +208,8 @@ static bool head_find(struct kmmv_ring_cpu *rc, struct target *target)
 	/* Once round, and once more for a head that moved on behind the back. */
 	for (i = 0; i < 2 * rc->ring_pages; i++) {
 		target->prev = page;
-		target->link = atomic64_read(&page->link);
+		/* ring_read:G pairs with ring:G: commit is read after it. */
+		target->link = atomic64_read_acquire(&page->link);
 		page = &rc->pages[kmmv_link_id(target->link)];
 		if (kmmv_link_flag(target->link) == KMMV_LINK_HEAD) {
 			target->head = page;

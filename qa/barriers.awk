@@ -51,6 +51,10 @@ function kernel_name(primitive)
 		return "rcu_read_lock"
 	if (primitive == "call_rcu")
 		return "synchronize_rcu"
+	if (primitive == "atomic64_read_acquire")
+		return "smp_load_acquire"
+	if (primitive == "atomic64_cmpxchg_release")
+		return "cmpxchg_release"
 	return primitive
 }
 

@@ -35,6 +35,7 @@ weaken()
 	primitive == "WRITE_ONCE" { sub(/smp_store_release\(/, "WRITE_ONCE(*") }
 	primitive == "READ_ONCE" { sub(/smp_load_acquire\(/, "READ_ONCE(*") }
 	primitive == "nothing" { sub(/(smp_[a-z]+|synchronize_rcu)\(\);/, "") }
+	primitive == "cmpxchg_relaxed" { sub(/cmpxchg_release\(/, "cmpxchg_relaxed(") }
 	primitive ~ /^smp_/ { sub(/smp_[a-z]+\(/, primitive "(") }
 	{ print }' "$1"
 }
@@ -42,7 +43,7 @@ weaken()
 # lines FILE: LINE LABEL PRIMITIVE of each labelled access
 lines()
 {
-	sed -n 's/.*\(smp_[a-z_]*\|synchronize_rcu\)(.*\/\* \([a-z0-9_]*:[A-Z]\) \*\/$/\2 \1/;t p
+	sed -n 's/.*\(smp_[a-z_]*\|synchronize_rcu\|cmpxchg_release\)(.*\/\* \([a-z0-9_]*:[A-Z]\) \*\/$/\2 \1/;t p
 		b;:p;=;p' "$1" | paste -d ' ' - -
 }
 
@@ -51,6 +52,7 @@ weaker_than()
 	case $1 in
 	smp_store_release) echo WRITE_ONCE ;;
 	smp_load_acquire) echo READ_ONCE ;;
+	cmpxchg_release) echo cmpxchg_relaxed ;;
 	smp_mb) echo nothing; echo smp_wmb ;;
 	*) echo nothing ;;
 	esac
