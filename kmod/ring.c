@@ -25,12 +25,8 @@
  * base, number and empty commit) is what is already there.
  */
 #include <kmmv_deps.h>
-#include "ring.h"
+#include "ring_write.h"
 
-/* Beyond these, time is written whole: elapsed time is ambiguous modulo 2^47. */
-#define ELAPSED_MAX	(1ULL << 46)
-/* A padding's delta is one more than the event's was, and fits, too. */
-#define DELTA_MAX	((1ULL << KMMV_RING_DELTA_BITS) - 2)
 #define DELTA_MASK	((1ULL << KMMV_RING_DELTA_BITS) - 1)
 
 /* What goes on the page in front of an event. */
@@ -201,12 +197,12 @@ static int plan_odd(struct kmmv_ring_cpu *rc,
 	plan->now = plan->backwards ? last : now;
 	if (!tail)
 		return 0;
-	if (plan->now - READ_ONCE(page->base) >= ELAPSED_MAX) {
+	if (plan->now - READ_ONCE(page->base) >= KMMV_ELAPSED_MAX) {
 		plan->kind = STAMP;
 		plan->delta = plan->now;
 	} else {
 		plan->delta = plan->now - last;
-		if (plan->delta > DELTA_MAX)
+		if (plan->delta > KMMV_DELTA_MAX)
 			plan->kind = EXTEND;
 	}
 	if (plan->kind && tail + bytes + 8 > KMMV_RING_PAGE_ROOM)
@@ -397,48 +393,6 @@ err_leave:
 	return err;
 }
 
-/*
- * One try of the ordinary case. Who commits at once needs no entry: NULL. Return:
- * 0; AGAIN for reserve_slow(); or why not.
- */
-static __always_inline int reserve_fast(struct kmmv_ring_cpu *rc, u32 size,
-					struct kmmv_ring_entry *entry,
-					u32 **payload)
-{
-	u32 bytes = kmmv_event_bytes(size), depth = READ_ONCE(rc->depth);
-	struct kmmv_buffer_page *page;
-	u64 now, word, after, elapsed;
-	u32 tail, *event;
-
-	if (unlikely(size > KMMV_RING_PAYLOAD_MAX + sizeof(struct kmmv_event)))
-		return refused(rc, -E2BIG, size);
-	if (unlikely(depth >= KMMV_RING_DEPTH_MAX))
-		return refused(rc, -ELOOP, size);
-	WRITE_ONCE(rc->depth, depth + 1);
-
-	page = READ_ONCE(rc->tail);
-	word = local64_read(&page->word);
-	now = kmmv_ring_clock();
-	tail = word & KMMV_WORD_TAIL;
-	after = now << KMMV_WORD_STAMP_SHIFT;
-	elapsed = after - (word & KMMV_WORD_STAMP);
-	/* First on its page, too; a closed one's tail is beyond any room. */
-	if (unlikely(tail - 1 >= KMMV_RING_PAGE_ROOM - bytes ||
-		     elapsed > DELTA_MAX << KMMV_WORD_STAMP_SHIFT ||
-		     now - READ_ONCE(page->base) >= ELAPSED_MAX))
-		return AGAIN;
-	after |= (word & KMMV_WORD_PARITY) | (tail + bytes);
-	if (unlikely((u64)local64_cmpxchg(&page->word, word, after) != word))
-		return AGAIN;
-	local_inc(&page->events);
-
-	event = (u32 *)(page->data->data + tail);
-	*payload = put_header(event, size, elapsed >> KMMV_WORD_STAMP_SHIFT);
-	if (entry)
-		entry_init(entry, rc, page, word, after, event, *payload);
-	return 0;
-}
-
 /**
  * kmmv_ring_cpu_reserve() - room for an event
  * @rc: the CPU's buffer
@@ -456,62 +410,56 @@ static __always_inline int reserve_fast(struct kmmv_ring_cpu *rc, u32 size,
 int kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
 			  struct kmmv_ring_entry *entry)
 {
-	u32 *payload;
-	int err = reserve_fast(rc, size, entry, &payload);
+	u32 bytes = kmmv_event_bytes(size), depth = READ_ONCE(rc->depth);
+	struct kmmv_buffer_page *page;
+	u32 delta, *event;
+	u64 word, after;
 
-	return unlikely(err == AGAIN) ? reserve_slow(rc, size, entry) : err;
+	if (unlikely(size > KMMV_RING_PAYLOAD_MAX + sizeof(struct kmmv_event)))
+		return refused(rc, -E2BIG, size);
+	if (unlikely(depth >= KMMV_RING_DEPTH_MAX))
+		return refused(rc, -ELOOP, size);
+	WRITE_ONCE(rc->depth, depth + 1);
+	if (unlikely(!kmmv_ring_cpu_try(rc, bytes, &page, &word, &after,
+					&delta)))
+		return reserve_slow(rc, size, entry);
+
+	event = (u32 *)(page->data->data + kmmv_word_tail(word));
+	entry_init(entry, rc, page, word, after, event,
+		   put_header(event, size, delta));
+	return 0;
 }
 
-/* Small ones without a call; the payload is aligned to 4 bytes. */
-static __always_inline void put(u8 *to, struct kmmv_event head, const u8 *from,
-				u32 size)
+static int write_entry(struct kmmv_ring_cpu *rc, struct kmmv_ring_entry *entry,
+		       struct kmmv_event head, const void *payload, u32 size)
 {
-	memcpy(to, &head, sizeof(head));
-	to += sizeof(head);
-	if (unlikely(size > 128)) {
-		memcpy(to, from, size);
-		return;
-	}
-	for (; size >= 8; size -= 8, to += 8, from += 8)
-		memcpy(to, from, 8);
-	if (size)
-		memcpy(to, from, size);
+	memcpy(entry->payload, &head, sizeof(head));
+	memcpy(entry->payload + sizeof(head), payload, size);
+	return leave(rc);
 }
 
-static noinline int write_slow(struct kmmv_ring_cpu *rc, struct kmmv_event head,
-			       const void *payload, u32 size)
+/* For kmmv_ring_cpu_write(), which has raised depth. */
+int kmmv_ring_cpu_write_slow(struct kmmv_ring_cpu *rc, struct kmmv_event head,
+			     const void *payload, u32 size)
 {
 	struct kmmv_ring_entry entry;
 	int err = reserve_slow(rc, sizeof(head) + size, &entry);
 
-	if (err)
-		return err;
-	put(entry.payload, head, payload, size);
-	return leave(rc);
+	return err ?: write_entry(rc, &entry, head, payload, size);
 }
 
-/**
- * kmmv_ring_cpu_write() - reserve, copy and commit
- * @rc: the CPU's buffer
- * @head: what the event begins with
- * @payload: the rest of it
- * @size: of the rest
- *
- * Context: as kmmv_ring_cpu_reserve().
- * Return: 0; 1 if somebody waits for events; errors as kmmv_ring_cpu_reserve().
+/*
+ * For kmmv_ring_cpu_write(): what is not small, or not to be written at all. More
+ * bytes than can be counted are too many.
  */
-int kmmv_ring_cpu_write(struct kmmv_ring_cpu *rc, struct kmmv_event head,
-			const void *payload, u32 size)
+int kmmv_ring_cpu_write_any(struct kmmv_ring_cpu *rc, struct kmmv_event head,
+			    const void *payload, size_t size)
 {
-	u32 *to;
-	int err = reserve_fast(rc, sizeof(head) + size, NULL, &to);
+	u32 bytes = min_t(size_t, size, U32_MAX / 2);
+	struct kmmv_ring_entry entry;
+	int err = kmmv_ring_cpu_reserve(rc, sizeof(head) + bytes, &entry);
 
-	if (unlikely(err == AGAIN))
-		return write_slow(rc, head, payload, size);
-	if (unlikely(err))
-		return err;
-	put((u8 *)to, head, payload, size);
-	return leave(rc);
+	return err ?: write_entry(rc, &entry, head, payload, bytes);
 }
 
 /**

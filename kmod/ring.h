@@ -198,8 +198,6 @@ void kmmv_ring_cpu_free(struct kmmv_ring_cpu *rc);
 
 int kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
 			  struct kmmv_ring_entry *entry);
-int kmmv_ring_cpu_write(struct kmmv_ring_cpu *rc, struct kmmv_event head,
-			const void *payload, u32 size);
 bool kmmv_ring_cpu_commit(struct kmmv_ring_cpu *rc);
 bool kmmv_ring_cpu_discard(struct kmmv_ring_cpu *rc,
 			   struct kmmv_ring_entry *entry);
@@ -262,5 +260,10 @@ static __always_inline u32 kmmv_event_bytes(u32 size)
 
 	return array + (array > 4 * KMMV_RING_TYPE_LEN_MAX ? 8 : 4);
 }
+
+/* Beyond this, time is written whole: elapsed time is ambiguous modulo 2^47. */
+#define KMMV_ELAPSED_MAX	(1ULL << 46)
+/* A padding's delta is one more than the event's was, and fits, too. */
+#define KMMV_DELTA_MAX		((1ULL << KMMV_RING_DELTA_BITS) - 2)
 
 #endif /* KMMV_RING_H */

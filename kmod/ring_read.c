@@ -13,6 +13,7 @@
  * Memory ordering; what each orders is in ring.h:
  *
  *	ring_read:A  commit before the events, acquire - ring:A
+ *	ring_read:A  commit before the event, acquire - ring_write:A
  *	ring_read:B  the commit page before a page's totals, acquire - ring:B
  *	ring_read:C  what was read before the page is put back, release - ring:C
  *	ring_read:D  seq before commit, acquire - ring:D

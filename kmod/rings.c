@@ -15,6 +15,7 @@
 #include <linux/module.h>
 #include <linux/preempt.h>
 
+#include "ring_write.h"
 #include "rings.h"
 
 /* All rings together may have this part of the machine's memory. */
@@ -197,8 +198,7 @@ int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
 		err = -EOPNOTSUPP;
 		goto enable;
 	}
-	err = kmmv_ring_cpu_write(rc, head_of(type, instance), payload,
-				  event_size(size));
+	err = kmmv_ring_cpu_write(rc, head_of(type, instance), payload, size);
 	if (unlikely(err > 0)) {
 		tell(ring);
 		err = 0;

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The ordinary event in one straight line, for those who write events: what is out
+ * of the ordinary is in ring.c. It is told apart from ring.h for the sake of who
+ * only reads.
+ *
+ * Memory ordering:
+ *
+ *	ring_write:A  an event before commit, release - ring_read:A  acquire
+ *	    who sees the commit sees the event.
+ */
+#ifndef KMMV_RING_WRITE_H
+#define KMMV_RING_WRITE_H
+
+#include "ring.h"
+
+int kmmv_ring_cpu_write_slow(struct kmmv_ring_cpu *rc, struct kmmv_event head,
+			     const void *payload, u32 size);
+int kmmv_ring_cpu_write_any(struct kmmv_ring_cpu *rc, struct kmmv_event head,
+			    const void *payload, size_t size);
+
+/*
+ * One try of reserving in the ordinary case: not the first on its page, no long
+ * time after the one before it, with room, and nobody in between.
+ */
+static __always_inline bool kmmv_ring_cpu_try(struct kmmv_ring_cpu *rc,
+					      u32 bytes,
+					      struct kmmv_buffer_page **page,
+					      u64 *word, u64 *after, u32 *delta)
+{
+	u64 now, elapsed;
+	u32 tail;
+
+	*page = READ_ONCE(rc->tail);
+	*word = local64_read(&(*page)->word);
+	now = kmmv_ring_clock();
+	tail = *word & KMMV_WORD_TAIL;
+	*after = now << KMMV_WORD_STAMP_SHIFT;
+	elapsed = *after - (*word & KMMV_WORD_STAMP);
+	/* First on its page, too; a closed one's tail is beyond any room. */
+	if (unlikely(tail - 1 >= KMMV_RING_PAGE_ROOM - bytes ||
+		     elapsed > KMMV_DELTA_MAX << KMMV_WORD_STAMP_SHIFT ||
+		     now - READ_ONCE((*page)->base) >= KMMV_ELAPSED_MAX))
+		return false;
+	*after |= (*word & KMMV_WORD_PARITY) | (tail + bytes);
+	if (unlikely((u64)local64_cmpxchg(&(*page)->word, *word, *after) !=
+		     *word))
+		return false;
+	*delta = elapsed >> KMMV_WORD_STAMP_SHIFT;
+	local_inc(&(*page)->events);
+	return true;
+}
+
+/* A payload of few bytes, without a call, and zeroes up to a whole word. */
+static __always_inline void kmmv_put_small(u32 *to, const u8 *from, u32 size)
+{
+	const u8 *end = from + (size & ~7U);
+
+	for (; from != end; to += 2, from += 8)
+		memcpy(to, from, 8);
+	if (likely(!(size & 7)))
+		return;
+	if (size & 4) {
+		memcpy(to++, from, 4);
+		from += 4;
+	}
+	if (size & 3) {
+		*to = 0;
+		memcpy(to, from, size & 3);
+	}
+}
+
+/**
+ * kmmv_ring_cpu_write() - reserve, copy and commit
+ * @rc: the CPU's buffer
+ * @head: what the event begins with
+ * @payload: the rest of it
+ * @size: of the rest
+ *
+ * In one straight line for a small payload, where nothing is out of the ordinary.
+ *
+ * Context: as kmmv_ring_cpu_reserve().
+ * Return: 0; 1 if somebody waits for events; errors as kmmv_ring_cpu_reserve().
+ */
+static __always_inline int kmmv_ring_cpu_write(struct kmmv_ring_cpu *rc,
+					       struct kmmv_event head,
+					       const void *payload, size_t size)
+{
+	u32 words = (sizeof(head) + size + 3) / 4, depth = READ_ONCE(rc->depth);
+	struct kmmv_buffer_page *page;
+	u32 tail, delta, *event;
+	u64 word, after;
+
+	if (unlikely(size > 4 * KMMV_RING_TYPE_LEN_MAX - sizeof(head) ||
+		     depth >= KMMV_RING_DEPTH_MAX))
+		return kmmv_ring_cpu_write_any(rc, head, payload, size);
+	WRITE_ONCE(rc->depth, depth + 1);
+	if (unlikely(!kmmv_ring_cpu_try(rc, 4 * words + 4, &page, &word, &after,
+					&delta)))
+		return kmmv_ring_cpu_write_slow(rc, head, payload, size);
+
+	tail = word & KMMV_WORD_TAIL;
+	event = (u32 *)(page->data->data + tail);
+	event[0] = words | delta << KMMV_RING_TYPE_BITS;
+	memcpy(event + 1, &head, sizeof(head));
+	kmmv_put_small(event + 3, payload, size);
+
+	/* As leave() in ring.c, which does what is left to be done. */
+	if (unlikely(depth || rc->commit != page))
+		return kmmv_ring_cpu_commit(rc);
+	/* ring_write:A pairs with ring_read:A: the event is there. */
+	smp_store_release(&page->data->commit, tail + 4 * words + 4);
+	WRITE_ONCE(rc->depth, 0);
+	if (likely(READ_ONCE(rc->tail) == page &&
+		   (u64)local64_read(&page->word) == after))
+		return READ_ONCE(rc->waiting);
+	WRITE_ONCE(rc->depth, 1);
+	return kmmv_ring_cpu_commit(rc);
+}
+
+#endif /* KMMV_RING_WRITE_H */
