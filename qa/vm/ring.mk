@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Programs that qa/vm/tests run on ring buffers.
-vm-programs += ring-storm ring-wake
+vm-programs += ring-storm ring-rules ring-wake
 
 ring-common := qa/vm/progs/tap.c qa/vm/progs/ring-read.c
 ring-cflags := -Ikmod/include/uapi
@@ -8,3 +8,5 @@ ring-storm-sources := qa/vm/progs/ring-storm.c $(ring-common)
 ring-storm-cflags := $(ring-cflags)
 ring-wake-sources := qa/vm/progs/ring-wake.c $(ring-common)
 ring-wake-cflags := $(ring-cflags)
+ring-rules-sources := qa/vm/progs/ring-rules.c $(ring-common)
+ring-rules-cflags := $(ring-cflags)

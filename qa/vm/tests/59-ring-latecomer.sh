@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# machine: APPEND=maxcpus=3
+#
+# A CPU that has never been online comes: it gets its buffer, and readers that
+# were there before find it.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+
+cpu3=/sys/devices/system/cpu/cpu3
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	unload
+	echo "$was" >$cpu3/online
+}
+trap clean_up EXIT
+
+was=$(cat $cpu3/online)
+[ "$was" = 0 ] || echo 0 >$cpu3/online
+load_core && load_client || bail "the modules do not load"
+program=$(build/qa/vm/ring-rules late)
+status=$?
+printf '%s\n' "$program" | grep -v '^1\.\.'
+tap_count=$(printf '%s\n' "$program" | grep -cE '^(not )?ok ')
+tap_failed=$(printf '%s\n' "$program" | grep -c '^not ok ')
+is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
+	"0 1..$tap_count"
+ok "kmmv goes" unload
+finish
