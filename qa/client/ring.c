@@ -14,7 +14,9 @@
  *	nested RING CPU DEPTH SIZE COUNT
  *					records inside DEPTH writers: "REFUSED
  *					REFUSED", of the writers, of the records
- *	later RING CONTEXT CPU NS	one record, so much later
+ *	later RING CONTEXT CPU NS [COUNT]
+ *					one record, so much later; or more, so
+ *					far apart
  *	waking RING PID			a record whenever that task is woken;
  *					PID 0: none any more
  *	nmi RING			a record at each NMI that is nobody's;
@@ -560,6 +562,7 @@ struct later {
 	struct work_struct	work;
 	int			context;
 	u64			delay;
+	u32			count;
 };
 
 static struct later later;
@@ -596,7 +599,11 @@ static enum hrtimer_restart later_timer(struct hrtimer *timer)
 	default:
 		client_nmi_here(later_record, NULL);
 	}
-	return HRTIMER_NORESTART;
+	if (later.count <= 1)
+		return HRTIMER_NORESTART;
+	later.count--;
+	hrtimer_forward_now(timer, later.delay);
+	return HRTIMER_RESTART;
 }
 
 static void later_start(void *unused)
@@ -857,8 +864,9 @@ static int do_later(const char *text)
 
 	later_wait();
 	late.ring = ring_of(text);
-	if (sscanf(text, "%d %15s %d %llu", &ring, word, &cpu,
-		   &later.delay) != 4)
+	later.count = 1;
+	if (sscanf(text, "%d %15s %d %llu %u", &ring, word, &cpu, &later.delay,
+		   &later.count) < 4)
 		return -ENOMSG;
 	later.context = context_of(word);
 	if (later.context < 0)
