@@ -248,6 +248,8 @@ START_TEST(too_deep)
 	stats_add_up();
 	ck_assert_uint_eq(stats.dropped[KMMV_DROP_NESTED], 2);
 	ck_assert_uint_eq(stats.bytes.dropped, 32);
+	ck_assert_int_eq(event_write(9, 4), 1);
+	ck_assert_int_eq(event_write(9, 400), 1);
 	rc->waiting = 0;
 	ck_assert_int_eq(event_write(9, 4), 0);
 }

@@ -123,6 +123,7 @@ static bool rc_is_whole(void);
 #define kvfree(memory)	((void)(memory))
 #define free_page(page)	((void)(page))
 
+
 static size_t arena_page(void)
 {
 	return sizeof(struct kmmv_ring_page) + page_room;
