@@ -29,41 +29,52 @@ static __always_inline bool kmmv_ring_cpu_try(struct kmmv_ring_cpu *rc,
 					      u64 *word, u64 *after, u32 *delta)
 {
 	u64 now, elapsed;
-	u32 tail;
+	u32 low;
 
 	*page = READ_ONCE(rc->tail);
 	*word = local64_read(&(*page)->word);
 	now = kmmv_ring_clock();
-	tail = *word & KMMV_WORD_TAIL;
+	low = *word & ~KMMV_WORD_STAMP;
 	*after = now << KMMV_WORD_STAMP_SHIFT;
-	elapsed = *after - (*word & KMMV_WORD_STAMP);
+	/* Whatever is low in the word, nothing is borrowed for it. */
+	elapsed = ((*after | ~KMMV_WORD_STAMP) - *word) >>
+		  KMMV_WORD_STAMP_SHIFT;
 	/* First on its page, too; a closed one's tail is beyond any room. */
-	if (unlikely(tail - 1 >= KMMV_RING_PAGE_ROOM - bytes ||
-		     elapsed > KMMV_DELTA_MAX << KMMV_WORD_STAMP_SHIFT ||
+	if (unlikely(low - 2 > (KMMV_RING_PAGE_ROOM | 1) - 2 - bytes ||
+		     elapsed > KMMV_DELTA_MAX ||
 		     now - READ_ONCE((*page)->base) >= KMMV_ELAPSED_MAX))
 		return false;
-	*after |= (*word & KMMV_WORD_PARITY) | (tail + bytes);
+	*after |= low + bytes;
 	if (unlikely((u64)local64_cmpxchg(&(*page)->word, *word, *after) !=
 		     *word))
 		return false;
-	*delta = elapsed >> KMMV_WORD_STAMP_SHIFT;
+	*delta = elapsed;
 	local_inc(&(*page)->events);
 	return true;
 }
 
-/* A payload of few bytes, without a call, and zeroes up to a whole word. */
+/* A payload of less than 128 bytes, and zeroes up to a whole word; no loop. */
 static __always_inline void kmmv_put_small(u32 *to, const u8 *from, u32 size)
 {
-	const u8 *end = from + (size & ~7U);
+#define PUT(n)						\
+	do {						\
+		if (size & (n)) {			\
+			memcpy(to, from, n);		\
+			to += (n) / 4;			\
+			from += (n);			\
+		}					\
+	} while (0)
 
-	for (; from != end; to += 2, from += 8)
-		memcpy(to, from, 8);
-	if (likely(!(size & 7)))
-		return;
-	if (size & 4) {
-		memcpy(to++, from, 4);
-		from += 4;
+	if (size & (64 | 32)) {
+		PUT(64);
+		PUT(32);
 	}
+	PUT(16);
+	if (likely(!(size & 15)))
+		return;
+	PUT(8);
+	PUT(4);
+#undef PUT
 	if (size & 3) {
 		*to = 0;
 		memcpy(to, from, size & 3);

@@ -73,8 +73,10 @@ static __always_inline struct kmmv_event head_of(u16 type, int instance)
 /* This CPU's buffer; it stays as long as preemption is off. */
 static __always_inline struct kmmv_ring_cpu *ring_here(struct kmmv_ring *ring)
 {
+	unsigned int cpu = smp_processor_id();
+
 	/* rings:B pairs with rings:A: the buffer is made. */
-	return smp_load_acquire(&ring->live[smp_processor_id()]);
+	return smp_load_acquire(&ring->live[cpu]);
 }
 
 /*
