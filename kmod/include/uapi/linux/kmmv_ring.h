@@ -169,8 +169,8 @@ struct kmmv_ring_header {
 
 /**
  * struct kmmv_ring_writer - the writers' side of a CPU
- * @seq: of the page that is being written; the rest is as of its beginning, or
- *	later
+ * @seq: of the page that is being written; @written and @written_bytes are as of
+ *	its beginning, or later, the rest is counted as it happens
  * @written: events on the pages before that one
  * @written_bytes: what they take there, headers included
  * @overwritten: events that went without being consumed
@@ -226,7 +226,8 @@ struct kmmv_ring_reader {
 
 /**
  * struct kmmv_ring_page - a page of events
- * @seq: of what is on it; 0 while that is being replaced or was consumed
+ * @seq: of what is on it; 0 while that is being replaced, and once a consumer is
+ *	done with all of it and no writer is on it
  * @time: stamp of the first event
  * @first: events written on this CPU before the first one here
  * @dropped: events dropped on this CPU when this page was begun
@@ -244,7 +245,7 @@ struct kmmv_ring_page {
 
 /**
  * struct kmmv_event - what every event begins with
- * @type: KMMV_EVENT_*, or one that the names describe
+ * @type: KMMV_EVENT_*, or one that the names describe; never 0
  * @incarnation: low bits of the instance number's
  * @instance: number, or KMMV_EVENT_NO_INSTANCE
  */
