@@ -6,12 +6,12 @@
 # on the kernel's memory model: what must never be seen is not; and with any one
 # of the test's accesses weakened it is, so that each is there for a reason.
 #
-# Weaker: a release or an acquire becomes WRITE_ONCE() or READ_ONCE(), a barrier
-# goes, and a full one becomes smp_wmb() as well. User space is modelled with
-# what its primitives are in the kernel: an acquire load is smp_load_acquire(),
-# an acquire fence between loads smp_rmb(), which is weaker; a relaxed load of a
-# shared word READ_ONCE(). qa/barriers.sh compares the labelled lines with the
-# code.
+# Weaker: a release or an acquire becomes WRITE_ONCE() or READ_ONCE(), a cmpxchg's
+# goes, and so does a barrier, and a full one becomes smp_wmb() as well. User space
+# is modelled with what its primitives are in the kernel: an acquire load is
+# smp_load_acquire(), an acquire fence between loads smp_rmb(), which is weaker; a
+# relaxed load of a shared word READ_ONCE(). qa/barriers.sh compares the labelled
+# lines with the code.
 #
 # qa/litmus.sh -w LABEL PRIMITIVE: what a weakening of the code means; prints the
 # tests that then see what they must not, status 1 if there are none.
