@@ -420,7 +420,9 @@ int kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
 	if (unlikely(depth >= KMMV_RING_DEPTH_MAX))
 		return refused(rc, -ELOOP, size);
 	WRITE_ONCE(rc->depth, depth + 1);
-	if (unlikely(!kmmv_ring_cpu_try(rc, bytes, &page, &word, &after,
+	/* What fills a page is never ordinary, nor can that tell. */
+	if (unlikely(bytes >= KMMV_RING_PAGE_ROOM ||
+		     !kmmv_ring_cpu_try(rc, bytes, &page, &word, &after,
 					&delta)))
 		return reserve_slow(rc, size, entry);
 
