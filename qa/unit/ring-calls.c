@@ -599,6 +599,19 @@ START_TEST(released_in_part)
 }
 END_TEST
 
+START_TEST(released_unseen)
+{
+	ring_start(2, 0, true);
+	event_write(1, 4);
+	take(1);
+	event_write(2, 4);
+	ck_assert_int_eq(kmmv_ring_cpu_release(rc, 1, 32), -EINVAL);
+	ck_assert_int_eq(kmmv_ring_cpu_release(rc, 1, 16), 0);
+	take(1);
+	range_is(4, (u32[]){ 2, 0 });
+}
+END_TEST
+
 /* Between a time and its event nothing ends. */
 START_TEST(released_behind_a_time)
 {
@@ -889,6 +902,7 @@ int main(void)
 	tcase_add_test(tcase, full);
 	tcase_add_loop_test(tcase, blocked, 0, 2);
 	tcase_add_test(tcase, released_in_part);
+	tcase_add_test(tcase, released_unseen);
 	tcase_add_test(tcase, released_behind_a_time);
 	tcase_add_loop_test(tcase, spare_pages, 0, 4);
 	tcase_add_test(tcase, snapshots);

@@ -1341,6 +1341,15 @@ static const struct config configs[] = {
 		.fast = true,
 	},
 	{
+		.name = "writers alone, four events a page",
+		.ring_pages = 2, .room = 48,
+		.kinds = { { WRITE, 0, 1 }, { DISCARD, 0, 1 } },
+		.nr_kinds = 2, .before = 1,
+		.levels = 2, .outer = 1, .nested = 3,
+		.start = 100,
+		.fast = true,
+	},
+	{
 		.name = "a consumer that dies",
 		.ring_pages = 2, .room = 24,
 		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 3,
@@ -1398,6 +1407,14 @@ static const struct config configs[] = {
 		.ops = BIT(TAKE), .nr_ops = 1, .start = 100,
 		.fast = true,
 	},
+	{
+		.name = "a snapshot reader, one event a page",
+		.ring_pages = 2, .room = 16,
+		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 2,
+		.levels = 1, .outer = 5,
+		.snapshots = 2, .start = 100,
+		.fast = true,
+	},
 
 	/* The bounds of an ordinary run. */
 	{
@@ -1450,7 +1467,7 @@ static const struct config configs[] = {
 	},
 	{
 		.name = "a snapshot reader beside the consumer",
-		.ring_pages = 2, .room = 12,
+		.ring_pages = 2, .room = 16,
 		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 2,
 		.levels = 1, .outer = 1,
 		.ops = TAKES, .nr_ops = 2,
@@ -1458,14 +1475,14 @@ static const struct config configs[] = {
 	},
 	{
 		.name = "three levels of writers alone",
-		.ring_pages = 3, .room = 12,
+		.ring_pages = 3, .room = 16,
 		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 2,
 		.levels = 3, .outer = 2, .nested = 3,
 		.start = 100,
 	},
 	{
 		.name = "three levels",
-		.ring_pages = 2, .room = 12,
+		.ring_pages = 2, .room = 16,
 		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 2,
 		.levels = 3, .outer = 1, .nested = 2,
 		.ops = BIT(TAKE), .nr_ops = 1, .preemptions = 3, .start = 100,
@@ -1503,7 +1520,7 @@ static const struct config configs[] = {
 	},
 	{
 		.name = "long: three levels",
-		.ring_pages = 2, .room = 12,
+		.ring_pages = 2, .room = 16,
 		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 2,
 		.levels = 3, .outer = 2, .nested = 2,
 		.ops = TAKES, .nr_ops = 2, .preemptions = 3, .start = 100,

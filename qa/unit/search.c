@@ -240,7 +240,7 @@ static void states_grow(void)
 	uint64_t *old_states = states, old_nr = nr_slots, i, slot;
 	double *old_paths = paths;
 
-	nr_slots = old_nr ? 4 * old_nr : 1 << 16;
+	nr_slots = old_nr ? 2 * old_nr : 1 << 16;
 	states = calloc(nr_slots, sizeof(*states));
 	paths = malloc(nr_slots * sizeof(*paths));
 	if (!states || !paths)
