@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 240
+#
+# What must hold of a ring whoever comes and goes: writers inside each other,
+# consumers that are killed, mappings in parts, followed counters under a storm,
+# and the module.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+
+rings=/sys/kernel/config/kmmv/rings
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	kill %% 2>/dev/null
+	rmdir $rings/[!d]* 2>/dev/null
+	unload
+}
+trap clean_up EXIT
+
+RECORDS=40000 updates=200000
+[ "${KMMV_SOAK:-0}" = 0 ] || RECORDS=4000000 updates=5000000
+export RECORDS
+
+# A program's TAP as part of this script's.
+include()
+{
+	local line planned=none what=$2 n=$tap_count
+
+	while IFS= read -r line; do
+		case $line in
+		"ok "*)		pass "$what: ${line#ok * - }" ;;
+		"not ok "*)	fail "$what: ${line#not ok * - }" ;;
+		1..*)		planned=${line#1..} ;;
+		*)		printf '%s\n' "$line" ;;
+		esac
+	done < <("$@")
+	is "$what: all of it was run" "$planned" $((tap_count - n))
+}
+
+load_core && load_client || bail "the modules do not load"
+include build/qa/vm/ring-rules nested
+include build/qa/vm/ring-rules death
+include build/qa/vm/ring-rules mapping
+include build/qa/vm/ring-rules hits
+
+# ---- followed and not, while all of them count
+
+# Numbers are known once there was a storm.
+call "storm 1000 10" >/dev/null
+mapfile -t numbers < <(awk '{ print $1 }' $client_dir/totals)
+mkdir $rings/follow
+echo consume >$rings/follow/mode
+echo 1 >$rings/follow/enable
+
+follow()
+{
+	local i=0 turn=0 number
+
+	while [ ! -e "$WORK/over" ]; do
+		for number in "${numbers[@]}"; do
+			echo "$number" >$rings/follow/trace
+			[ $((i++ % 7)) = 0 ] ||
+				echo "-$number" >$rings/follow/trace
+		done
+		echo $((turn++ % 2)) >$rings/follow/enable
+		echo $i >"$WORK/turns"
+	done
+}
+
+follow 2>"$WORK/errors" &
+include build/qa/vm/storm $updates 1000 nmi
+touch "$WORK/over"
+wait %1
+echo 1 >$rings/follow/enable
+for number in "${numbers[@]}"; do
+	echo "-$number" >$rings/follow/trace
+done 2>/dev/null
+note "followed or not $(cat "$WORK/turns") times meanwhile"
+ok "often enough" test "$(cat "$WORK/turns")" -gt 100
+is "each was possible" "$(grep -vc 'No such file' "$WORK/errors")" 0
+ok "it left events" test "$(dd if=/dev/kmmv/ring/follow bs=64k count=1 \
+	status=none | wc -c)" -gt 1000
+ok "the ring goes" rmdir $rings/follow
+
+# ---- readers, and the module
+
+mkfifo "$WORK/go"
+build/qa/vm/ring-rules hold <"$WORK/go" >"$WORK/said" &
+holder=$!
+exec 4>"$WORK/go"
+wait_for 20 grep -q mapped "$WORK/said" || bail "nobody holds the mapping"
+ring=$(call "ring get default")
+rmmod kmmv_client
+not_ok "no rmmod while default is mapped, though no file is open" rmmod kmmv
+load_client || bail "the client does not load again"
+ring=$(call "ring get default")
+is "it still records" "$(call "ring write $ring nmi 1 24 5")" 0
+exec 4>&-
+wait $holder
+is "the reader ends well" $? 0
+exec 5</dev/kmmv/ring/default
+rmmod kmmv_client
+not_ok "nor while it is open" rmmod kmmv
+exec 5<&-
+ok "then it goes" rmmod kmmv
+finish
