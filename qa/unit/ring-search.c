@@ -1537,9 +1537,17 @@ static const struct config configs[] = {
 	},
 };
 
+/* A long run goes as far as memory lets it, and says so. */
+#define LONG_STATES	600000000
+
+static bool passes(const struct search_result *result)
+{
+	return !result->failure && (result->complete || config->soak);
+}
+
 static void report(int n, const struct search_result *result)
 {
-	bool passed = !result->failure && result->complete;
+	bool passed = passes(result);
 
 	printf("%sok %d - %s\n", passed ? "" : "not ", n, config->name);
 	printf("# %d pages of %u bytes and %u spare, %s; %d levels, %d + %d events of %d kinds",
@@ -1595,9 +1603,10 @@ int main(int argc, char **argv)
 			continue;
 #endif
 		model.threads = config->snapshots ? 3 : 2;
+		model.max_states = config->soak ? LONG_STATES : 0;
 		search_run(&model, &result);
 		report(++n, &result);
-		failed += result.failure || !result.complete;
+		failed += !passes(&result);
 #ifdef RING_FAST
 		if (failed)
 			break;
