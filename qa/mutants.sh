@@ -38,7 +38,7 @@ pattern=${1-}
 top=$PWD
 mkdir -p build
 tree=$(mktemp -d "$top/build/mutants.XXXXXX") || exit 2
-trap 'rm -rf "$tree"' EXIT
+trap 'rm -rf "$tree" "$tree.odd" "$tree.tap"' EXIT
 
 # ---- the list
 
@@ -210,7 +210,28 @@ plan $(($(echo $tests | wc -w) + ${#names[@]}))
 for test in $tests; do
 	control "$test"
 done
-for ((i = 0; i < ${#names[@]}; i++)); do
+# The odd ones at the same time, in a tree of their own.
+cp -r "$tree" "$tree.odd"
+(
+	trap - EXIT
+	tree=$tree.odd
+	cd "$tree" || exit
+	for ((i = 1; i < ${#names[@]}; i += 2)); do
+		mutate "$i"
+	done
+) >"$tree.tap" &
+for ((i = 0; i < ${#names[@]}; i += 2)); do
 	mutate "$i"
 done
+wait
+while IFS= read -r line; do
+	case $line in
+	"ok "*\ "# SKIP "*)
+		line=${line#ok * - }
+		skip "${line%% # SKIP *}" "${line#* # SKIP }" ;;
+	"ok "*)		pass "${line#ok * - }" ;;
+	"not ok "*)	fail "${line#not ok * - }" ;;
+	*)		printf '%s\n' "$line" ;;
+	esac
+done <"$tree.tap"
 finish
