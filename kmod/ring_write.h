@@ -122,8 +122,8 @@ static __always_inline int kmmv_ring_cpu_write(struct kmmv_ring_cpu *rc,
 	/* ring_write:A pairs with ring_read:A: the event is there. */
 	smp_store_release(&page->data->commit, tail + 4 * words + 4);
 	WRITE_ONCE(rc->depth, 0);
-	if (likely(READ_ONCE(rc->tail) == page &&
-		   (u64)local64_read(&page->word) == after))
+	/* Nobody came since: not on this page, nor behind it, which closes it. */
+	if (likely((u64)local64_read(&page->word) == after))
 		return READ_ONCE(rc->waiting);
 	WRITE_ONCE(rc->depth, 1);
 	return kmmv_ring_cpu_commit(rc);

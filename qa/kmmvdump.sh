@@ -17,7 +17,8 @@ sim_pid='' ring_pid=''
 stop()
 {
 	[ -z "$sim_pid" ] || kill "$sim_pid"
-	[ -z "$ring_pid" ] || kill "$ring_pid"
+	# Of Check, whose handler for SIGTERM ends the whole process group.
+	[ -z "$ring_pid" ] || kill -KILL "$ring_pid"
 	rm -rf "$work"
 }
 trap stop EXIT

@@ -240,7 +240,7 @@ struct kmmv_ring_page {
 	__u64	first;
 	__u64	dropped;
 	__u64	commit;
-	__u8	data[];
+	__extension__ __u8 data[];
 };
 
 /**
