@@ -104,7 +104,9 @@ control()
 	if ! build "$1"; then
 		fail "unmutated, $1 builds" "$(tail -n 20 "$tree/build.log")"
 	elif ! run "$1"; then
-		fail "unmutated, $1 passes" "$(tail -n 20 "$tree/run.log")"
+		CK_VERBOSITY=normal run "$1"
+		fail "unmutated, $1 passes" "again, status $?:" \
+			"$(tail -n 20 "$tree/run.log")"
 	else
 		pass "unmutated, $1 passes"
 	fi
