@@ -43,7 +43,11 @@ struct plan {
 /* Tries that did not come to a result. */
 #define AGAIN	1
 
-/* The stamp in word, whole: the one such that is not older than base. */
+/*
+ * The stamp in word, whole: the one such that is not older than base. After 39
+ * hours without an event it may be one of 39 hours before; that only matters to a
+ * clock that goes back just then, which is believed.
+ */
 static u64 word_stamp(const struct kmmv_buffer_page *page, u64 word)
 {
 	u64 base = READ_ONCE(page->base);
