@@ -357,7 +357,9 @@ static void give(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
 	page->given_bytes += extent.bytes;
 	count(&reader->taken, extent.events);
 	count(&reader->taken_bytes, extent.bytes);
-	WRITE_ONCE(reader->seq, range->seq);
+	/* A page that is given again is behind where a consumer came before. */
+	if (range->seq > reader->seq)
+		WRITE_ONCE(reader->seq, range->seq);
 }
 
 /**

@@ -66,7 +66,7 @@
  *	the writers' side (struct kmmv_ring_writer)
  *	    W: counters; seq = store-release      at each page
  *	    R: load-acquire seq; counters         as they were at that page, or later
- *	the consumer's side (struct kmmv_ring_reader), likewise with its seq
+ *	the consumer's side (struct kmmv_ring_reader): no order among its words
  *
  * Each word of both sides is one aligned 64-bit value that never falls.
  */
@@ -196,7 +196,7 @@ struct kmmv_ring_writer {
 
 /**
  * struct kmmv_ring_reader - the consumer's side of a CPU
- * @seq: of the page that the consumer has come to, 0 before the first
+ * @seq: of the furthest page that a consumer has come to, 0 before the first
  * @taken: events given to a consumer, those given again included
  * @taken_bytes: likewise
  * @released: events that a consumer is done with
