@@ -119,16 +119,18 @@ static const struct vm_operations_struct area_vm_ops = {
 };
 
 /**
- * kmmv_area_mmap() - map the counters
- * @file: of the device
- * @vma: of whom
+ * kmmv_vma_init() - a mapping of pages that the kernel alone writes
+ * @vma: being made
+ * @pages: that there are to be mapped
+ * @ops: with a fault() that puts PFNs in
  *
+ * Context: of a file's mmap().
  * Return: 0; -EPERM for a mapping that could be written, executed or copied on
  * write; -EINVAL past the end.
  */
-int kmmv_area_mmap(struct file *file, struct vm_area_struct *vma)
+int kmmv_vma_init(struct vm_area_struct *vma, u64 pages,
+		  const struct vm_operations_struct *ops)
 {
-	u64 pages = kmmv_table.slots.geom.length >> PAGE_SHIFT;
 	u64 wanted = vma_pages(vma);
 
 	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
@@ -140,8 +142,21 @@ int kmmv_area_mmap(struct file *file, struct vm_area_struct *vma)
 
 	vm_flags_mod(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP,
 		     VM_MAYWRITE | VM_MAYEXEC);
-	vma->vm_ops = &area_vm_ops;
+	vma->vm_ops = ops;
 	return 0;
+}
+
+/**
+ * kmmv_area_mmap() - map the counters
+ * @file: of the device
+ * @vma: of whom
+ *
+ * Return: as kmmv_vma_init().
+ */
+int kmmv_area_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	return kmmv_vma_init(vma, kmmv_table.slots.geom.length >> PAGE_SHIFT,
+			     &area_vm_ops);
 }
 
 /**

@@ -25,6 +25,8 @@ void kmmv_area_exit(void);
 int kmmv_area_populate(unsigned int cpu);
 void kmmv_area_open(struct file *file);
 int kmmv_area_mmap(struct file *file, struct vm_area_struct *vma);
+int kmmv_vma_init(struct vm_area_struct *vma, u64 pages,
+		  const struct vm_operations_struct *ops);
 
 int kmmv_chardev_init(void);
 void kmmv_chardev_exit(void);

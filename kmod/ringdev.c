@@ -26,7 +26,6 @@
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 
-#include "kmmv_compat.h"
 #include "rings.h"
 
 #define FAULT_AROUND_PAGES	16
@@ -135,27 +134,12 @@ static const struct vm_operations_struct ring_vm_ops = {
 	.fault = ring_fault,
 };
 
-/*
- * -EPERM for a mapping that could be written, executed or copied on write;
- * -EINVAL past the end.
- */
 static int ring_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct kmmv_ring_file *rf = file->private_data;
-	u64 pages = rf->ring->header->length >> PAGE_SHIFT;
-	u64 wanted = vma_pages(vma);
 
-	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
-		return -EPERM;
-	if (!(vma->vm_flags & VM_MAYSHARE))
-		return -EPERM;
-	if (vma->vm_pgoff >= pages || wanted > pages - vma->vm_pgoff)
-		return -EINVAL;
-
-	vm_flags_mod(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP,
-		     VM_MAYWRITE | VM_MAYEXEC);
-	vma->vm_ops = &ring_vm_ops;
-	return 0;
+	return kmmv_vma_init(vma, rf->ring->header->length >> PAGE_SHIFT,
+			     &ring_vm_ops);
 }
 
 /* ---- files */
