@@ -12,6 +12,8 @@
  * both highs are equal. That is right for a word whose high half does not go
  * and come back within three loads, as <linux/kmmv.h> says.
  *
+ * KMMV_BEFORE_LOAD, a function of a test, is called before each access.
+ *
  * ThreadSanitizer knows loads and stores with an order and no fences. Under it
  * every load is an acquire and the barrier is empty, which orders the same.
  */
@@ -30,13 +32,19 @@
 #define KMMV_SPLIT64
 #endif
 
+#ifndef KMMV_BEFORE_LOAD
+#define KMMV_BEFORE_LOAD() ((void)0)
+#endif
+
 static inline uint32_t kmmv_load32(const uint32_t *kword)
 {
+	KMMV_BEFORE_LOAD();
 	return __atomic_load_n(kword, KMMV_RELAXED);
 }
 
 static inline uint32_t kmmv_load32_acquire(const uint32_t *kword)
 {
+	KMMV_BEFORE_LOAD();
 	return __atomic_load_n(kword, __ATOMIC_ACQUIRE);
 }
 
@@ -52,10 +60,13 @@ static inline uint64_t kmmv_load64_acquire(const uint64_t *kword)
 #endif
 	uint32_t high, low, again;
 
+	KMMV_BEFORE_LOAD();
 	again = __atomic_load_n(khigh, __ATOMIC_ACQUIRE);
 	do {
 		high = again;
+		KMMV_BEFORE_LOAD();
 		low = __atomic_load_n(klow, __ATOMIC_ACQUIRE);
+		KMMV_BEFORE_LOAD();
 		again = __atomic_load_n(khigh, __ATOMIC_ACQUIRE);
 	} while (high != again);
 	return (uint64_t)high << 32 | low;
@@ -68,11 +79,13 @@ static inline uint64_t kmmv_load64(const uint64_t *kword)
 #else
 static inline uint64_t kmmv_load64_acquire(const uint64_t *kword)
 {
+	KMMV_BEFORE_LOAD();
 	return __atomic_load_n(kword, __ATOMIC_ACQUIRE);
 }
 
 static inline uint64_t kmmv_load64(const uint64_t *kword)
 {
+	KMMV_BEFORE_LOAD();
 	return __atomic_load_n(kword, KMMV_RELAXED);
 }
 #endif

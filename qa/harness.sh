@@ -22,12 +22,19 @@ chmod +x "$dir/qa/style"
 # four builds and the style
 judged()
 {
-	local said status
+	local status
 
 	cat >"$dir/qa/one.sh"
 	said=$("$dir/qa/check" 2>&1)
 	status=$?
 	is "$1" "$(tail -n 1 <<<"$said"), status $status" "$2"
+}
+
+# shown ERE: and it said so, in few lines
+shown()
+{
+	like "and shown" "$said" "$1"
+	ok "in few lines" test "$(wc -l <<<"$said")" -lt 40
 }
 
 judged "a pass is counted" "7 passed, 0 failed, 0 skipped, status 0" <<'E'
@@ -40,6 +47,13 @@ judged "a failure is, whatever the status" \
 	"5 passed, 1 failed, 0 skipped, status 1" <<'E'
 printf '1..1\nnot ok 1 - b\n'
 E
+judged "a failure among many" "304 passed, 1 failed, 0 skipped, status 1" <<'E'
+echo 1..300
+for ((i = 1; i <= 150; i++)); do echo "ok $i - a"; done
+printf 'not ok 151 - b\n# because\n'
+for ((i = 152; i <= 300; i++)); do echo "ok $i - c"; done
+E
+shown '^    \| # because$'
 judged "so is a skip" "5 passed, 0 failed, 1 skipped, status 0" <<'E'
 printf '1..1\nok 1 - a # SKIP no such thing here\n'
 E
@@ -61,8 +75,9 @@ judged "too few tests are a failure" \
 printf '1..2\nok 1 - a\n'
 E
 judged "a bad end is a failure" "6 passed, 1 failed, 0 skipped, status 1" <<'E'
-printf '1..1\nok 1 - a\n'; kill -SEGV $$
+printf '1..1\nok 1 - a\n'; echo ouch >&2; kill -SEGV $$
 E
+shown '^    \| ouch$'
 judged "bailing out is a failure" "6 passed, 1 failed, 0 skipped, status 1" \
 	<<'E'
 printf '1..1\nok 1 - a\nBail out! no\n'

@@ -8,10 +8,9 @@
 /* The shim's headers come first, as they do for the core. */
 #include <kmmv_deps.h>
 
-#include <check.h>
-
 #include "names.h"
 #include "table.h"
+#include "quiet.h"
 
 /* Two changes, and the generation is past 2^64. */
 #define GENERATION_START	(ULONG_MAX - 2)

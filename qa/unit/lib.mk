@@ -25,6 +25,15 @@ endef
 $(foreach p,$(lib-programs),$(eval $(call lib-rule,$(p),)))
 $(foreach p,$(split-programs),$(eval $(call lib-rule,$(p),-DKMMV_SPLIT64)))
 
+# At each load a step of a writer, which loads.h is for.
+unit-programs += libsteps libsteps-split
+libsteps-sources := qa/unit/libsteps.c $(lib-sources)
+libsteps-cflags := $(lib-cflags) -include qa/unit/loads.h
+libsteps-variants := plain asan
+libsteps-split-sources := $(libsteps-sources)
+libsteps-split-cflags := $(libsteps-cflags) -DKMMV_SPLIT64
+libsteps-split-variants := plain asan
+
 # The library on the ring's portable core; libringcore.c includes that.
 unit-programs += libringlive
 libringlive-sources := qa/unit/libringcore.c $(lib-sources) qa/shim/shim.c \

@@ -6,7 +6,6 @@
 #ifndef LIBAREA_H
 #define LIBAREA_H
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,6 +19,7 @@
 #include <linux/kmmv.h>
 
 #include "libkmmv.h"
+#include "quiet.h"
 
 enum { PAGE = 4096, EPOCH = 77, PAIR_SIZE = 64 };
 

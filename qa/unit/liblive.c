@@ -186,7 +186,9 @@ START_TEST(counted)
 	for (cpu = 0; cpu < NR_CPUS; cpu++)
 		ck_assert_int_eq(pthread_create(&threads[cpu], NULL, counting,
 						(void *)cpu), 0);
-	for (round = 0; round < ROUNDS; round++) {
+	/* Until it surely was read while it was written, and values came. */
+	for (round = 0; round < ROUNDS || moved <= 10 || valid <= ROUNDS;
+	     round++) {
 		before = last[0];
 		valid += read_round(round % 4, sums, values, status);
 		check_round(round % 4, sums, values, status, last);
@@ -195,9 +197,8 @@ START_TEST(counted)
 	stop_now();
 	for (cpu = 0; cpu < NR_CPUS; cpu++)
 		pthread_join(threads[cpu], NULL);
-	/* It was read while it was written, and values came. */
-	ck_assert_int_gt(moved, 10);
-	ck_assert_int_gt(valid, is_atomic() ? ROUNDS * NR - 1 : ROUNDS);
+	if (is_atomic())
+		ck_assert_int_eq(valid, round * NR);
 }
 END_TEST
 
@@ -305,7 +306,7 @@ START_TEST(reused)
 
 	start(_i, NR);
 	ck_assert_int_eq(pthread_create(&thread, NULL, reusing, NULL), 0);
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < ROUNDS || changes <= 3; round++) {
 		check_owners(last, owners);
 		if (round % 4)
 			continue;
@@ -315,7 +316,6 @@ START_TEST(reused)
 	}
 	stop_now();
 	pthread_join(thread, NULL);
-	ck_assert_int_gt(changes, 3);
 	ck_assert_int_ge(kmmv_update(k), 0);
 	ck_assert_int_eq(kmmv_update(k), 0);
 	ck_assert_int_eq(check_owners(last, owners), 0);

@@ -2,12 +2,8 @@
 /*
  * Values at rest: sums, per CPU, all, whose they are, and copies of an area.
  */
-#include <signal.h>
-#include <sys/time.h>
-
 #include "libarea.h"
 #include "handle.h"
-#include "barrier.h"
 
 static struct area area;
 static struct kmmv *k;
@@ -126,40 +122,6 @@ START_TEST(pair_at_odds)
 	area_pair(&area, 1)->done++;
 	ck_assert_int_eq(kmmv_read_all(k, sums, status, 5), 4);
 	ck_assert_uint_eq(sums[1], area_small_sum(1));
-}
-END_TEST
-
-/* ---- one word, whose writer comes between any two instructions of a load */
-
-#define STEP	0x80000001ULL
-
-static uint64_t word;
-static volatile sig_atomic_t updates;
-
-static void update_word(int signal)
-{
-	(void)signal;
-	updates++;
-	__atomic_store_n(&word, (uint64_t)updates * STEP, __ATOMIC_RELAXED);
-}
-
-START_TEST(interrupted)
-{
-	const struct itimerval often = { { 0, 20 }, { 0, 20 } }, never = { 0 };
-	uint64_t value = 0, last;
-
-	area_small(&area, true);
-	signal(SIGALRM, update_word);
-	ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
-	while (updates < 4000) {
-		last = value;
-		value = _i ? kmmv_load64(&word) : kmmv_load64_acquire(&word);
-		if (value % STEP || value < last)
-			break;
-	}
-	ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
-	ck_assert_msg(value % STEP == 0, "%#" PRIx64 " is torn", value);
-	ck_assert_uint_ge(value, last);
 }
 END_TEST
 
@@ -390,7 +352,6 @@ int main(void)
 	tcase_add_loop_test(tcase, small, 0, 4);
 	tcase_add_loop_test(tcase, stale, 0, 4);
 	tcase_add_test(tcase, pair_at_odds);
-	tcase_add_loop_test(tcase, interrupted, 0, 2);
 	tcase_add_loop_test(tcase, all_ways, 0, NR_SIZES * 4);
 	tcase_add_loop_test(tcase, captured, 0, NR_SIZES * 4);
 	tcase_add_test(tcase, not_captured);

@@ -566,8 +566,8 @@ START_TEST(interrupted)
 			timer_settime(timer, 0, &never, NULL);
 		if (!kmmv_ring_next(ring, &record))
 			continue;
-		CHECK(record.lost == 0);
-		CHECK(record.sequence == n && record.time == n);
+		ck_assert(record.lost == 0);
+		ck_assert(record.sequence == n && record.time == n);
 		read_so_far = ++n;
 	}
 	timer_delete(timer);

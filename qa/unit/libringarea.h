@@ -15,13 +15,6 @@ enum {
 	RING_CPUS_MAX = 4,
 };
 
-/* Check's own tell the parent each time that they hold. */
-#define CHECK(condition)						\
-	do {								\
-		if (!(condition))					\
-			ck_abort_msg("%s", #condition);			\
-	} while (0)
-
 /* How a time difference is written. */
 enum ring_time { RING_AUTO, RING_EXTEND, RING_STAMP };
 
@@ -187,7 +180,7 @@ static inline void ring_begin(struct ring_area *a, uint32_t cpu, uint32_t id,
 
 static inline void ring_word(struct ring_writer *w, uint32_t word)
 {
-	CHECK(w->pos + 4 <= RING_ROOM);
+	ck_assert(w->pos + 4 <= RING_ROOM);
 	memcpy(w->page->data + w->pos, &word, 4);
 	w->pos += 4;
 }
@@ -226,7 +219,7 @@ static inline void ring_event(struct ring_writer *w, uint64_t time,
 	memcpy(&first, head, 4);
 	ring_word(w, first);
 	ring_word(w, instance);
-	CHECK(w->pos + whole - 8 <= RING_ROOM);
+	ck_assert(w->pos + whole - 8 <= RING_ROOM);
 	memset(w->page->data + w->pos, 0, whole - 8);
 	memcpy(w->page->data + w->pos, payload, size);
 	w->pos += whole - 8;

@@ -126,7 +126,7 @@ static uint32_t touch(const struct kmmv_record *record)
 
 	for (i = 0; i < record->size; i++)
 		sum += bytes[i];
-	CHECK(kmmv_field_text(&text, record, line, sizeof(line)) >= 0);
+	ck_assert(kmmv_field_text(&text, record, line, sizeof(line)) >= 0);
 	return sum;
 }
 
@@ -150,11 +150,11 @@ static void read_ring(struct kmmv_ring *r, bool consume)
 			ck_assert_int_ge(kmmv_ring_wait(r, 0), 0);
 			continue;
 		}
-		CHECK(record.cpu < 2);
+		ck_assert(record.cpu < 2);
 		touch(&record);
 		n++;
 		/* A page has room for so many, and there are so many pages. */
-		CHECK(n < 2 * 8 * PAGE / 12);
+		ck_assert(n < 2 * 8 * PAGE / 12);
 		kernel.nr_released = 0;
 	}
 	if (got < 0) {
@@ -239,8 +239,8 @@ START_TEST(bytes)
 			touch(&record);
 			found++;
 		}
-		CHECK(i < 24);
-		CHECK(cursor.pos <= cursor.end);
+		ck_assert(i < 24);
+		ck_assert(cursor.pos <= cursor.end);
 		free(words);
 	}
 	ck_assert_int_gt(found, 10000);

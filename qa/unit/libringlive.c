@@ -124,27 +124,27 @@ static void check_record(const struct kmmv_record *record)
 	uint32_t cpu = record->cpu, i, word;
 	uint64_t number;
 
-	CHECK(cpu < CPUS);
+	ck_assert(cpu < CPUS);
 	lost[cpu] += record->lost;
 	told[cpu] += record->dropped;
 	if (!record->type)
 		return;
-	CHECK(record->type == KMMV_EVENT_FIRST);
-	CHECK(record->instance == cpu);
+	ck_assert(record->type == KMMV_EVENT_FIRST);
+	ck_assert(record->instance == cpu);
 	memcpy(&number, record->payload, 8);
-	CHECK(record->sequence == number);
-	CHECK(record->incarnation == (uint16_t)number);
+	ck_assert(record->sequence == number);
+	ck_assert(record->incarnation == (uint16_t)number);
 	/* A snapshot reader begins where the ring does. */
 	if (ring->consumer || next[cpu])
-		CHECK(number == next[cpu] + record->lost);
+		ck_assert(number == next[cpu] + record->lost);
 	else
-		CHECK(record->lost == 0);
+		ck_assert(record->lost == 0);
 	next[cpu] = number + 1;
 	for (i = 2; i < record->size / 4 - 1; i++) {
 		memcpy(&word, (char *)record->payload + 4 * i, 4);
-		CHECK(word == (uint32_t)number * 2654435761U + i);
+		ck_assert(word == (uint32_t)number * 2654435761U + i);
 	}
-	CHECK(record->time >= last_time[cpu]);
+	ck_assert(record->time >= last_time[cpu]);
 	last_time[cpu] = record->time;
 }
 
@@ -159,7 +159,7 @@ static void read_all(bool consume, bool change)
 
 	for (;;) {
 		n = kmmv_ring_next(ring, &record);
-		CHECK(n >= 0);
+		ck_assert(n >= 0);
 		if (n) {
 			check_record(&record);
 			/* The next consumer goes on where this one was. */

@@ -2,10 +2,10 @@
 /*
  * Mirrors: nothing lost over a wrap, nothing ever shown to fall.
  */
-#include <check.h>
 #include <stdlib.h>
 
 #include "mirror.h"
+#include "quiet.h"
 
 #define W32	KMMV_MIRROR_WRAP32
 #define W64	KMMV_MIRROR_WRAP64
