@@ -1487,6 +1487,43 @@ static const struct config configs[] = {
 		.levels = 3, .outer = 1, .nested = 2,
 		.ops = BIT(TAKE), .nr_ops = 1, .preemptions = 3, .start = 100,
 	},
+	{
+		.name = "three levels, producer/consumer",
+		.ring_pages = 2, .room = 16, .consume = true,
+		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 1,
+		.levels = 3, .outer = 1, .nested = 2,
+		.ops = BIT(TAKE), .nr_ops = 1, .preemptions = 3, .start = 100,
+	},
+	{
+		.name = "three pages beside a consumer, overwrite",
+		.ring_pages = 3, .room = 16,
+		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 3,
+		.levels = 2, .outer = 2, .nested = 1,
+		.ops = TAKES, .nr_ops = 2, .start = 100,
+	},
+	{
+		.name = "three pages beside a consumer, producer/consumer",
+		.ring_pages = 3, .room = 16, .consume = true,
+		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 2,
+		.levels = 2, .outer = 2, .nested = 2,
+		.ops = TAKES, .nr_ops = 3, .start = 100,
+	},
+	{
+		.name = "three pages, times and discards, overwrite",
+		.ring_pages = 3, .room = 32,
+		.kinds = { { RESERVE, 0, LONG }, { DISCARD, 4, 1 } },
+		.nr_kinds = 2, .before = 4,
+		.levels = 2, .outer = 2, .nested = 2,
+		.ops = BIT(TAKE), .nr_ops = 1, .start = 100,
+	},
+	{
+		.name = "three pages, times and discards, producer/consumer",
+		.ring_pages = 3, .room = 32, .consume = true,
+		.kinds = { { RESERVE, 0, LONG }, { DISCARD, 4, 1 } },
+		.nr_kinds = 2, .before = 3,
+		.levels = 2, .outer = 2, .nested = 2,
+		.ops = BIT(TAKE), .nr_ops = 2, .start = 100,
+	},
 
 	/* Those of a long one. */
 	{
