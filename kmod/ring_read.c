@@ -440,7 +440,10 @@ int kmmv_ring_cpu_release(struct kmmv_ring_cpu *rc, u64 seq, u32 end)
 		page = queued_page(rc, i);
 		if (page->data->seq != seq)
 			continue;
-		if (end < page->done || end > page->given ||
+		if (end < page->done || end > page->given)
+			return -EINVAL;
+		/* What makes no sense ends where it was given to, and there only. */
+		if (end != page->given &&
 		    !extent_of(page->data, page->done, end, &extent))
 			return -EINVAL;
 		for (j = 0; j < i; j++)
@@ -515,10 +518,21 @@ static u64 fill_of(struct kmmv_ring_cpu *rc)
 	return here > gone ? here - gone : 0;
 }
 
+/*
+ * Half of the ring's pages were begun since the last one that was taken from:
+ * then there is enough to do, although padding is not in the fill.
+ */
+static bool half_begun(const struct kmmv_ring_cpu *rc)
+{
+	u64 begun = READ_ONCE(rc->writer->seq), taken = READ_ONCE(rc->reader->seq);
+
+	return begun > taken && begun - taken > rc->ring_pages / 2;
+}
+
 /**
  * kmmv_ring_cpu_ready() - would kmmv_ring_cpu_take() find something
  * @rc: the CPU's buffer
- * @watermark: at least so many bytes; 0 and 1: any
+ * @watermark: at least so many bytes, or half of the ring; 0 and 1: any
  *
  * Context: as the other consumer's functions.
  * Return: true if there is so much, or there is something and no telling how
@@ -531,7 +545,7 @@ bool kmmv_ring_cpu_ready(struct kmmv_ring_cpu *rc, u32 watermark)
 	u32 i;
 
 	if (watermark > 1)
-		return fill_of(rc) >= watermark;
+		return fill_of(rc) >= watermark || half_begun(rc);
 	for (i = rc->at; i < rc->queued; i++) {
 		page = queued_page(rc, i);
 		if (page->given < page_commit(page))
@@ -626,6 +640,30 @@ static u64 page_from(struct kmmv_ring_cpu *rc, u64 seq, u32 *id)
 }
 
 /*
+ * The first page behind the cursor's. Pages are many, and its link mostly leads
+ * there; whether it does, the number there says. What the writers' side does not
+ * say yet is not looked for: who begins a page tells those that wait later.
+ */
+static u64 page_behind(struct kmmv_ring_cpu *rc,
+		       const struct kmmv_ring_cursor *cursor, u32 *id)
+{
+	u64 next = cursor->seq + 1;
+	u32 here;
+
+	if (cursor->seq) {
+		if (READ_ONCE(rc->writer->seq) < next)
+			return 0;
+		here = kmmv_link_id(atomic64_read(&rc->pages[cursor->id].link));
+		/* ring_read:D pairs with ring:D: pages before it are complete. */
+		if (smp_load_acquire(&rc->pages[here].data->seq) == next) {
+			*id = here;
+			return next;
+		}
+	}
+	return page_from(rc, next, id);
+}
+
+/*
  * Copy the page if it has this number, and had it throughout. Return: where its
  * events end, or -ESTALE.
  */
@@ -711,7 +749,7 @@ int kmmv_ring_cpu_snapshot(struct kmmv_ring_cpu *rc,
 
 	for (tries = 0; tries < TRIES; tries++) {
 		/* If there is a later page, the copy of this one is whole. */
-		next = page_from(rc, cursor->seq + 1, &next_id);
+		next = page_behind(rc, cursor, &next_id);
 		/*
 		 * One between may have come where that had looked already. It
 		 * was there before the later one was.

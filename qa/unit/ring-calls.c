@@ -9,8 +9,11 @@
 /* The storm's interrupts come here; there are none in the other tests. */
 static void interrupt(void);
 
+static __thread unsigned int acquired;	/* loads so far */
+
 #undef READ_ONCE
 #undef WRITE_ONCE
+#undef smp_load_acquire
 #undef smp_store_release
 #undef local64_cmpxchg
 #define READ_ONCE(x)							\
@@ -21,6 +24,8 @@ static void interrupt(void);
 		interrupt();						\
 		__atomic_store_n(&(x), v_, __ATOMIC_RELAXED);		\
 	} while (0)
+#define smp_load_acquire(p)						\
+	(acquired++, __atomic_load_n(p, __ATOMIC_ACQUIRE))
 #define smp_store_release(p, v)						\
 	do {								\
 		__typeof__(*(p)) v_ = (v);				\
@@ -630,6 +635,69 @@ START_TEST(released_behind_a_time)
 }
 END_TEST
 
+/* Whoever wrote beyond its room: counted, given, released, and gone on from. */
+START_TEST(released_nonsense)
+{
+	ring_start(2, 0, _i);
+	event_write(1, 8);
+	event_write(2, 8);
+	event_write(3, 8);
+	memset(rc->pages[0].data->data + 20, 0, 8);
+	take(1);
+	ck_assert_uint_eq(rc->reader->anomalies, 1);
+	ck_assert_uint_eq(range.end, 60);
+	ck_assert_int_eq(kmmv_ring_cpu_release(rc, 1, 56), -EINVAL);
+	ck_assert_int_eq(kmmv_ring_cpu_release(rc, 1, 20), 0);
+	ck_assert_int_eq(kmmv_ring_cpu_release(rc, 1, 60), 0);
+	event_write(4, 8);
+	take(1);
+	range_is(8, (u32[]){ 4, 0 });
+	ck_assert_int_eq(kmmv_ring_cpu_release(rc, 1, range.end), 0);
+	take(0);
+}
+END_TEST
+
+/* Discarded events leave padding, which fills a ring and no watermark. */
+START_TEST(watermark_of_padding)
+{
+	struct kmmv_ring_entry outer, inner;
+	u32 most = 7 * ROOM / 2;
+
+	ring_start(8, 2, false);
+	ck_assert(!kmmv_ring_cpu_ready(rc, most));
+	while (!event_reserve(1, 2000, &outer)) {
+		event_reserve(2, 8, &inner);
+		kmmv_ring_cpu_commit(rc);
+		kmmv_ring_cpu_discard(rc, &outer);
+	}
+	stats_add_up();
+	ck_assert_uint_gt(stats.dropped[KMMV_DROP_FULL], 0);
+	ck_assert_uint_lt(stats.bytes.inside, most);
+	ck_assert(kmmv_ring_cpu_ready(rc, 1));
+	ck_assert(kmmv_ring_cpu_ready(rc, most));
+	while (kmmv_ring_cpu_take(rc, &range) > 0)
+		kmmv_ring_cpu_release_all(rc);
+	ck_assert(!kmmv_ring_cpu_ready(rc, most));
+	ck_assert(!kmmv_ring_cpu_ready(rc, 2));
+}
+END_TEST
+
+/* Whole events are counted in bytes, and half of the ring is as good. */
+START_TEST(watermark)
+{
+	u32 pages;
+
+	ring_start(8, 2, _i);
+	event_write(1, 4);
+	ck_assert(kmmv_ring_cpu_ready(rc, 16));
+	ck_assert(!kmmv_ring_cpu_ready(rc, 17));
+	for (pages = 0; !kmmv_ring_cpu_ready(rc, 7 * ROOM); pages++)
+		pages_write(1);
+	ck_assert_uint_ge(pages, 4);
+	ck_assert_uint_le(pages, 5);
+}
+END_TEST
+
 START_TEST(spare_pages)
 {
 	int i, spares = _i;
@@ -691,6 +759,37 @@ START_TEST(snapshots)
 	pages_write(1);
 	SNAPSHOT(1);
 	ck_assert_uint_ge(range.seq, 12);
+}
+END_TEST
+
+/* The next page costs the same in a ring of many pages as in one of few. */
+START_TEST(snapshots_of_many_pages)
+{
+	static struct {
+		struct kmmv_ring_page page;
+		u8 data[4096];
+	} copy;
+	struct kmmv_ring_cursor cursor = { 0 };
+	unsigned int page, before;
+
+	ring_start(1000, 3, true);
+	pages_write(1500);
+	SNAPSHOT(1);
+	for (page = 1; page < 600; page++) {
+		before = acquired;
+		SNAPSHOT(1);
+		ck_assert_uint_eq(range.lost, 0);
+		ck_assert_uint_le(acquired - before, 8);
+	}
+	while (kmmv_ring_cpu_snapshot(rc, &cursor, &copy.page, &range) == 1)
+		;
+	before = acquired;
+	SNAPSHOT(0);
+	ck_assert_uint_le(acquired - before, 8);
+	event_write(7, 4);
+	SNAPSHOT(1);
+	range_is(4, (u32[]){ 7, 0 });
+	ck_assert_uint_le(acquired - before, 16);
 }
 END_TEST
 
@@ -906,8 +1005,12 @@ int main(void)
 	tcase_add_test(tcase, released_in_part);
 	tcase_add_test(tcase, released_unseen);
 	tcase_add_test(tcase, released_behind_a_time);
+	tcase_add_loop_test(tcase, released_nonsense, 0, 2);
+	tcase_add_test(tcase, watermark_of_padding);
+	tcase_add_loop_test(tcase, watermark, 0, 2);
 	tcase_add_loop_test(tcase, spare_pages, 0, 4);
 	tcase_add_test(tcase, snapshots);
+	tcase_add_test(tcase, snapshots_of_many_pages);
 	tcase_add_test(tcase, memory);
 	tcase_add_loop_test(tcase, storm, 0, 3);
 	return run_suite("ring-calls", tcase);

@@ -410,7 +410,10 @@ struct kmmv_ring_block {
 #define KMMV_RING_IOC_CLAIM	_IO(KMMV_RING_IOC_MAGIC, 16)
 #define KMMV_RING_IOC_TAKE	_IOWR(KMMV_RING_IOC_MAGIC, 17, struct kmmv_ring_take)
 #define KMMV_RING_IOC_RELEASE	_IOW(KMMV_RING_IOC_MAGIC, 18, struct kmmv_ring_release)
-/* poll() is ready once a CPU has this many bytes to be taken; 1 at first. */
+/*
+ * poll() is ready once a CPU has this many bytes to be taken, or half of its
+ * pages; 1 at first.
+ */
 #define KMMV_RING_IOC_WATERMARK	_IOW(KMMV_RING_IOC_MAGIC, 19, __u32)
 #define KMMV_RING_IOC_STATS	_IOWR(KMMV_RING_IOC_MAGIC, 20, struct kmmv_ring_stats)
 #define KMMV_RING_IOC_CLOCK	_IOR(KMMV_RING_IOC_MAGIC, 21, struct kmmv_ring_clock)
