@@ -247,7 +247,7 @@ half()
 # both FUNCTION WHAT...: two at a time; the odd ones' results come at the end.
 both()
 {
-	local function=$1 line
+	local function=$1 other line
 
 	shift
 	(
@@ -255,8 +255,9 @@ both()
 		cd "$tree.odd" || exit
 		tree=$tree.odd half "$function" 1 "$@"
 	) >"$tree.tap" &
+	other=$!
 	half "$function" 0 "$@"
-	wait $!
+	wait "$other"
 	while IFS= read -r line; do
 		case $line in
 		"ok "*\ "# SKIP "*)
