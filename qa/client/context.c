@@ -85,6 +85,7 @@ static int nmi_comes(unsigned int type, struct pt_regs *regs)
 bool client_nmi_here(client_function function, void *argument)
 {
 	struct nmi_job *job = this_cpu_ptr(&nmi_job);
+	u64 begin = ktime_get_mono_fast_ns();
 	unsigned int spins;
 
 	job->function = function;
@@ -94,8 +95,13 @@ bool client_nmi_here(client_function function, void *argument)
 	WRITE_ONCE(job->wanted, true);
 	apic->send_IPI(smp_processor_id(), NMI_VECTOR);
 	for (spins = 0; READ_ONCE(job->wanted); spins++) {
-		if (spins > 100000000)
+		if (spins > 100000000) {
+			pr_err("kmmv_client: no NMI on CPU %d in %llu us, preempt_count %#x\n",
+			       smp_processor_id(),
+			       (ktime_get_mono_fast_ns() - begin) / 1000,
+			       preempt_count());
 			return false;
+		}
 		cpu_relax();
 	}
 	return true;
