@@ -8,6 +8,8 @@
 #include <linux/smp.h>
 
 #include "core.h"
+#include "instance.h"
+#include "metric.h"
 #include "rings.h"
 
 static void refuse(enum kmmv_refused why)
@@ -39,7 +41,7 @@ static bool is_own(int instance)
  */
 int perf_add(const char *name)
 {
-	return kmmv_table_add(&kmmv_table, KMMV_FAMILY_COUNTER, name, NULL);
+	return kmmv_instance_add(&kmmv_table, KMMV_FAMILY_COUNTER, name, NULL);
 }
 EXPORT_SYMBOL_GPL(perf_add);
 
@@ -58,7 +60,7 @@ void perf_del(int instance)
 	int err = -ENOENT;
 
 	if (!is_own(instance))
-		err = kmmv_table_del(&kmmv_table, instance);
+		err = kmmv_instance_del(&kmmv_table, instance);
 	if (err == -ENOENT)
 		refuse(KMMV_REFUSED_BAD_NUMBER);
 	else if (err)
@@ -80,7 +82,7 @@ int perf_forget(int instance)
 {
 	if (is_own(instance))
 		return -ENOENT;
-	return kmmv_table_forget(&kmmv_table, instance);
+	return kmmv_instance_forget(&kmmv_table, instance);
 }
 EXPORT_SYMBOL_GPL(perf_forget);
 
@@ -164,7 +166,7 @@ EXPORT_SYMBOL_GPL(perf_adjust);
  */
 int kmmv_register_family(const struct kmmv_family *family)
 {
-	return kmmv_table_family(&kmmv_table, family);
+	return kmmv_metric_add(&kmmv_table, family);
 }
 EXPORT_SYMBOL_GPL(kmmv_register_family);
 
@@ -178,7 +180,7 @@ EXPORT_SYMBOL_GPL(kmmv_register_family);
  */
 int kmmv_add(int family, const char *name)
 {
-	return kmmv_table_add(&kmmv_table, family, name, NULL);
+	return kmmv_instance_add(&kmmv_table, family, name, NULL);
 }
 EXPORT_SYMBOL_GPL(kmmv_add);
 
@@ -196,7 +198,7 @@ int kmmv_set_label(int instance, const char *key, const char *text)
 {
 	if (is_own(instance))
 		return -ENOENT;
-	return kmmv_table_label(&kmmv_table, instance, key, text);
+	return kmmv_instance_label(&kmmv_table, instance, key, text);
 }
 EXPORT_SYMBOL_GPL(kmmv_set_label);
 
@@ -212,7 +214,7 @@ int kmmv_get_slot(int instance, struct kmmv_slot *slot)
 {
 	if (is_own(instance))
 		return -ENOENT;
-	return kmmv_table_slot(&kmmv_table, instance, slot);
+	return kmmv_instance_slot(&kmmv_table, instance, slot);
 }
 EXPORT_SYMBOL_GPL(kmmv_get_slot);
 
@@ -227,7 +229,7 @@ EXPORT_SYMBOL_GPL(kmmv_get_slot);
 int kmmv_read(int instance, u64 *sum)
 {
 	struct kmmv_slot slot;
-	int err = kmmv_table_slot(&kmmv_table, instance, &slot);
+	int err = kmmv_instance_slot(&kmmv_table, instance, &slot);
 
 	if (err)
 		return err;

@@ -44,6 +44,23 @@ int kmmv_text_check(const char *text, size_t max)
 }
 
 /**
+ * kmmv_text_copy() - a copy with its NUL
+ * @to: where there is room for it; moved behind it
+ * @text: bytes up to NUL
+ *
+ * Return: the copy.
+ */
+char *kmmv_text_copy(char **to, const char *text)
+{
+	char *start = *to;
+	size_t size = strlen(text) + 1;
+
+	memcpy(start, text, size);
+	*to += size;
+	return start;
+}
+
+/**
  * kmmv_name_check() - letters, digits and '_', first a letter
  * @name: bytes up to NUL, or NULL
  * @max: greatest length

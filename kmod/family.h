@@ -5,6 +5,7 @@
 #include <kmmv_deps.h>
 
 int kmmv_text_check(const char *text, size_t max);
+char *kmmv_text_copy(char **to, const char *text);
 int kmmv_name_check(const char *name, size_t max, bool dots);
 int kmmv_units_check(const char *units);
 int kmmv_family_check(const struct kmmv_family *family);

@@ -8,6 +8,7 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 
+#include "follow.h"
 #include "rings.h"
 
 #define FOLLOWERS_MAX	255
@@ -75,7 +76,7 @@ int kmmv_ring_trace(struct kmmv_ring *ring, int instance)
 	if (ring)
 		index = follower_get(ring);
 	if (index >= 0)
-		index = kmmv_table_follow(&kmmv_table, instance, index);
+		index = kmmv_follow_set(&kmmv_table, instance, index);
 	mutex_unlock(&follow_lock);
 	return index;
 }
@@ -94,8 +95,7 @@ int kmmv_hit_unfollow(struct kmmv_ring *ring, int instance)
 
 	mutex_lock(&follow_lock);
 	if (ring->follower)
-		err = kmmv_table_unfollow(&kmmv_table, instance,
-					  ring->follower);
+		err = kmmv_follow_clear(&kmmv_table, instance, ring->follower);
 	mutex_unlock(&follow_lock);
 	return err;
 }
@@ -116,8 +116,7 @@ ssize_t kmmv_hit_list(struct kmmv_ring *ring, char *text, size_t size)
 	mutex_lock(&follow_lock);
 	if (ring->follower)
 		while (n + 12 < size &&
-		       kmmv_table_followed(&kmmv_table, ring->follower,
-					   &number))
+		       kmmv_follow_next(&kmmv_table, ring->follower, &number))
 			n += scnprintf(text + n, size - n, "%u\n", number++);
 	mutex_unlock(&follow_lock);
 	return n;
@@ -135,10 +134,8 @@ void kmmv_hit_end(struct kmmv_ring *ring)
 
 	mutex_lock(&follow_lock);
 	if (ring->follower) {
-		while (kmmv_table_followed(&kmmv_table, ring->follower,
-					   &number))
-			kmmv_table_unfollow(&kmmv_table, number,
-					    ring->follower);
+		while (kmmv_follow_next(&kmmv_table, ring->follower, &number))
+			kmmv_follow_clear(&kmmv_table, number, ring->follower);
 		WRITE_ONCE(followers[ring->follower], NULL);
 		ring->follower = 0;
 		/* No update is between finding the index and its event. */

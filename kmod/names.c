@@ -10,6 +10,9 @@
  */
 #include <kmmv_deps.h>
 #include "event.h"
+#include "instance.h"
+#include "kind.h"
+#include "metric.h"
 #include "names.h"
 
 static const char *const semantics_names[] = {

@@ -15,6 +15,7 @@
 #include <linux/module.h>
 #include <linux/preempt.h>
 
+#include "kind.h"
 #include "ring_write.h"
 #include "rings.h"
 
@@ -241,7 +242,7 @@ EXPORT_SYMBOL_GPL(kmmv_ring_mark);
  */
 int kmmv_ring_register_type(const struct kmmv_event_type *type)
 {
-	return kmmv_table_type(&kmmv_table, type);
+	return kmmv_kind_add(&kmmv_table, type);
 }
 EXPORT_SYMBOL_GPL(kmmv_ring_register_type);
 

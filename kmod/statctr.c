@@ -6,6 +6,7 @@
 #include <kmmv_deps.h>
 #include <linux/statctr.h>
 
+#include "instance.h"
 #include "table.h"
 
 #ifdef CONFIG_SMP
@@ -146,7 +147,7 @@ int statctr_init_named(statctr_t *stctr, int family, const char *name,
 	bool is_new;
 	int number;
 
-	number = kmmv_table_add(&kmmv_table, family, name, &is_new);
+	number = kmmv_instance_add(&kmmv_table, family, name, &is_new);
 	if (number < 0)
 		return number;
 	slot = kmmv_slots_slot(&kmmv_table.slots, number);

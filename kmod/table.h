@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table: families, instances, their numbers, and the header that readers
- * map.
+ * The table: families (metric.h), types of events (kind.h), instances
+ * (instance.h), their numbers (slots.h), and the header that readers map.
  *
  * Memory ordering (labels in table.c; the other side is in lib/update.c):
  *
@@ -15,11 +15,8 @@
 #define KMMV_TABLE_H
 
 #include <kmmv_deps.h>
-#include <linux/kmmv_ring.h>
 #include "slots.h"
 
-#define KMMV_FAMILIES_MAX	4096
-#define KMMV_TYPES_MAX		1024
 #define KMMV_TEXT_MAX		(3 * KMMV_LINE_MAX)
 
 enum kmmv_record_kind {
@@ -27,12 +24,6 @@ enum kmmv_record_kind {
 	KMMV_RECORD_INSTANCE,
 	KMMV_RECORD_TYPE,
 	KMMV_RECORD_CURSOR,
-};
-
-enum kmmv_instance_state {
-	KMMV_STATE_ACTIVE,
-	KMMV_STATE_INACTIVE,	/* nobody counts; the number stays bound */
-	KMMV_STATE_FREE,	/* forgotten; the number may be given out again */
 };
 
 /**
@@ -43,54 +34,6 @@ enum kmmv_instance_state {
 struct kmmv_record {
 	struct list_head	link;
 	enum kmmv_record_kind	kind;
-};
-
-/**
- * struct kmmv_metric - a registered family
- * @record: in the list of changes, for ever at its place
- * @id: index in kmmv_table.families
- * @desc: what was registered; its strings follow the structure
- */
-struct kmmv_metric {
-	struct kmmv_record	record;
-	u32			id;
-	struct kmmv_family	desc;
-};
-
-/**
- * struct kmmv_kind - a registered type of events
- * @record: in the list of changes, for ever at its place
- * @id: number of the type
- * @desc: what was registered; its strings follow @fields
- * @fields: of the payload
- */
-struct kmmv_kind {
-	struct kmmv_record	record;
-	u32			id;
-	struct kmmv_event_type	desc;
-	struct kmmv_field	fields[];
-};
-
-/**
- * struct kmmv_instance - a number's last identity
- * @record: in the list of changes
- * @hash: in kmmv_table.buckets, unless free
- * @number: the slot
- * @family: id of the family
- * @refs: kmmv_table_add() less kmmv_table_del()
- * @state: 0 references are inactive
- * @label: "key=KEY text=TEXT" as the names stream has it, or NULL
- * @name: the rest of the identity
- */
-struct kmmv_instance {
-	struct kmmv_record	record;
-	struct hlist_node	hash;
-	u32			number;
-	u32			family;
-	u32			refs;
-	enum kmmv_instance_state state;
-	char			*label;
-	char			name[];
 };
 
 /**
@@ -139,21 +82,9 @@ int kmmv_table_init(struct kmmv_table *table, const struct kmmv_geom *geom,
 		    u64 epoch, unsigned long generation);
 void kmmv_table_fini(struct kmmv_table *table);
 
-int kmmv_table_family(struct kmmv_table *table,
-		      const struct kmmv_family *family);
-int kmmv_table_type(struct kmmv_table *table,
-		    const struct kmmv_event_type *type);
-int kmmv_table_add(struct kmmv_table *table, int family, const char *name,
-		   bool *is_new);
-int kmmv_table_del(struct kmmv_table *table, int number);
-int kmmv_table_forget(struct kmmv_table *table, int number);
-int kmmv_table_label(struct kmmv_table *table, int number, const char *key,
-		     const char *text);
-int kmmv_table_slot(struct kmmv_table *table, int number,
-		    struct kmmv_slot *slot);
-int kmmv_table_follow(struct kmmv_table *table, int number, u8 index);
-int kmmv_table_unfollow(struct kmmv_table *table, int number, u8 index);
-bool kmmv_table_followed(struct kmmv_table *table, u8 index, u32 *number);
+void kmmv_table_change_begin(struct kmmv_table *table);
+void kmmv_table_change_end(struct kmmv_table *table);
+
 int kmmv_table_get_unnamed(struct kmmv_table *table, u32 count, u32 *number);
 int kmmv_table_put(struct kmmv_table *table, struct kmmv_slot slot);
 int kmmv_table_populate(struct kmmv_table *table, int cpu);

@@ -77,7 +77,7 @@ fi
 
 broken "sees an access without a label" kmod/slots.c \
 	's/slots:A pairs with/this pairs with/' 'smp_store_release without a label'
-broken "sees a barrier that is new" kmod/table.c \
+broken "sees a barrier that is new" kmod/instance.c \
 	'/^static void record_changed/,/^}/s/^{/{\n\tsmp_wmb();/' \
 	'smp_wmb without a label'
 broken "sees an atomic with an order" kmod/api.c \

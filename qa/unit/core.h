@@ -8,6 +8,10 @@
 /* The shim's headers come first, as they do for the core. */
 #include <kmmv_deps.h>
 
+#include "follow.h"
+#include "instance.h"
+#include "kind.h"
+#include "metric.h"
 #include "names.h"
 #include "table.h"
 #include "quiet.h"

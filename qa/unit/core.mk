@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The portable core, natively; also without 64-bit atomicity, and with the
 # other allocator.
-core-sources := kmod/geom.c kmod/slots.c kmod/table.c kmod/family.c \
-	kmod/event.c kmod/names.c qa/shim/shim.c
+core-sources := kmod/geom.c kmod/slots.c kmod/table.c kmod/metric.c \
+	kmod/kind.c kmod/instance.c kmod/follow.c kmod/family.c kmod/event.c \
+	kmod/names.c qa/shim/shim.c
 # The kernel compares int with u32 and leaves parameters unused.
 # ThreadSanitizer does not see the one fence, which is a litmus test's.
 core-cflags := -Iqa/shim -Ikmod -Ikmod/include -Wno-sign-compare \

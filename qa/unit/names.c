@@ -10,7 +10,7 @@ static int family;
 static void start(void)
 {
 	table_start(1030);
-	family = kmmv_table_family(&table, &family_a);
+	family = kmmv_metric_add(&table, &family_a);
 }
 
 static struct kmmv_cursor cursor;
@@ -32,11 +32,11 @@ static const char *read_on(size_t step)
 
 START_TEST(whole_stream)
 {
-	int a = kmmv_table_add(&table, family, "a b\\c", NULL);
-	int b = kmmv_table_add(&table, family, "b", NULL);
+	int a = kmmv_instance_add(&table, family, "a b\\c", NULL);
+	int b = kmmv_instance_add(&table, family, "b", NULL);
 
-	kmmv_table_label(&table, a, "action", "eth0");
-	kmmv_table_del(&table, b);
+	kmmv_instance_label(&table, a, "action", "eth0");
+	kmmv_instance_del(&table, b);
 	ck_assert_str_eq(
 		table_names(),
 		"kmmv abi=1.0 epoch=77\n"
@@ -72,8 +72,8 @@ START_TEST(types_of_events)
 
 	kmmv_cursor_init(&cursor, &table);
 	read_on(4096);
-	kmmv_table_type(&table, &type);
-	kmmv_table_type(&table, &bare);
+	kmmv_kind_add(&table, &type);
+	kmmv_kind_add(&table, &bare);
 	ck_assert(kmmv_cursor_ready(&cursor));
 	ck_assert_str_eq(
 		read_on(3),
@@ -88,7 +88,7 @@ START_TEST(types_of_events)
 		"about id=17 text=Tick\n"
 		"end 0\n");
 	/* Once more changes nothing. */
-	kmmv_table_type(&table, &type);
+	kmmv_kind_add(&table, &type);
 	ck_assert(!kmmv_cursor_ready(&cursor));
 	kmmv_cursor_fini(&cursor);
 }
@@ -98,8 +98,8 @@ START_TEST(only_what_changed)
 {
 	int a, b;
 
-	a = kmmv_table_add(&table, family, "a", NULL);
-	b = kmmv_table_add(&table, family, "b", NULL);
+	a = kmmv_instance_add(&table, family, "a", NULL);
+	b = kmmv_instance_add(&table, family, "b", NULL);
 	kmmv_cursor_init(&cursor, &table);
 	ck_assert(kmmv_cursor_ready(&cursor));
 	ck_assert_str_eq(strstr(read_on(4096), "end"), "end 0\n");
@@ -107,13 +107,13 @@ START_TEST(only_what_changed)
 	ck_assert_str_eq(read_on(4096), "");
 
 	/* A second reference changes nothing that anybody is told. */
-	kmmv_table_add(&table, family, "a", NULL);
+	kmmv_instance_add(&table, family, "a", NULL);
 	ck_assert(!kmmv_cursor_ready(&cursor));
 
 	/* Changed twice, given once, as it is now. */
-	kmmv_table_del(&table, b);
+	kmmv_instance_del(&table, b);
 	ck_assert(kmmv_cursor_ready(&cursor));
-	kmmv_table_forget(&table, b);
+	kmmv_instance_forget(&table, b);
 	ck_assert_str_eq(read_on(4096),
 			 "instance number=1 family=0 incarnation=1 state=free name=\n"
 			 "end 2\n");
@@ -124,16 +124,16 @@ START_TEST(only_what_changed)
 	ck_assert_str_eq(read_on(4096), "end 3\n");
 
 	/* Each kind of change by itself. */
-	a = kmmv_table_add(&table, family, "c", NULL);
+	a = kmmv_instance_add(&table, family, "c", NULL);
 	read_on(4096);
-	kmmv_table_label(&table, a, "k", "t");
+	kmmv_instance_label(&table, a, "k", "t");
 	ck_assert_str_eq(read_on(4096),
 			 "instance number=1 family=0 incarnation=1 state=active name=c\n"
 			 "label number=1 incarnation=1 key=k text=t\n"
 			 "end 5\n");
-	kmmv_table_del(&table, a);
+	kmmv_instance_del(&table, a);
 	read_on(4096);
-	kmmv_table_forget(&table, a);
+	kmmv_instance_forget(&table, a);
 	ck_assert_str_eq(read_on(4096),
 			 "instance number=1 family=0 incarnation=2 state=free name=\n"
 			 "end 7\n");
@@ -143,10 +143,10 @@ START_TEST(only_what_changed)
 		char name[16];
 
 		snprintf(name, sizeof(name), "n%d", a);
-		kmmv_table_add(&table, family, name, NULL);
+		kmmv_instance_add(&table, family, name, NULL);
 	}
-	kmmv_table_add(&table, family, "new", NULL);
-	kmmv_table_add(&table, family, "newer", NULL);
+	kmmv_instance_add(&table, family, "new", NULL);
+	kmmv_instance_add(&table, family, "newer", NULL);
 	ck_assert_ptr_null(strstr(table_names(), "state=free"));
 	kmmv_cursor_fini(&cursor);
 }
@@ -157,8 +157,9 @@ START_TEST(any_step_gives_the_same)
 	static const size_t steps[] = { 1, 2, 7, 64, 255, 4096 };
 	char whole[8192];
 
-	kmmv_table_add(&table, family, "a", NULL);
-	kmmv_table_label(&table, kmmv_table_add(&table, family, "b", NULL), "k", "t");
+	kmmv_instance_add(&table, family, "a", NULL);
+	kmmv_instance_label(
+		&table, kmmv_instance_add(&table, family, "b", NULL), "k", "t");
 	strcpy(whole, table_names());
 	kmmv_cursor_init(&cursor, &table);
 	ck_assert_str_eq(read_on(steps[_i]), whole);
@@ -172,16 +173,16 @@ END_TEST
 START_TEST(change_within_a_line)
 {
 	char part[64];
-	int a = kmmv_table_add(&table, family, "a", NULL);
+	int a = kmmv_instance_add(&table, family, "a", NULL);
 	ssize_t n;
 
 	kmmv_cursor_init(&cursor, &table);
 	read_on(4096);
-	kmmv_table_del(&table, a);
+	kmmv_instance_del(&table, a);
 	n = kmmv_cursor_read(&cursor, part, 10);
 	ck_assert_int_eq(n, 10);
 	ck_assert(kmmv_cursor_ready(&cursor));
-	kmmv_table_add(&table, family, "a", NULL);
+	kmmv_instance_add(&table, family, "a", NULL);
 	ck_assert_str_eq(read_on(4096),
 			 "umber=0 family=0 incarnation=0 state=inactive name=a\n"
 			 "instance number=0 family=0 incarnation=0 state=active name=a\n"
@@ -220,7 +221,7 @@ START_TEST(no_memory_for_the_rest)
 {
 	char part[64];
 
-	kmmv_table_add(&table, family, "a", NULL);
+	kmmv_instance_add(&table, family, "a", NULL);
 	kmmv_cursor_init(&cursor, &table);
 	ck_assert_int_eq(kmmv_cursor_read(&cursor, part, 22), 22);
 	shim_fail_in = 1;
@@ -240,10 +241,10 @@ START_TEST(readers_do_not_meet)
 
 	for (i = 0; i < 3; i++)
 		kmmv_cursor_init(&other[i], &table);
-	kmmv_table_add(&table, family, "a", NULL);
+	kmmv_instance_add(&table, family, "a", NULL);
 	kmmv_cursor_init(&cursor, &table);
 	read_on(1);
-	kmmv_table_add(&table, family, "b", NULL);
+	kmmv_instance_add(&table, family, "b", NULL);
 	for (i = 0; i < 3; i++) {
 		ssize_t n = kmmv_cursor_read(&other[i], text, sizeof(text) - 1);
 
@@ -272,10 +273,11 @@ START_TEST(longest_lines)
 	help[KMMV_HELP_MAX] = '\0';
 	memset(name, '\\', KMMV_NAME_MAX);
 	name[KMMV_NAME_MAX] = '\0';
-	a = kmmv_table_add(&table, kmmv_table_family(&table, &longest), name,
-			   NULL);
-	ck_assert_int_eq(kmmv_table_label(&table, a, "k",
-					  help + KMMV_HELP_MAX - 127), 0);
+	a = kmmv_instance_add(&table, kmmv_metric_add(&table, &longest), name,
+			      NULL);
+	ck_assert_int_eq(kmmv_instance_label(&table, a, "k",
+					     help + KMMV_HELP_MAX - 127),
+			 0);
 	for (line = table_names(); *line; line = end + 1) {
 		end = strchr(line, '\n');
 		ck_assert_int_le(end + 1 - line, KMMV_LINE_MAX);

@@ -33,11 +33,11 @@ static void start(void)
 	for (i = 0; i < CONTEXTS; i++)
 		atomic_store(&published[i], 0);
 	growing = false;
-	family = kmmv_table_family(&table, &family_a);
-	kmmv_table_add(&table, family, "zero", NULL);
-	kmmv_table_add(&table, family, "one", NULL);
-	kmmv_table_add(&table, family, "two", NULL);
-	shared = kmmv_table_add(&table, family, "shared", NULL);
+	family = kmmv_metric_add(&table, &family_a);
+	kmmv_instance_add(&table, family, "zero", NULL);
+	kmmv_instance_add(&table, family, "one", NULL);
+	kmmv_instance_add(&table, family, "two", NULL);
+	shared = kmmv_instance_add(&table, family, "shared", NULL);
 	atomic_store(&done, false);
 }
 
@@ -97,7 +97,7 @@ static void *owner(void *argument)
 	for (life = 0; life < LIVES; life++) {
 		id = life * CONTEXTS + self + 1;
 		snprintf(name, sizeof(name), "o%u", id);
-		number = kmmv_table_add(&table, family, name, NULL);
+		number = kmmv_instance_add(&table, family, name, NULL);
 		if (number < 0)
 			abort();
 		inc = kmmv_slots_incarnation(&table.slots, number);
@@ -105,8 +105,8 @@ static void *owner(void *argument)
 		atomic_store(&published[self], pack(number, inc, id));
 		for (i = 0; i < LIFE; i++)
 			kmmv_slots_add(&table.slots, number, 1);
-		if (kmmv_table_del(&table, number) ||
-		    kmmv_table_forget(&table, number))
+		if (kmmv_instance_del(&table, number) ||
+		    kmmv_instance_forget(&table, number))
 			abort();
 	}
 	return NULL;
@@ -253,13 +253,13 @@ static void *follower(void *argument)
 		index = i % 3;
 		if (index)
 			WRITE_ONCE(who[index], index);
-		if (kmmv_table_follow(&table, shared, index))
+		if (kmmv_follow_set(&table, shared, index))
 			abort();
 		snprintf(name, sizeof(name), "f%d", i);
 		if (table.slots.nr < CAPACITY &&
-		    kmmv_table_add(&table, family, name, NULL) < 0)
+		    kmmv_instance_add(&table, family, name, NULL) < 0)
 			abort();
-		if (kmmv_table_unfollow(&table, shared, 3) != -ENOENT)
+		if (kmmv_follow_clear(&table, shared, 3) != -ENOENT)
 			abort();
 	}
 	return NULL;
@@ -274,8 +274,8 @@ START_TEST(nothing_lost_when_followed)
 	together(followed_updater);
 	pthread_join(thread, NULL);
 	ck_assert_uint_eq(sum(shared), (u64)CONTEXTS * UPDATES);
-	kmmv_table_follow(&table, shared, 0);
-	ck_assert(!kmmv_table_followed(&table, 1, &n));
+	kmmv_follow_set(&table, shared, 0);
+	ck_assert(!kmmv_follow_next(&table, 1, &n));
 	/* All that came meanwhile count without more ado. */
 	for (n = TAKEN; n < table.slots.nr; n++)
 		ck_assert(kmmv_slots_add(&table.slots, n, 1));
@@ -302,7 +302,7 @@ static void *grower(void *argument)
 	shim_cpu = context_cpu[self];
 	for (i = 0; i < 99; i++) {
 		snprintf(name, sizeof(name), "g%ld.%d", self, i);
-		n = kmmv_table_add(&table, family, name, NULL);
+		n = kmmv_instance_add(&table, family, name, NULL);
 		if (n < 0 || !kmmv_slots_add(&table.slots, n, 7))
 			abort();
 	}
@@ -354,7 +354,8 @@ START_TEST(counters_lie_where_the_header_says)
 
 	for (i = TAKEN; i < CAPACITY; i++) {
 		snprintf(name, sizeof(name), "n%u", i);
-		ck_assert_int_eq(kmmv_table_add(&table, family, name, NULL), i);
+		ck_assert_int_eq(kmmv_instance_add(&table, family, name, NULL),
+				 i);
 	}
 	for (i = 0; i < CAPACITY; i++) {
 		u32 at = geom->counter_offset + i * 8;

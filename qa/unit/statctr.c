@@ -19,12 +19,12 @@ static void start(void)
 	int i;
 
 	table_start(CAPACITY);
-	family = kmmv_table_family(&table, &family_a);
+	family = kmmv_metric_add(&table, &family_a);
 	for (i = 0; i < KMMV_RESERVED; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "own%d", i);
-		kmmv_table_add(&table, family, name, NULL);
+		kmmv_instance_add(&table, family, name, NULL);
 	}
 	shim_cpu = 0;
 }
@@ -230,7 +230,7 @@ START_TEST(slots_are_used_again)
 	/* All of them, in one row, and not one more. */
 	ck_assert_int_eq(statctr_ninit(c, CAPACITY - KMMV_RESERVED, 0), 0);
 	ck_assert_int_eq(statctr_init(&one, 0), -ENOSPC);
-	ck_assert_int_eq(kmmv_table_add(&table, family, "x", NULL), -ENOSPC);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "x", NULL), -ENOSPC);
 	ck_assert_ptr_null(pcpu_ctr_alloc(GFP_KERNEL));
 	ck_assert_uint_eq(table.header->slots_free, 0);
 	statctr_cleanup(&c[4]);

@@ -141,11 +141,11 @@ static u64 count, last_count;
 static void start(void)
 {
 	table_start(600);
-	family = kmmv_table_family(&table, &family_a);
-	kmmv_table_add(&table, family, "zero", NULL);
-	kmmv_table_add(&table, family, "one", NULL);
-	kmmv_table_add(&table, family, "two", NULL);
-	number = kmmv_table_add(&table, family, "a", NULL);
+	family = kmmv_metric_add(&table, &family_a);
+	kmmv_instance_add(&table, family, "zero", NULL);
+	kmmv_instance_add(&table, family, "one", NULL);
+	kmmv_instance_add(&table, family, "two", NULL);
+	number = kmmv_instance_add(&table, family, "a", NULL);
 	shim_cpu = 0;
 	last_count = 0;
 }
@@ -202,8 +202,8 @@ static unsigned int seen;
 
 static void grow_twice(void)
 {
-	kmmv_table_add(&table, family, "b", NULL);
-	kmmv_table_add(&table, family, "c", NULL);
+	kmmv_instance_add(&table, family, "b", NULL);
+	kmmv_instance_add(&table, family, "c", NULL);
 }
 
 static void read_table(void)
@@ -264,8 +264,9 @@ END_TEST
 
 static void change_owner(void)
 {
-	ck_assert_int_eq(kmmv_table_forget(&table, number), 0);
-	ck_assert_int_eq(kmmv_table_add(&table, family, "next", NULL), number);
+	ck_assert_int_eq(kmmv_instance_forget(&table, number), 0);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "next", NULL),
+			 number);
 	kmmv_slots_add(&table.slots, number, 5 * BOTH_HALVES);
 }
 
@@ -287,11 +288,12 @@ START_TEST(no_value_is_the_next_owners)
 
 	for (i = table.slots.nr; i < 600; i++) {
 		snprintf(name, sizeof(name), "n%d", i);
-		ck_assert_int_eq(kmmv_table_add(&table, family, name, NULL), i);
+		ck_assert_int_eq(kmmv_instance_add(&table, family, name, NULL),
+				 i);
 	}
 	count = 7 * BOTH_HALVES;
 	kmmv_slots_add(&table.slots, number, count);
-	ck_assert_int_eq(kmmv_table_del(&table, number), 0);
+	ck_assert_int_eq(kmmv_instance_del(&table, number), 0);
 	incarnation = kmmv_slots_incarnation(&table.slots, number);
 	seen = 0;
 	note(change_owner);

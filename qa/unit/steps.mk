@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # steps.c includes slots.c and table.c, so that it sees their loads and stores.
 # One thread: ThreadSanitizer has nothing to say.
-steps-sources := qa/unit/steps.c kmod/geom.c kmod/family.c kmod/event.c kmod/names.c \
-	kmod/pcpu_fixed.c qa/shim/shim.c
+steps-sources := qa/unit/steps.c \
+	$(filter-out kmod/slots.c kmod/table.c,$(core-sources)) kmod/pcpu_fixed.c
 steps-cflags = $(core-cflags)
 steps-variants := plain asan
 steps-pair-sources := $(subst steps.c,steps-pair.c,$(steps-sources))

@@ -14,7 +14,7 @@ static void start(void)
 {
 	memset(long_name, 'x', sizeof(long_name) - 1);
 	table_start(1030);
-	family = kmmv_table_family(&table, &family_a);
+	family = kmmv_metric_add(&table, &family_a);
 	ck_assert_int_eq(family, 0);
 }
 
@@ -43,10 +43,10 @@ START_TEST(names_refused)
 	unsigned long generation = table.generation;
 
 	ck_assert_uint_eq(ARRAY_SIZE(row), 7);
-	ck_assert_int_eq(kmmv_table_add(&table, family, row[_i].name, NULL),
+	ck_assert_int_eq(kmmv_instance_add(&table, family, row[_i].name, NULL),
 			 row[_i].err);
-	ck_assert_int_eq(kmmv_table_add(&table, 1, "x", NULL), -ENOENT);
-	ck_assert_int_eq(kmmv_table_add(&table, -1, "x", NULL), -ENOENT);
+	ck_assert_int_eq(kmmv_instance_add(&table, 1, "x", NULL), -ENOENT);
+	ck_assert_int_eq(kmmv_instance_add(&table, -1, "x", NULL), -ENOENT);
 	ck_assert_uint_eq(table.generation, generation);
 	ck_assert_uint_eq(table.slots.nr, 0);
 }
@@ -61,8 +61,8 @@ START_TEST(names_taken)
 	char line[1024];
 
 	ck_assert_uint_eq(ARRAY_SIZE(row), 8);
-	ck_assert_int_eq(kmmv_table_add(&table, family, row[_i], NULL), 0);
-	ck_assert_int_eq(kmmv_table_add(&table, family, row[_i], NULL), 0);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, row[_i], NULL), 0);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, row[_i], NULL), 0);
 	snprintf(line, sizeof(line), "state=active name=%s\n",
 		 _i == 3 ? "back\\\\slash" : row[_i]);
 	ck_assert_ptr_nonnull(strstr(table_names(), line));
@@ -110,9 +110,8 @@ START_TEST(families_refused)
 	unsigned long generation = table.generation;
 
 	ck_assert_uint_eq(ARRAY_SIZE(row), 28);
-	ck_assert_int_eq(kmmv_table_family(&table, &row[_i].family),
-			 row[_i].err);
-	ck_assert_int_eq(kmmv_table_family(&table, NULL), -EINVAL);
+	ck_assert_int_eq(kmmv_metric_add(&table, &row[_i].family), row[_i].err);
+	ck_assert_int_eq(kmmv_metric_add(&table, NULL), -EINVAL);
 	ck_assert_uint_eq(table.generation, generation);
 	ck_assert_uint_eq(table.nr_families, 1);
 }
@@ -124,19 +123,19 @@ START_TEST(families_taken)
 	char name[16];
 	int i;
 
-	ck_assert_int_eq(kmmv_table_family(&table, &family_a), family);
+	ck_assert_int_eq(kmmv_metric_add(&table, &family_a), family);
 	other.name = "disk.reads"; /* a prefix, but not a dotted one */
-	ck_assert_int_eq(kmmv_table_family(&table, &other), 1);
+	ck_assert_int_eq(kmmv_metric_add(&table, &other), 1);
 	other.name = "ringer"; /* nor is this a reserved component */
-	ck_assert_int_eq(kmmv_table_family(&table, &other), 2);
+	ck_assert_int_eq(kmmv_metric_add(&table, &other), 2);
 	other.name = name;
 	for (i = 3; i < KMMV_FAMILIES_MAX; i++) {
 		snprintf(name, sizeof(name), "f%d", i);
-		ck_assert_int_eq(kmmv_table_family(&table, &other), i);
+		ck_assert_int_eq(kmmv_metric_add(&table, &other), i);
 	}
 	other.name = "more";
-	ck_assert_int_eq(kmmv_table_family(&table, &other), -ENFILE);
-	ck_assert_int_eq(kmmv_table_family(&table, &family_a), family);
+	ck_assert_int_eq(kmmv_metric_add(&table, &other), -ENFILE);
+	ck_assert_int_eq(kmmv_metric_add(&table, &family_a), family);
 }
 END_TEST
 
@@ -199,12 +198,12 @@ START_TEST(types_refused)
 	unsigned long generation;
 
 	ck_assert_uint_eq(ARRAY_SIZE(row), 27);
-	ck_assert_int_eq(kmmv_table_type(&table, &type_a), KMMV_EVENT_FIRST);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type_a), KMMV_EVENT_FIRST);
 	generation = table.generation;
 	if (type.nr_fields)
 		type.fields = &row[_i].field;
-	ck_assert_int_eq(kmmv_table_type(&table, &type), row[_i].err);
-	ck_assert_int_eq(kmmv_table_type(&table, NULL), -EINVAL);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), row[_i].err);
+	ck_assert_int_eq(kmmv_kind_add(&table, NULL), -EINVAL);
 	ck_assert_uint_eq(table.generation, generation);
 	ck_assert_uint_eq(table.nr_kinds, 1);
 }
@@ -219,40 +218,40 @@ START_TEST(types_taken)
 	int i;
 
 	ck_assert_uint_eq(PAYLOAD_MAX, KMMV_RING_PAYLOAD_MAX);
-	ck_assert_int_eq(kmmv_table_type(&table, &type_a), 16);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type_a), 16);
 	/* The same, in other memory. */
 	memcpy(copy, fields, sizeof(copy));
 	copy[0].units = units;
 	copy[1].units = "none";
 	type.fields = copy;
-	ck_assert_int_eq(kmmv_table_type(&table, &type), 16);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), 16);
 	/* Any other, with each thing that can be different. */
 	copy[0].offset = 1;
-	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
 	copy[0] = fields[0];
 	copy[0].size = 4;
-	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
 	copy[0] = fields[0];
 	copy[0].kind = KMMV_FIELD_HEX;
-	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
 	copy[0] = fields[0];
 	copy[0].name = "late";
-	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
 	copy[0] = fields[0];
 	copy[0].units = NULL;
-	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
 	copy[0] = fields[0];
 	type.nr_fields = 1;
-	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
 	type.nr_fields = 2;
 	type.oneline = "x";
-	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
 	/* Two fields of one name. */
 	type.name = "b";
 	copy[0].name = twice;
-	ck_assert_int_eq(kmmv_table_type(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
 	type.fields = NULL;
-	ck_assert_int_eq(kmmv_table_type(&table, &type), -EINVAL);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EINVAL);
 
 	/* The longest record that there can be, and one field too many. */
 	for (i = 0; i <= KMMV_FIELDS_MAX; i++) {
@@ -263,9 +262,9 @@ START_TEST(types_taken)
 	}
 	type.fields = many;
 	type.nr_fields = KMMV_FIELDS_MAX + 1;
-	ck_assert_int_eq(kmmv_table_type(&table, &type), -EINVAL);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EINVAL);
 	type.nr_fields = KMMV_FIELDS_MAX;
-	ck_assert_int_eq(kmmv_table_type(&table, &type), 17);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), 17);
 	ck_assert_uint_gt(strlen(table_names()), KMMV_FIELDS_MAX * 120);
 
 	type.fields = NULL;
@@ -273,14 +272,14 @@ START_TEST(types_taken)
 	type.name = name;
 	shim_fail_in = 1;
 	snprintf(name, sizeof(name), "none");
-	ck_assert_int_eq(kmmv_table_type(&table, &type), -ENOMEM);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), -ENOMEM);
 	for (i = 2; i < KMMV_TYPES_MAX; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
-		ck_assert_int_eq(kmmv_table_type(&table, &type), 16 + i);
+		ck_assert_int_eq(kmmv_kind_add(&table, &type), 16 + i);
 	}
 	type.name = "more";
-	ck_assert_int_eq(kmmv_table_type(&table, &type), -ENFILE);
-	ck_assert_int_eq(kmmv_table_type(&table, &type_a), 16);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), -ENFILE);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type_a), 16);
 }
 END_TEST
 
@@ -288,11 +287,11 @@ START_TEST(a_number_is_bound)
 {
 	int a, b, i;
 
-	kmmv_table_add(&table, family, "zero", NULL);
-	kmmv_table_add(&table, family, "one", NULL);
-	kmmv_table_add(&table, family, "two", NULL);
-	a = kmmv_table_add(&table, family, "a", NULL);
-	b = kmmv_table_add(&table, family, "b", NULL);
+	kmmv_instance_add(&table, family, "zero", NULL);
+	kmmv_instance_add(&table, family, "one", NULL);
+	kmmv_instance_add(&table, family, "two", NULL);
+	a = kmmv_instance_add(&table, family, "a", NULL);
+	b = kmmv_instance_add(&table, family, "b", NULL);
 	ck_assert_int_ne(a, b);
 	for (i = 0; i < 4; i++) {
 		shim_cpu = (int[]){ 0, 1, 3, 3 }[i];
@@ -301,17 +300,17 @@ START_TEST(a_number_is_bound)
 	ck_assert_uint_eq(sum(a), 4);
 
 	/* References: only the last one makes it inactive. */
-	ck_assert_int_eq(kmmv_table_add(&table, family, "a", NULL), a);
-	ck_assert_int_eq(kmmv_table_del(&table, a), 0);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "a", NULL), a);
+	ck_assert_int_eq(kmmv_instance_del(&table, a), 0);
 	ck_assert_ptr_nonnull(strstr(table_names(), "state=active name=a\n"));
-	ck_assert_int_eq(kmmv_table_forget(&table, a), -EBUSY);
-	ck_assert_int_eq(kmmv_table_del(&table, a), 0);
+	ck_assert_int_eq(kmmv_instance_forget(&table, a), -EBUSY);
+	ck_assert_int_eq(kmmv_instance_del(&table, a), 0);
 	ck_assert_ptr_nonnull(strstr(table_names(), "state=inactive name=a\n"));
-	ck_assert_int_eq(kmmv_table_del(&table, a), -EALREADY);
+	ck_assert_int_eq(kmmv_instance_del(&table, a), -EALREADY);
 	ck_assert_uint_eq(sum(a), 4);
 
 	/* And it comes back with number and count. */
-	ck_assert_int_eq(kmmv_table_add(&table, family, "a", NULL), a);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "a", NULL), a);
 	ck_assert(adjust(a, 1));
 	ck_assert_uint_eq(sum(a), 5);
 	ck_assert_uint_eq(sum(b), 0);
@@ -325,17 +324,18 @@ START_TEST(bad_numbers)
 	struct kmmv_slot slot;
 
 	ck_assert_uint_eq(ARRAY_SIZE(row), 11);
-	kmmv_table_add(&table, family, "zero", NULL);
-	kmmv_table_add(&table, family, "one", NULL);
-	kmmv_table_add(&table, family, "two", NULL);
+	kmmv_instance_add(&table, family, "zero", NULL);
+	kmmv_instance_add(&table, family, "one", NULL);
+	kmmv_instance_add(&table, family, "two", NULL);
 	ck_assert(!adjust(row[_i], 1));
 	ck_assert_uint_eq(sum(0) + sum(1) + sum(2), 0);
 	if (row[_i] >= 0 && row[_i] < KMMV_RESERVED)
 		return;
-	ck_assert_int_eq(kmmv_table_del(&table, row[_i]), -ENOENT);
-	ck_assert_int_eq(kmmv_table_forget(&table, row[_i]), -ENOENT);
-	ck_assert_int_eq(kmmv_table_slot(&table, row[_i], &slot), -ENOENT);
-	ck_assert_int_eq(kmmv_table_label(&table, row[_i], "k", "t"), -ENOENT);
+	ck_assert_int_eq(kmmv_instance_del(&table, row[_i]), -ENOENT);
+	ck_assert_int_eq(kmmv_instance_forget(&table, row[_i]), -ENOENT);
+	ck_assert_int_eq(kmmv_instance_slot(&table, row[_i], &slot), -ENOENT);
+	ck_assert_int_eq(kmmv_instance_label(&table, row[_i], "k", "t"),
+			 -ENOENT);
 }
 END_TEST
 
@@ -347,29 +347,33 @@ START_TEST(a_forgotten_number_has_another_incarnation)
 
 	for (i = 0; i < 1030; i++) {
 		snprintf(name, sizeof(name), "n%d", i);
-		ck_assert_int_eq(kmmv_table_add(&table, family, name, NULL), i);
+		ck_assert_int_eq(kmmv_instance_add(&table, family, name, NULL),
+				 i);
 	}
-	ck_assert_int_eq(kmmv_table_add(&table, family, "more", NULL), -ENOSPC);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "more", NULL),
+			 -ENOSPC);
 	ck_assert_uint_eq(table.header->slots_free, 0);
 	ck_assert_uint_eq(table.header->nr_instances, 1030);
 
 	for (i = 0, a = 5; i < 3; i++, a = 1029) {
 		ck_assert(adjust(a, 9LL << 32 | 9));
-		ck_assert_int_eq(kmmv_table_del(&table, a), 0);
-		ck_assert_int_eq(kmmv_table_add(&table, family, "x", NULL), -ENOSPC);
-		ck_assert_int_eq(kmmv_table_forget(&table, a), 0);
-		ck_assert_int_eq(kmmv_table_forget(&table, a), -ENOENT);
-		ck_assert_int_eq(kmmv_table_slot(&table, a, &slot), -ENOENT);
+		ck_assert_int_eq(kmmv_instance_del(&table, a), 0);
+		ck_assert_int_eq(kmmv_instance_add(&table, family, "x", NULL),
+				 -ENOSPC);
+		ck_assert_int_eq(kmmv_instance_forget(&table, a), 0);
+		ck_assert_int_eq(kmmv_instance_forget(&table, a), -ENOENT);
+		ck_assert_int_eq(kmmv_instance_slot(&table, a, &slot), -ENOENT);
 		ck_assert_uint_eq(table.header->slots_free, 1);
-		n = kmmv_table_add(&table, family, i & 1 ? "x" : "y", NULL);
+		n = kmmv_instance_add(&table, family, i & 1 ? "x" : "y", NULL);
 		ck_assert_int_eq(n, a);
 		ck_assert_uint_eq(sum(n), 0);
 		ck_assert(adjust(n, 1));
 		ck_assert_uint_eq(sum(n), 1);
-		ck_assert_int_eq(kmmv_table_del(&table, n), 0);
-		ck_assert_int_eq(kmmv_table_forget(&table, n), 0);
+		ck_assert_int_eq(kmmv_instance_del(&table, n), 0);
+		ck_assert_int_eq(kmmv_instance_forget(&table, n), 0);
 		snprintf(name, sizeof(name), "z%d", i);
-		ck_assert_int_eq(kmmv_table_add(&table, family, name, NULL), a);
+		ck_assert_int_eq(kmmv_instance_add(&table, family, name, NULL),
+				 a);
 	}
 	ck_assert_uint_eq(kmmv_slots_incarnation(&table.slots, 5), 2);
 	ck_assert_uint_eq(kmmv_slots_incarnation(&table.slots, 1029), 4);
@@ -385,26 +389,26 @@ START_TEST(followed)
 	int a, b;
 	u8 index;
 
-	kmmv_table_add(&table, family, "zero", NULL);
-	kmmv_table_add(&table, family, "one", NULL);
-	kmmv_table_add(&table, family, "two", NULL);
-	a = kmmv_table_add(&table, family, "a", NULL);
-	b = kmmv_table_add(&table, family, "b", NULL);
+	kmmv_instance_add(&table, family, "zero", NULL);
+	kmmv_instance_add(&table, family, "one", NULL);
+	kmmv_instance_add(&table, family, "two", NULL);
+	a = kmmv_instance_add(&table, family, "a", NULL);
+	b = kmmv_instance_add(&table, family, "b", NULL);
 
 	/* Before anything was, and where nothing is. */
-	ck_assert_int_eq(kmmv_table_unfollow(&table, a, 7), -ENOENT);
-	ck_assert_int_eq(kmmv_table_follow(&table, -1, 7), -ENOENT);
-	ck_assert_int_eq(kmmv_table_follow(&table, 2, 7), -ENOENT);
-	ck_assert_int_eq(kmmv_table_follow(&table, b + 1, 7), -ENOENT);
-	ck_assert_int_eq(kmmv_table_follow(&table, a, 0), 0);
-	ck_assert(!kmmv_table_followed(&table, 7, &at));
+	ck_assert_int_eq(kmmv_follow_clear(&table, a, 7), -ENOENT);
+	ck_assert_int_eq(kmmv_follow_set(&table, -1, 7), -ENOENT);
+	ck_assert_int_eq(kmmv_follow_set(&table, 2, 7), -ENOENT);
+	ck_assert_int_eq(kmmv_follow_set(&table, b + 1, 7), -ENOENT);
+	ck_assert_int_eq(kmmv_follow_set(&table, a, 0), 0);
+	ck_assert(!kmmv_follow_next(&table, 7, &at));
 	ck_assert(kmmv_slots_add_followed(&table.slots, a, 1, &index));
 	ck_assert_uint_eq(index, 0);
 	shim_fail_in = 1;
-	ck_assert_int_eq(kmmv_table_follow(&table, a, 7), -ENOMEM);
+	ck_assert_int_eq(kmmv_follow_set(&table, a, 7), -ENOMEM);
 	ck_assert(adjust(a, 1));
 
-	ck_assert_int_eq(kmmv_table_follow(&table, a, 7), 0);
+	ck_assert_int_eq(kmmv_follow_set(&table, a, 7), 0);
 	ck_assert(!adjust(a, 1));
 	ck_assert(!adjust(b, 1));
 	ck_assert(kmmv_slots_add_followed(&table.slots, a, 1, &index));
@@ -418,30 +422,30 @@ START_TEST(followed)
 	ck_assert_uint_eq(sum(b), 1);
 
 	/* What comes meanwhile counts, too. */
-	ck_assert_int_eq(kmmv_table_add(&table, family, "c", NULL), b + 1);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "c", NULL), b + 1);
 	ck_assert(!adjust(b + 1, 1));
 	ck_assert(kmmv_slots_add_followed(&table.slots, b + 1, 1, &index));
 	ck_assert_uint_eq(sum(b + 1), 1);
 
 	/* Two of them, one at a time, the second by somebody else. */
-	ck_assert_int_eq(kmmv_table_follow(&table, b, 9), 0);
-	ck_assert_int_eq(kmmv_table_follow(&table, b, 8), 0);
+	ck_assert_int_eq(kmmv_follow_set(&table, b, 9), 0);
+	ck_assert_int_eq(kmmv_follow_set(&table, b, 8), 0);
 	at = 0;
-	ck_assert(kmmv_table_followed(&table, 8, &at));
+	ck_assert(kmmv_follow_next(&table, 8, &at));
 	ck_assert_uint_eq(at, b);
 	at++;
-	ck_assert(!kmmv_table_followed(&table, 8, &at));
-	ck_assert_int_eq(kmmv_table_unfollow(&table, a, 8), -ENOENT);
-	ck_assert_int_eq(kmmv_table_unfollow(&table, a, 7), 0);
+	ck_assert(!kmmv_follow_next(&table, 8, &at));
+	ck_assert_int_eq(kmmv_follow_clear(&table, a, 8), -ENOENT);
+	ck_assert_int_eq(kmmv_follow_clear(&table, a, 7), 0);
 	ck_assert(!adjust(a, 1));
 
 	/* A number that is forgotten is followed no more. */
-	ck_assert_int_eq(kmmv_table_del(&table, b), 0);
+	ck_assert_int_eq(kmmv_instance_del(&table, b), 0);
 	ck_assert(!adjust(a, 1));
-	ck_assert_int_eq(kmmv_table_forget(&table, b), 0);
+	ck_assert_int_eq(kmmv_instance_forget(&table, b), 0);
 	ck_assert(adjust(a, 1));
 	ck_assert(adjust(b + 1, 1));
-	ck_assert_int_eq(kmmv_table_add(&table, family, "d", NULL), b);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "d", NULL), b);
 	ck_assert(kmmv_slots_add_followed(&table.slots, b, 1, &index));
 	ck_assert_uint_eq(index, 0);
 	ck_assert_uint_eq(sum(b), 1);
@@ -456,28 +460,29 @@ START_TEST(longest_free_first)
 		char name[16];
 
 		snprintf(name, sizeof(name), "n%d", i);
-		kmmv_table_add(&table, family, name, NULL);
+		kmmv_instance_add(&table, family, name, NULL);
 	}
 	for (i = 10; i < 13; i++) {
-		kmmv_table_del(&table, i);
-		kmmv_table_forget(&table, i);
+		kmmv_instance_del(&table, i);
+		kmmv_instance_forget(&table, i);
 	}
-	ck_assert_int_eq(kmmv_table_add(&table, family, "a", NULL), 10);
-	ck_assert_int_eq(kmmv_table_add(&table, family, "b", NULL), 11);
-	kmmv_table_del(&table, 10);
-	kmmv_table_forget(&table, 10);
-	ck_assert_int_eq(kmmv_table_add(&table, family, "c", NULL), 12);
-	ck_assert_int_eq(kmmv_table_add(&table, family, "d", NULL), 10);
-	ck_assert_int_eq(kmmv_table_add(&table, family, "e", NULL), -ENOSPC);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "a", NULL), 10);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "b", NULL), 11);
+	kmmv_instance_del(&table, 10);
+	kmmv_instance_forget(&table, 10);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "c", NULL), 12);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "d", NULL), 10);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "e", NULL), -ENOSPC);
 }
 END_TEST
 
 START_TEST(too_many_references)
 {
-	int a = kmmv_table_add(&table, family, "a", NULL);
+	int a = kmmv_instance_add(&table, family, "a", NULL);
 
 	table.instances[0][a]->refs = INT_MAX;
-	ck_assert_int_eq(kmmv_table_add(&table, family, "a", NULL), -EOVERFLOW);
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "a", NULL),
+			 -EOVERFLOW);
 	ck_assert_uint_eq(table.instances[0][a]->refs, INT_MAX);
 }
 END_TEST
@@ -494,32 +499,34 @@ START_TEST(labels)
 		{ "a", "\n", -EILSEQ },	   { "a", long_name, -ENAMETOOLONG },
 		{ long_name, "x", -ENAMETOOLONG },
 	};
-	int a = kmmv_table_add(&table, family, "a", NULL);
+	int a = kmmv_instance_add(&table, family, "a", NULL);
 	unsigned long generation = table.generation;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(row); i++)
-		ck_assert_int_eq(kmmv_table_label(&table, a, row[i].key,
-						  row[i].text),
+		ck_assert_int_eq(kmmv_instance_label(&table, a, row[i].key,
+						     row[i].text),
 				 row[i].err);
-	ck_assert_int_eq(kmmv_table_label(&table, a, "k", NULL), 0);
+	ck_assert_int_eq(kmmv_instance_label(&table, a, "k", NULL), 0);
 	ck_assert_uint_eq(table.generation, generation);
 
-	ck_assert_int_eq(kmmv_table_label(&table, a, "action", "nvme0=q \\"), 0);
+	ck_assert_int_eq(kmmv_instance_label(&table, a, "action", "nvme0=q \\"),
+			 0);
 	ck_assert_uint_eq(table.generation, generation + 1);
 	ck_assert_ptr_nonnull(
 		strstr(table_names(), "label number=0 incarnation=0 "
 				      "key=action text=nvme0=q \\\\\n"));
-	ck_assert_int_eq(kmmv_table_label(&table, a, "action", "nvme0=q \\"), 0);
+	ck_assert_int_eq(kmmv_instance_label(&table, a, "action", "nvme0=q \\"),
+			 0);
 	ck_assert_uint_eq(table.generation, generation + 1);
-	ck_assert_int_eq(kmmv_table_label(&table, a, "k", NULL), 0);
+	ck_assert_int_eq(kmmv_instance_label(&table, a, "k", NULL), 0);
 	ck_assert_ptr_null(strstr(table_names(), "label"));
 
 	/* It goes with its instance. */
-	ck_assert_int_eq(kmmv_table_label(&table, a, "k", "t"), 0);
-	kmmv_table_del(&table, a);
+	ck_assert_int_eq(kmmv_instance_label(&table, a, "k", "t"), 0);
+	kmmv_instance_del(&table, a);
 	ck_assert_ptr_nonnull(strstr(table_names(), "label"));
-	kmmv_table_forget(&table, a);
+	kmmv_instance_forget(&table, a);
 	ck_assert_ptr_null(strstr(table_names(), "label"));
 }
 END_TEST
@@ -537,14 +544,16 @@ START_TEST(names_are_found_again)
 	other.name = name;
 	while (families[1] < 1024) {
 		snprintf(name, sizeof(name), "f%d", families[1]);
-		families[1] = kmmv_table_family(&table, &other);
+		families[1] = kmmv_metric_add(&table, &other);
 		ck_assert_int_gt(families[1], 0);
 	}
 	for (again = 0; again < 2; again++)
 		for (i = 0; i < 1030; i++) {
 			snprintf(name, sizeof(name), "n%d", i / 2);
-			ck_assert_int_eq(kmmv_table_add(&table, families[i % 2],
-							name, NULL), i);
+			ck_assert_int_eq(kmmv_instance_add(&table,
+							   families[i % 2],
+							   name, NULL),
+					 i);
 		}
 }
 END_TEST
@@ -571,19 +580,21 @@ START_TEST(every_allocation_fails_once)
 			/* A page of counters and of records is about to end. */
 			for (i = table.slots.nr; i < 511; i++) {
 				snprintf(name, sizeof(name), "n%d", i);
-				kmmv_table_add(&table, family, name, NULL);
+				kmmv_instance_add(&table, family, name, NULL);
 			}
 			generation = table.generation;
 			left = kmmv_slots_left(&table.slots);
 			strncpy(before, table_names(), sizeof(before) - 1);
 			shim_fail_in = n;
 			if (step == 0)
-				err = kmmv_table_family(&table, &other);
+				err = kmmv_metric_add(&table, &other);
 			else if (step == 3)
-				err = kmmv_table_label(&table, 1, "k", "text");
+				err = kmmv_instance_label(&table, 1, "k",
+							  "text");
 			else
-				err = kmmv_table_add(&table, family,
-						     step == 1 ? "p" : "q", NULL);
+				err = kmmv_instance_add(&table, family,
+							step == 1 ? "p" : "q",
+							NULL);
 			if (shim_fail_in) {
 				shim_fail_in = 0;
 				ck_assert_int_ge(err, 0);

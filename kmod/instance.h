@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef KMMV_INSTANCE_H
+#define KMMV_INSTANCE_H
+
+#include <kmmv_deps.h>
+#include "table.h"
+
+enum kmmv_instance_state {
+	KMMV_STATE_ACTIVE,
+	KMMV_STATE_INACTIVE,	/* nobody counts; the number stays bound */
+	KMMV_STATE_FREE,	/* forgotten; the number may be given out again */
+};
+
+/**
+ * struct kmmv_instance - a number's last identity
+ * @record: in the list of changes
+ * @hash: in kmmv_table.buckets, unless free
+ * @number: the slot
+ * @family: id of the family
+ * @refs: kmmv_instance_add() less kmmv_instance_del()
+ * @state: 0 references are inactive
+ * @label: "key=KEY text=TEXT" as the names stream has it, or NULL
+ * @name: the rest of the identity
+ */
+struct kmmv_instance {
+	struct kmmv_record	record;
+	struct hlist_node	hash;
+	u32			number;
+	u32			family;
+	u32			refs;
+	enum kmmv_instance_state state;
+	char			*label;
+	char			name[];
+};
+
+int kmmv_instance_init(struct kmmv_table *table);
+void kmmv_instance_fini(struct kmmv_table *table);
+
+int kmmv_instance_add(struct kmmv_table *table, int family, const char *name,
+		      bool *is_new);
+int kmmv_instance_del(struct kmmv_table *table, int number);
+int kmmv_instance_forget(struct kmmv_table *table, int number);
+int kmmv_instance_label(struct kmmv_table *table, int number, const char *key,
+			const char *text);
+int kmmv_instance_slot(struct kmmv_table *table, int number,
+		       struct kmmv_slot *slot);
+
+struct kmmv_instance *kmmv_instance_named(struct kmmv_table *table, int number);
+int kmmv_instance_unref(struct kmmv_table *table, int number);
+
+#endif /* KMMV_INSTANCE_H */
