@@ -194,34 +194,18 @@ static void finish_range(struct kmmv_ring *r, struct kmmv_lane *lane)
 		r->hungry = true;
 }
 
-/*
- * The kernel tells of drops up to the page's begin; of the last ones of them it
- * was told already, when it was quiet.
- */
-static void account_dropped(struct kmmv_lane *lane,
-			    const struct kmmv_ring_range *range,
-			    const struct kmmv_ring_page *page)
-{
-	uint64_t dropped = range->dropped;
-	uint64_t known = dropped < lane->ahead ? dropped : lane->ahead;
-
-	if (range->offset)
-		return;
-	lane->ahead -= known;
-	lane->dropped += dropped - known;
-	lane->noted = page->dropped + lane->ahead;
-}
-
 /* What lies on a page before the range is passed over; it tells the time. */
 static void begin_page(struct kmmv_ring *r, struct kmmv_lane *lane,
 		       const struct kmmv_ring_range *range)
 {
 	const struct kmmv_ring_page *page = kmmv_lane_page(r, lane, range->id);
 	uint64_t missing = 0, number = range->first;
+	uint64_t dropped = page->dropped;
+	uint64_t before = range->dropped < dropped ? range->dropped : dropped;
 	struct kmmv_record record;
 	int n;
 
-	account_dropped(lane, range, page);
+	kmmv_lane_dropped(lane, dropped - before, dropped);
 	if (lane->known && range->first > lane->sequence)
 		missing = range->first - lane->sequence;
 	lane->lost += missing > range->lost ? missing : range->lost;

@@ -58,15 +58,34 @@ static int ring_ioctl(struct kmmv_ring *r, unsigned long request, void *arg)
 	return n < 0 ? -errno : 0;
 }
 
-/* Drops that the writers have counted, and that were not told of. */
-static uint64_t drops_pending(const struct kmmv_lane *lane)
+/* Drops that the writers have counted. */
+static uint64_t drops_of(const struct kmmv_lane *lane)
 {
 	uint64_t sum = 0;
 	int i;
 
 	for (i = 0; i < KMMV_DROP_NR; i++)
 		sum += kmmv_load64(kmmv_kword(&lane->kwriter->dropped[i]));
-	return sum > lane->noted ? sum - lane->noted : 0;
+	return sum;
+}
+
+/*
+ * A page was begun when so many events had been dropped; of those, what comes
+ * after BASE is to be told of if the page is the first one. Drops are told of
+ * without a page, too, so a page may know of fewer: its own are not told again.
+ */
+void kmmv_lane_dropped(struct kmmv_lane *lane, uint64_t base, uint64_t dropped)
+{
+	if (!lane->known && base < lane->start) {
+		if (lane->noted == lane->start)
+			lane->noted = base;
+		else
+			lane->dropped += lane->start - base;
+	}
+	if (dropped > lane->noted) {
+		lane->dropped += dropped - lane->noted;
+		lane->noted = dropped;
+	}
 }
 
 /* As if nothing had been read. */
@@ -80,8 +99,8 @@ static int lane_reset(struct kmmv_ring *r, struct kmmv_lane *lane)
 	lane->dropped = 0;
 	lane->more = false;
 	lane->cursor = (struct kmmv_cursor){ 0 };
-	lane->noted = 0;
-	lane->noted = drops_pending(lane);
+	lane->start = drops_of(lane);
+	lane->noted = lane->start;
 	return r->consumer ? 0 : kmmv_snapshot_init(r, lane);
 }
 
@@ -200,16 +219,18 @@ static bool lane_advance(struct kmmv_ring *r, struct kmmv_lane *lane)
 /* Losses behind which nothing has come are a record, too. */
 static bool lane_losses(struct kmmv_lane *lane, uint64_t ring_now)
 {
-	uint64_t pending = drops_pending(lane);
+	uint64_t drops = drops_of(lane);
 
-	if (!pending && !lane->lost && !lane->dropped)
+	if (drops > lane->noted) {
+		lane->dropped += drops - lane->noted;
+		lane->noted = drops;
+	}
+	if (!lane->lost && !lane->dropped)
 		return false;
-	lane->noted += pending;
-	lane->ahead += pending;
 	lane->head = (struct kmmv_record){
 		.time = lane->cursor.time,
 		.lost = lane->lost,
-		.dropped = lane->dropped + pending,
+		.dropped = lane->dropped,
 		.cpu = lane->cpu,
 		.instance = KMMV_EVENT_NO_INSTANCE,
 		.sequence = lane->sequence,
@@ -346,7 +367,8 @@ int kmmv_ring_seek(struct kmmv_ring *r, bool end)
 				break;
 		r->lanes[cpu]->lost = 0;
 		r->lanes[cpu]->dropped = 0;
-		r->lanes[cpu]->noted += drops_pending(r->lanes[cpu]);
+		r->lanes[cpu]->start = drops_of(r->lanes[cpu]);
+		r->lanes[cpu]->noted = r->lanes[cpu]->start;
 	}
 	return err;
 }

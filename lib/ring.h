@@ -46,8 +46,8 @@ struct kmmv_lane {
 	bool known;		/* sequence is: a difference to it is loss */
 	uint64_t sequence;	/* number of the event behind head */
 	uint64_t lost, dropped;	/* not yet told of: go with the next record */
-	uint64_t noted;		/* drops that were told of: see drops_pending() */
-	uint64_t ahead;		/* consumer: of those, before the kernel did */
+	uint64_t noted;		/* drops on the CPU when all had been told of */
+	uint64_t start;		/* noted as long as none was */
 	bool more;		/* the last batch may have left something */
 
 	/* snapshot */
@@ -135,6 +135,7 @@ bool kmmv_consume_refill(struct kmmv_ring *r, struct kmmv_lane *lane);
 
 /* ring.c */
 struct kmmv_lane *kmmv_ring_lane(struct kmmv_ring *r, uint32_t cpu);
+void kmmv_lane_dropped(struct kmmv_lane *lane, uint64_t base, uint64_t dropped);
 uint64_t kmmv_ring_monotonic(void);
 
 /* What one page holds, for events. */

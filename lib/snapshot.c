@@ -91,12 +91,7 @@ static void account(struct kmmv_lane *lane, const struct kmmv_ring_page *header)
 {
 	if (lane->known && header->first > lane->sequence)
 		lane->lost += header->first - lane->sequence;
-	else if (!lane->known && header->dropped < lane->noted)
-		lane->noted = header->dropped;
-	if (header->dropped > lane->noted) {
-		lane->dropped += header->dropped - lane->noted;
-		lane->noted = header->dropped;
-	}
+	kmmv_lane_dropped(lane, header->dropped, header->dropped);
 	lane->known = true;
 	lane->sequence = header->first;
 }

@@ -517,6 +517,25 @@ START_TEST(drops)
 }
 END_TEST
 
+/* A first page that was begun before drops that were told of: not again. */
+START_TEST(drops_inside)
+{
+	ring_drop(&area, 0, KMMV_DROP_FULL, 1);
+	ring = ring_open(&area, &kernel);
+	ring_drop(&area, 0, KMMV_DROP_FULL, 3);
+	ring_begin(&area, 0, 0, 100);
+	ring_drop(&area, 0, KMMV_DROP_NESTED, 2);
+	expect_only_losses(0, 0, 5);
+	ring_hit(&area, 0, 100, 1);
+	expect(0, 100, 1);
+	ring_drop(&area, 0, KMMV_DROP_FULL, 4);
+	ring_begin(&area, 0, 1, 200);
+	ring_hit(&area, 0, 200, 2);
+	expect_loss(0, 200, 2, 0, 4);
+	expect_none();
+}
+END_TEST
+
 /*
  * A writer that interrupts the reader anywhere, for some pages, which come in the
  * order of their ids or in another one.
@@ -797,6 +816,60 @@ START_TEST(losses)
 }
 END_TEST
 
+/* What a snapshot reader told of does not mute what the consumer tells of. */
+START_TEST(claimed_later)
+{
+	ring_hit(&area, 0, 100, 1);
+	ring = ring_open(&area, &kernel);
+	expect(0, 100, 1);
+	ring_drop(&area, 0, KMMV_DROP_FULL, 10);
+	expect_only_losses(0, 0, 10);
+	/* Another consumer has both pages and goes. */
+	ring_begin(&area, 0, 1, 200);
+	ring_hit(&area, 0, 200, 2);
+	expect(0, 200, 2);
+	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+	ring_drop(&area, 0, KMMV_DROP_FULL, 3);
+	ring_begin(&area, 0, 2, 300);
+	ring_hit(&area, 0, 300, 3);
+	ring_take(&kernel, &area, 0, 0)->dropped = 3;
+	expect_loss(0, 300, 3, 0, 3);
+	expect_none();
+	ring_drop(&area, 0, KMMV_DROP_FULL, 4);
+	expect_only_losses(0, 0, 4);
+	expect_none();
+	ring_begin(&area, 0, 3, 400);
+	ring_hit(&area, 0, 400, 4);
+	ring_take(&kernel, &area, 0, 0)->dropped = 4;
+	expect(0, 400, 4);
+	expect_none();
+}
+END_TEST
+
+/* A consumer's first page comes after drops that are younger than it is. */
+START_TEST(drops_first)
+{
+	ring_drop(&area, 0, KMMV_DROP_FULL, 2);
+	ring_hit(&area, 0, 100, 1);
+	ring_drop(&area, 0, KMMV_DROP_FULL, 5);
+	ring = ring_open(&area, &kernel);
+	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+	ring_drop(&area, 0, KMMV_DROP_NMI, 3);
+	expect_only_losses(0, 0, 3);
+	expect_none();
+	/* Those before the claim. */
+	ring_take(&kernel, &area, 0, 0)->dropped = 2;
+	expect_loss(0, 100, 1, 0, 7);
+	expect_none();
+	ring_drop(&area, 0, KMMV_DROP_FULL, 1);
+	ring_begin(&area, 0, 1, 200);
+	ring_hit(&area, 0, 200, 2);
+	ring_take(&kernel, &area, 0, 0)->dropped = 9;
+	expect_loss(0, 200, 2, 0, 1);
+	expect_none();
+}
+END_TEST
+
 /* Ranges that would lead out of the mapping. */
 START_TEST(ranges)
 {
@@ -879,6 +952,7 @@ int main(void)
 	tcase_add_test(tcase, overwritten);
 	tcase_add_test(tcase, pages);
 	tcase_add_test(tcase, drops);
+	tcase_add_test(tcase, drops_inside);
 	tcase_add_loop_test(tcase, interrupted, 0, 2);
 	tcase_add_test(tcase, merged);
 	tcase_add_loop_test(tcase, held, 0, 3);
@@ -887,6 +961,8 @@ int main(void)
 	tcase_add_test(tcase, consumed);
 	tcase_add_test(tcase, inherited);
 	tcase_add_test(tcase, losses);
+	tcase_add_test(tcase, claimed_later);
+	tcase_add_test(tcase, drops_first);
 	tcase_add_loop_test(tcase, ranges, 0, 9);
 	tcase_add_test(tcase, refusals);
 	tcase_add_test(tcase, starved);
