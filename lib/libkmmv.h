@@ -160,6 +160,7 @@ struct kmmv_record {
 	uint32_t size;		/* of the payload, padded to 4 bytes */
 	const void *payload;	/* 4-byte aligned; until the next call for this ring */
 	uint64_t sequence;	/* events of this CPU before it, written or overwritten */
+	uint64_t drops;		/* of this CPU in all, when those in dropped had been */
 };
 
 struct kmmv_ring_info {

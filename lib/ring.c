@@ -196,6 +196,7 @@ static bool lane_advance(struct kmmv_ring *r, struct kmmv_lane *lane)
 			lane->head.lost = lane->lost;
 			lane->head.dropped = lane->dropped;
 			lane->head.sequence = lane->sequence++;
+			lane->head.drops = lane->noted;
 			lane->lost = 0;
 			lane->dropped = 0;
 			return true;
@@ -234,6 +235,7 @@ static bool lane_losses(struct kmmv_lane *lane, uint64_t ring_now)
 		.cpu = lane->cpu,
 		.instance = KMMV_EVENT_NO_INSTANCE,
 		.sequence = lane->sequence,
+		.drops = lane->noted,
 	};
 	if (ring_now > lane->cursor.time + KMMV_SLACK_NS)
 		lane->head.time = ring_now - KMMV_SLACK_NS;

@@ -5,9 +5,9 @@
  * the last one's end it lets go. If there is another consumer it looks on as a
  * snapshot reader, and claims the ring once that one has gone.
  *
- * Events have a sequence number on their CPU, by which reading goes on where it
- * was after any change of the device file: none comes twice, and what is not
- * there any more is counted.
+ * Events and drops are numbered on their CPU. By these numbers reading goes on
+ * where it was after any change of the device file: none comes twice, and what is
+ * not there any more is counted, once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -62,6 +62,15 @@ static void failed(struct ring *r, int rc)
 	agent_reader_close(r);
 }
 
+/* Where there is no position yet, what is older than the clients may come. */
+static void begin_again(struct reader *reader)
+{
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < reader->nr_cpus; cpu++)
+		reader->cpus[cpu].old |= !reader->cpus[cpu].known;
+}
+
 /* Room for the positions of a buffer; those of another one mean nothing. */
 static int position(struct ring *r, const struct kmmv_ring_info *info)
 {
@@ -81,12 +90,11 @@ static int position(struct ring *r, const struct kmmv_ring_info *info)
 		reader->nr_cpus = info->nr_cpus;
 		reader->epoch = info->epoch;
 		reader->incarnation = info->incarnation;
+		/* All that a new buffer ever had is the clients'. */
 		for (cpu = 0; cpu < reader->nr_cpus; cpu++)
-			reader->cpus[cpu].resume = first;
-		return 0;
+			reader->cpus[cpu].known = !first;
 	}
-	for (cpu = 0; cpu < reader->nr_cpus; cpu++)
-		reader->cpus[cpu].resume = true;
+	begin_again(reader);
 	return 0;
 }
 
@@ -138,34 +146,41 @@ static int open_ring(struct ring *r)
 	return rc;
 }
 
+static uint64_t beyond(uint64_t number, uint64_t from)
+{
+	return number > from ? number - from : 0;
+}
+
 /*
- * What was read before is known by its number, or else by its time. A record of
- * losses has the number of the event that comes; without any that were
- * overwritten it tells of drops that may have been told of.
+ * Is a record new to the clients, and what did they miss before it? What was
+ * read is known by its number, what was there before them by its time. What this
+ * handle says it lost another one may have told of: numbers are compared instead.
  */
 static bool take(struct reader *reader, const struct kmmv_record *record,
 		 uint64_t realtime, uint64_t *missed)
 {
+	bool event = record->type != 0;
 	struct position *p;
+	uint64_t drops;
 
 	*missed = record->lost + record->dropped;
 	if (record->cpu >= reader->nr_cpus)
 		return true;
 	p = &reader->cpus[record->cpu];
-	if (p->resume) {
-		if (!p->known &&
-		    (record->type == 0 || realtime < reader->since))
-			return false;
-		if (p->known &&
-		    record->sequence < p->next + (record->type == 0))
-			return false;
-		if (p->known)
-			*missed = record->sequence - p->next + record->dropped;
-		p->resume = false;
-	}
-	p->known = true;
-	p->next = record->sequence + (record->type != 0);
-	return true;
+	if (event && p->known && record->sequence < p->next)
+		return false;
+	p->old = p->old && realtime < reader->since;
+	drops = beyond(record->drops, p->drops);
+	p->drops += drops;
+	if (p->known)
+		*missed = beyond(record->sequence, p->next) + drops;
+	else if (drops < record->dropped)
+		*missed = record->lost + drops;
+	/* Losses of a handle that has seen no event have no number. */
+	if (event || (p->known && record->sequence > p->next))
+		p->next = record->sequence + event;
+	p->known |= event;
+	return !p->old && (event || *missed);
 }
 
 /* Stamps in a payload are of the ring's clock, which ends with the handle. */
@@ -295,13 +310,17 @@ void agent_reader_fetch(struct ring *r)
 /* A first client: all that is there already is not for it. */
 static void start(struct ring *r)
 {
+	struct kmmv_ring_stats stats;
 	uint32_t cpu;
 
 	r->reader.since = now(CLOCK_REALTIME);
 	if (open_ring(r) < 0)
 		return;
-	for (cpu = 0; cpu < r->reader.nr_cpus; cpu++)
-		r->reader.cpus[cpu].resume = false;
+	for (cpu = 0; cpu < r->reader.nr_cpus; cpu++) {
+		r->reader.cpus[cpu].old = false;
+		if (kmmv_ring_get_stats(r->reader.handle, cpu, &stats) == 0)
+			r->reader.cpus[cpu].drops = stats.events.dropped;
+	}
 	if (r->reader.consumer)
 		read_all(r, false);
 	else
@@ -311,7 +330,6 @@ static void start(struct ring *r)
 void agent_reader_start(struct ring *r)
 {
 	struct reader *reader = &r->reader;
-	uint32_t cpu;
 
 	if (!reader->since) {
 		start(r);
@@ -325,10 +343,8 @@ void agent_reader_start(struct ring *r)
 	}
 	/* All that can still be seen without taking it, first. */
 	read_all(r, true);
-	if (!reader->handle || claim(r) < 0)
-		return;
-	for (cpu = 0; cpu < reader->nr_cpus; cpu++)
-		reader->cpus[cpu].resume = true;
+	if (reader->handle && claim(r) == 0)
+		begin_again(reader);
 }
 
 const char *agent_reader_state(const struct ring *r)

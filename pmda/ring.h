@@ -109,11 +109,12 @@ struct ring_cpu {
 	struct kmmv_ring_stats base;	/* of earlier buffers */
 };
 
-/* Where a reader goes on, for a CPU. */
+/* Where a reader goes on, for a CPU, whatever handle it is with. */
 struct position {
 	uint64_t next;		/* sequence of the event that comes */
+	uint64_t drops;		/* so many in all were told of */
 	bool known;
-	bool resume;		/* what comes may have been read before */
+	bool old;		/* what comes may be of before the first client */
 };
 
 struct reader {

@@ -84,6 +84,8 @@ is "figures are read once for a fetch" "$(: >"$work/dev/sim/default.log"
 	xargs <"$work/dev/sim/default.log")" "open stats stats stats stats close"
 is "and the ring is closed" "$(tail -n 1 "$work/dev/sim/default.log")" close
 
+rm "$work/dev/sim/default.stats"
+
 # ---- who
 
 denied="No permission to perform requested operation"
@@ -309,6 +311,21 @@ for how in dso pipe; do
 	rm "$work/dev/sim/default.hold"
 	all_gone
 
+	# ---- drops, some of them of before
+
+	new_ring default
+	echo 0 1 0 0 7 >"$work/dev/sim/default.stats"
+	say open d
+	say fetch d
+	put default 0 1 0 9
+	put default 0 1 0 1
+	is "$how: what was dropped before is not a first client's" \
+		"$(say fetch d | sed 's/ event .*/ event/' | xargs)" \
+		"d default missed 2 d default event d default missed 1 d default event"
+	say close d
+	rm "$work/dev/sim/default.stats"
+	all_gone
+
 	# ---- another consumer, and the ring opened again: by numbers
 
 	touch "$work/dev/sim/default.busy"
@@ -337,6 +354,9 @@ for how in dso pipe; do
 	is "$how: when that one has gone it is the consumer" \
 		"$(of_default a reader)" consumer
 	is "$how: with nothing twice" "$(judge a)" ""
+	# Told of without an event, and by the kernel again with the next one.
+	loss default 0 0 4
+	collect a
 	touch "$work/dev/sim/default.gone"
 	put default 0 2
 	collect a
@@ -346,9 +366,15 @@ for how in dso pipe; do
 	sleep 1.1
 	collect a
 	is "$how: and is read on" "$(judge a)" ""
+	put default 0 1
+	collect a
+	is "$how: nor are drops told of twice" "$(judge a)" ""
 	if [ $how = pipe ]; then
+		loss default 2 0 5
+		collect a
 		attach 0
 		put default 1 2
+		put default 2 1 0 3
 		ok "pipe: the device is let go" wait_for 5 let_go
 		put default 1 2 3 0
 		attach 1
@@ -357,6 +383,9 @@ for how in dso pipe; do
 		is "pipe: when it is attached again all goes on" \
 			"$(of_default a reader) $(judge a)" "consumer "
 	fi
+	put default 2 2 1 1
+	collect a
+	is "$how: and after that, too" "$(judge a)" ""
 	say close a
 
 	# ---- what is in an event, and filters

@@ -28,6 +28,15 @@
 #include <linux/kmmv_ring.h>
 #include "libkmmv.h"
 
+/*
+ * Of a CPU: drops in all, those that the kernel told a consumer of with an event,
+ * and those behind which none has come yet, and that this handle told of. The
+ * kernel does not know of the latter: a new handle is told of them again.
+ */
+struct account {
+	uint64_t drops, paged, ahead;
+};
+
 struct kmmv_ring {
 	FILE *file;
 	char *dir, *name;
@@ -36,6 +45,7 @@ struct kmmv_ring {
 	long ripe;		/* what is before it is not held back */
 	bool consumer;
 	int notify;
+	struct account cpus[64];
 	unsigned char payload[4096] __attribute__((aligned(8)));
 };
 
@@ -132,6 +142,42 @@ void kmmv_ring_get_info(const struct kmmv_ring *r, struct kmmv_ring_info *info)
 	info->incarnation = incarnation;
 }
 
+/* Accounts as another handle has left them that came to r->at. */
+static void take_over(struct kmmv_ring *r)
+{
+	unsigned long long dropped;
+	unsigned int cpu, type;
+	char line[8192];
+
+	memset(r->cpus, 0, sizeof(r->cpus));
+	fseek(r->file, 0, SEEK_SET);
+	while (ftell(r->file) < r->at && fgets(line, sizeof(line), r->file)) {
+		if (sscanf(line, "%*u %u %*u %*u %llu %*u %*u %u", &cpu,
+			   &dropped, &type) < 3)
+			abort();
+		r->cpus[cpu].drops += dropped;
+		if (type)
+			r->cpus[cpu].paged = r->cpus[cpu].drops;
+	}
+}
+
+static uint64_t account(struct kmmv_ring *r, unsigned int cpu,
+			unsigned int type, uint64_t dropped)
+{
+	struct account *a = &r->cpus[cpu];
+
+	a->drops += dropped;
+	if (!type) {
+		a->ahead += dropped;
+		return dropped;
+	}
+	if (r->consumer)
+		dropped = a->drops - a->paged - a->ahead;
+	a->paged = a->drops;
+	a->ahead = 0;
+	return dropped;
+}
+
 int kmmv_ring_claim(struct kmmv_ring *r)
 {
 	FILE *f;
@@ -150,6 +196,7 @@ int kmmv_ring_claim(struct kmmv_ring *r)
 		fclose(f);
 	}
 	r->consumed = r->at;
+	take_over(r);
 	return 0;
 }
 
@@ -191,7 +238,8 @@ int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *rec)
 	rec->cpu = cpu;
 	rec->sequence = sequence;
 	rec->lost = lost;
-	rec->dropped = dropped;
+	rec->dropped = account(r, cpu, type, dropped);
+	rec->drops = r->cpus[cpu].drops;
 	rec->instance = instance;
 	rec->incarnation = incarnation;
 	rec->type = type;
@@ -205,6 +253,7 @@ int kmmv_ring_seek(struct kmmv_ring *r, bool end)
 	say(r, end ? "end" : "begin");
 	fseek(r->file, 0, end ? SEEK_END : SEEK_SET);
 	r->at = ftell(r->file);
+	take_over(r);
 	return 0;
 }
 

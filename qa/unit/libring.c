@@ -870,6 +870,56 @@ START_TEST(drops_first)
 }
 END_TEST
 
+/* The next record's numbers, which are nobody's in particular. */
+static void expect_numbers(uint64_t sequence, uint64_t dropped, uint64_t drops)
+{
+	struct kmmv_record record;
+
+	ck_assert_int_eq(kmmv_ring_next(ring, &record), 1);
+	ck_assert_uint_eq(record.sequence, sequence);
+	ck_assert_uint_eq(record.dropped, dropped);
+	ck_assert_uint_eq(record.drops, drops);
+}
+
+/* The kernel tells a new handle again of drops that one told of without events. */
+START_TEST(reopened)
+{
+	ring_drop(&area, 0, KMMV_DROP_FULL, 1);
+	ring_hit(&area, 0, 100, 1);
+	ring_hit(&area, 0, 101, 2);
+	ring_take(&kernel, &area, 0, 0)->dropped = 1;
+	ring = ring_open(&area, &kernel);
+	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+	expect_numbers(0, 1, 1);
+	expect_numbers(1, 0, 1);
+	ring_drop(&area, 0, KMMV_DROP_FULL, 4);
+	expect_numbers(2, 4, 5);
+	expect_none();
+	kmmv_ring_close(ring);
+	ring = ring_open(&area, &kernel);
+	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+	expect_none();
+	ring_drop(&area, 0, KMMV_DROP_FULL, 2);
+	ring_begin(&area, 0, 1, 200);
+	ring_hit(&area, 0, 200, 3);
+	ring_hit(&area, 0, 201, 4);
+	ring_take(&kernel, &area, 0, 0)->dropped = 6;
+	expect_numbers(2, 6, 7);
+	expect_numbers(3, 0, 7);
+	expect_none();
+	/* So has any snapshot reader. */
+	ring_drop(&area, 0, KMMV_DROP_FULL, 3);
+	kmmv_ring_close(ring);
+	ring = ring_open(&area, &kernel);
+	expect_numbers(0, 0, 1);
+	expect_numbers(1, 0, 1);
+	expect_numbers(2, 6, 7);
+	expect_numbers(3, 0, 7);
+	expect_numbers(4, 3, 10);
+	expect_none();
+}
+END_TEST
+
 /* Ranges that would lead out of the mapping. */
 START_TEST(ranges)
 {
@@ -963,6 +1013,7 @@ int main(void)
 	tcase_add_test(tcase, losses);
 	tcase_add_test(tcase, claimed_later);
 	tcase_add_test(tcase, drops_first);
+	tcase_add_test(tcase, reopened);
 	tcase_add_loop_test(tcase, ranges, 0, 9);
 	tcase_add_test(tcase, refusals);
 	tcase_add_test(tcase, starved);

@@ -18,8 +18,13 @@ static bool hot;	/* writers do not wait for anybody */
 static uint32_t running;	/* writers; atomic */
 static uint64_t written[CPUS], dropped[CPUS];
 
-/* What a reader has seen of each CPU. */
-static uint64_t next[CPUS], lost[CPUS], told[CPUS], last_time[CPUS];
+/*
+ * What a reader has seen of each CPU, whatever handles it had; told is as of
+ * drops, told_of by dropped. again: the handle may be behind that.
+ */
+static uint64_t next[CPUS], lost[CPUS], told[CPUS], told_of[CPUS];
+static uint64_t last_time[CPUS];
+static bool again[CPUS];
 
 static uint64_t random_of(uint64_t *state)
 {
@@ -125,8 +130,18 @@ static void check_record(const struct kmmv_record *record)
 	uint64_t number;
 
 	ck_assert(cpu < CPUS);
-	lost[cpu] += record->lost;
-	told[cpu] += record->dropped;
+	told_of[cpu] += record->dropped;
+	if (record->drops > told[cpu])
+		told[cpu] = record->drops;
+	if (again[cpu] && (!record->type || record->sequence < next[cpu]))
+		return;
+	if (again[cpu]) {
+		lost[cpu] += record->sequence - next[cpu];
+		next[cpu] = record->sequence - record->lost;
+		again[cpu] = false;
+	} else {
+		lost[cpu] += record->lost;
+	}
 	if (!record->type)
 		return;
 	ck_assert(record->type == KMMV_EVENT_FIRST);
@@ -148,9 +163,13 @@ static void check_record(const struct kmmv_record *record)
 	last_time[cpu] = record->time;
 }
 
+/* What a reader does meanwhile. */
+enum reader { SNAPSHOT, CONSUMER, CHANGING, CLAIMING };
+
 /* As long as writers run, and until nothing has come for long enough. */
-static void read_all(bool consume, bool change)
+static void read_all(enum reader reader)
 {
+	bool consume = reader == CONSUMER || reader == CHANGING;
 	struct kmmv_record record;
 	uint64_t records = 0, late = 0;
 	bool end = false;
@@ -163,12 +182,21 @@ static void read_all(bool consume, bool change)
 		if (n) {
 			check_record(&record);
 			/* The next consumer goes on where this one was. */
-			if (change && ++records % 5000 == 0) {
+			records++;
+			if (reader == CHANGING && records % 5000 == 0) {
 				kmmv_ring_next(ring, &record);
 				late += ring->late;
 				close_ring(true);
 				open_ring(true);
 			}
+			continue;
+		}
+		/* What it has seen it is given, and has to tell by the numbers. */
+		if (reader == CLAIMING && !consume && records > 100) {
+			ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+			consume = true;
+			memset(again, true, sizeof(again));
+			memset(last_time, 0, sizeof(last_time));
 			continue;
 		}
 		if (end && !ring->nr_heap)
@@ -189,8 +217,9 @@ static void read_all(bool consume, bool change)
 	ck_assert_int_gt(turns, 0);
 }
 
-static void run(bool consume, bool overwrite, uint32_t ring_pages)
+static void run(enum reader reader, bool overwrite, uint32_t ring_pages)
 {
+	bool consume = reader != SNAPSHOT;
 	const char *soak = getenv("KMMV_SOAK");
 	struct kmmv_ring_stats stats;
 	uint64_t all_lost = 0, all = 0;
@@ -205,12 +234,12 @@ static void run(bool consume, bool overwrite, uint32_t ring_pages)
 				       (int)cpu, ring_pages, SPARES, overwrite);
 		ck_assert_ptr_nonnull(cores[cpu]);
 	}
-	open_ring(consume);
+	open_ring(consume && reader != CLAIMING);
 	running = CPUS;
 	for (cpu = 0; cpu < CPUS; cpu++)
 		ck_assert_int_eq(pthread_create(&threads[cpu], NULL, writer,
 						(void *)cpu), 0);
-	read_all(consume, consume && overwrite);
+	read_all(reader);
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		pthread_join(threads[cpu], NULL);
 		memset(&stats, 0, sizeof(stats));
@@ -218,9 +247,18 @@ static void run(bool consume, bool overwrite, uint32_t ring_pages)
 		ck_assert_uint_eq(stats.events.written, written[cpu]);
 		ck_assert_uint_eq(next[cpu], written[cpu]);
 		ck_assert_uint_eq(stats.events.dropped, dropped[cpu]);
-		if (!overwrite)
+		/* What another one left untold comes with the next page. */
+		if (reader == CHANGING && ring->lanes[cpu]->start ==
+		    dropped[cpu])
+			ck_assert_uint_le(told[cpu], dropped[cpu]);
+		else
 			ck_assert_uint_eq(told[cpu], dropped[cpu]);
-		if (consume) {
+		if (reader == SNAPSHOT || reader == CONSUMER)
+			ck_assert_uint_eq(told_of[cpu], dropped[cpu]);
+		if (reader == CLAIMING) {
+			ck_assert_uint_le(lost[cpu], stats.events.overwritten);
+			ck_assert_uint_gt(stats.events.released, 0);
+		} else if (consume) {
 			ck_assert_uint_eq(stats.events.overwritten, lost[cpu]);
 			ck_assert_uint_eq(stats.events.released,
 					  written[cpu] - lost[cpu]);
@@ -242,7 +280,7 @@ static void run(bool consume, bool overwrite, uint32_t ring_pages)
 /* Small rings are overwritten while they are read; in large ones little is. */
 START_TEST(snapshot)
 {
-	run(false, true, _i ? 64 : 2);
+	run(SNAPSHOT, true, _i ? 64 : 2);
 }
 END_TEST
 
@@ -250,19 +288,32 @@ END_TEST
 START_TEST(lapped)
 {
 	hot = true;
-	run(false, true, _i ? 512 : 2);
+	run(SNAPSHOT, true, _i ? 512 : 2);
 }
 END_TEST
 
 START_TEST(overwrite)
 {
-	run(true, true, _i ? 64 : 2);
+	run(CHANGING, true, _i ? 64 : 2);
 }
 END_TEST
 
 START_TEST(consume)
 {
-	run(true, false, _i ? 64 : 2);
+	run(CONSUMER, false, _i ? 64 : 2);
+}
+END_TEST
+
+/* Consumers after one another, and one that looked on before. */
+START_TEST(consumers)
+{
+	run(CHANGING, false, _i ? 64 : 2);
+}
+END_TEST
+
+START_TEST(claiming)
+{
+	run(CLAIMING, _i % 2, _i / 2 ? 64 : 2);
 }
 END_TEST
 
@@ -274,5 +325,7 @@ int main(void)
 	tcase_add_loop_test(tcase, lapped, 0, 2);
 	tcase_add_loop_test(tcase, overwrite, 0, 2);
 	tcase_add_loop_test(tcase, consume, 0, 2);
+	tcase_add_loop_test(tcase, consumers, 0, 2);
+	tcase_add_loop_test(tcase, claiming, 0, 4);
 	return run_suite("libringlive", tcase);
 }
