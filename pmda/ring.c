@@ -265,18 +265,20 @@ static bool possible(uint32_t cpu)
 	       kmmv_cpu_possible(agent_attach_handle(), cpu);
 }
 
-/* A CPU that has no area has no figures either. */
+/*
+ * A CPU that has no area has no figures either (-ENODEV). Which have one is asked
+ * of each: there may be holes, and more of them than when the ring was opened.
+ */
 static int read_figures(struct ring *r, struct kmmv_ring *handle)
 {
 	struct kmmv_ring_stats stats;
-	uint32_t cpu, found = 0;
+	uint32_t cpu;
 	int rc;
 
 	rc = take_info(r, handle);
 	if (rc < 0)
 		return rc;
-	for (cpu = 0; cpu < r->info.nr_cpus && found < r->info.nr_alive;
-	     cpu++) {
+	for (cpu = 0; cpu < r->info.nr_cpus; cpu++) {
 		if (!possible(cpu))
 			continue;
 		memset(&stats, 0, sizeof(stats));
@@ -285,7 +287,6 @@ static int read_figures(struct ring *r, struct kmmv_ring *handle)
 		r->cpus[cpu].now = stats;
 		r->cpus[cpu].alive = true;
 		r->enabled = stats.enabled;
-		found++;
 	}
 	return 0;
 }

@@ -68,6 +68,12 @@ is "numbers are on disk" "$(sed -n 's/^\([0-9]*\) .* \([a-z]*\)$/\2/p' \
 	"$work/var/config/pmda/$domain.2" | sort | tr '\n' ' ')" \
 	"default other "
 
+# A CPU came to life while the ring was open, below the last one.
+echo 1 4 2 >"$work/dev/sim/default.buffer"
+is "one that came since is no reason to leave out another" \
+	"$(ring_values written)" "cpu0=4 cpu1=104 cpu3=304 "
+rm "$work/dev/sim/default.buffer"
+
 db_start dso
 is "a CPU's figure, as a count" \
 	"$(db_values kmmv.ring.written | tail -n 1)" "default::cpu3 304"

@@ -9,9 +9,10 @@
  *	DIR/sim/NAME.gone	reading is -ENODEV
  *	DIR/sim/NAME.hold	what comes is held back until it is waited for
  *	DIR/sim/NAME.at		where the next consumer begins, bytes
- *	DIR/sim/NAME.buffer	incarnation and nr_cpus; 1 and 4 by default
+ *	DIR/sim/NAME.buffer	incarnation, nr_cpus, nr_alive as of the opening;
+ *				1, 4 and nr_cpus by default
  *	DIR/sim/NAME.stats	lines CPU ENABLED NUMBER..., the words of struct
- *				kmmv_ring_stats in order
+ *				kmmv_ring_stats in order; others are -ENODEV
  *	DIR/sim/NAME.log	what was called, a line each
  *	DIR/sim/types		lines ID NAME [FIELD KIND OFFSET SIZE UNITS]...
  *
@@ -122,17 +123,17 @@ void kmmv_ring_get_info(const struct kmmv_ring *r, struct kmmv_ring_info *info)
 {
 	FILE *f = side(r, "buffer", "r");
 	unsigned long long incarnation = 1;
-	unsigned int cpus = 4;
+	unsigned int cpus = 4, alive = UINT32_MAX;
 
 	if (f) {
-		if (fscanf(f, "%llu %u", &incarnation, &cpus) != 2)
+		if (fscanf(f, "%llu %u %u", &incarnation, &cpus, &alive) < 2)
 			abort();
 		fclose(f);
 	}
 	memset(info, 0, sizeof(*info));
 	snprintf(info->name, sizeof(info->name), "%.31s", r->name);
 	info->nr_cpus = cpus;
-	info->nr_alive = cpus;
+	info->nr_alive = alive < cpus ? alive : cpus;
 	info->page_size = 4096;
 	info->ring_pages = 8;
 	info->spares = 2;
@@ -286,7 +287,7 @@ int kmmv_ring_get_stats(struct kmmv_ring *r, uint32_t cpu,
 	FILE *f = side(r, "stats", "r");
 	unsigned int which, enabled;
 	char line[4096];
-	int rc = -ENOENT;
+	int rc = -ENODEV;
 
 	say(r, "stats");
 	while (f && rc < 0 && fgets(line, sizeof(line), f)) {
