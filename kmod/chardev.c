@@ -140,7 +140,6 @@ static const struct file_operations names_fops = {
 	.release = names_release,
 	.read = names_read,
 	.poll = names_poll,
-	.llseek = no_llseek,
 };
 
 static struct miscdevice devices[] = {

@@ -649,7 +649,6 @@ static const struct file_operations ring_fops = {
 	.compat_ioctl = compat_ptr_ioctl,
 	.read = ring_read,
 	.poll = ring_poll,
-	.llseek = no_llseek,
 };
 
 /**
