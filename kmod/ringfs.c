@@ -193,6 +193,22 @@ static struct config_group *rings_make_group(struct config_group *group,
 	return IS_ERR(ring) ? ERR_CAST(ring) : &ring->group;
 }
 
+/*
+ * rmdir, or a mkdir that failed, is about to unlink the directory, of which
+ * configfs_depend_item_unlocked() expects that it is linked. The device is still
+ * there, and can be opened: that is told that there is no ring, or is through
+ * with the directory.
+ *
+ * configfs holds inodes and su_mutex. The rings' lock is inside of these, here as
+ * in drop_item, and misc's is, too; inside the rings' lock nothing of configfs is
+ * taken but the spinlock of its entries.
+ */
+static void rings_disconnect_notify(struct config_group *group,
+				    struct config_item *item)
+{
+	kmmv_ring_leave(to_ring(item));
+}
+
 static void rings_drop_item(struct config_group *group,
 			    struct config_item *item)
 {
@@ -201,6 +217,7 @@ static void rings_drop_item(struct config_group *group,
 
 static struct configfs_group_operations rings_group_ops = {
 	.make_group = rings_make_group,
+	.disconnect_notify = rings_disconnect_notify,
 	.drop_item = rings_drop_item,
 };
 
@@ -225,10 +242,14 @@ static struct kmmv_ring *default_ring;
  * So do the holders of rings: they hold the module, too. The other variant takes
  * the root directory's lock, which is not to be had inside misc's.
  *
+ * Context: under the rings' lock; it was not told to leave.
  * Return: 0; -ENOENT while the directory is being made or removed.
  */
 int kmmv_ringfs_depend(struct kmmv_ring *ring)
 {
+	/* Its mkdir is not that far: kernel code can find it before. */
+	if (!READ_ONCE(ring->group.cg_item.ci_group))
+		return -ENOENT;
 	return configfs_depend_item_unlocked(&subsystem, &ring->group.cg_item);
 }
 

@@ -608,6 +608,18 @@ void kmmv_ring_show_up(struct kmmv_ring *ring)
 }
 
 /**
+ * kmmv_ring_leave() - from now on nobody can hold it
+ * @ring: nobody does
+ */
+void kmmv_ring_leave(struct kmmv_ring *ring)
+{
+	mutex_lock(&rings_lock);
+	WARN_ON_ONCE(ring->users);
+	ring->leaving = true;
+	mutex_unlock(&rings_lock);
+}
+
+/**
  * kmmv_ring_remove() - nobody can find it any more, and nobody holds it
  * @ring: its device is gone
  */
@@ -630,6 +642,9 @@ static int hold(struct kmmv_ring *ring)
 {
 	int err = 0;
 
+	/* It can still be found, but its directory is not to be looked at. */
+	if (ring->leaving)
+		return -ENOENT;
 	if (!ring->is_default && !ring->users)
 		err = kmmv_ringfs_depend(ring);
 	if (!err)

@@ -83,6 +83,7 @@ struct kmmv_ring_file {
  * @node_name: below /dev
  * @misc: the device
  * @is_default: not to be removed, hence nothing to be depended on
+ * @leaving: its directory is being removed; nobody can hold it any more
  * @users: who hold it: open files, and kernel code
  * @opened: files of them
  * @enabled: writers find the buffers
@@ -117,6 +118,7 @@ struct kmmv_ring {
 	char			node_name[KMMV_RING_NAME_MAX + 16];
 	struct miscdevice	misc;
 	bool			is_default;
+	bool			leaving;
 	bool			enabled;
 	bool			overwrite;
 	u8			follower;
@@ -147,6 +149,7 @@ struct kmmv_ring {
 struct kmmv_ring *kmmv_ring_new(const char *name);
 void kmmv_ring_free(struct kmmv_ring *ring);
 void kmmv_ring_show_up(struct kmmv_ring *ring);
+void kmmv_ring_leave(struct kmmv_ring *ring);
 void kmmv_ring_remove(struct kmmv_ring *ring);
 int kmmv_ring_open(struct kmmv_ring *ring);
 void kmmv_ring_close(struct kmmv_ring *ring);

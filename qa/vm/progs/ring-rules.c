@@ -7,6 +7,7 @@
  *	death	consumers that are killed with pages taken, one after another
  *	mapping	mappings that are split, inherited and unmapped in parts
  *	hits	the events of a counter that is followed
+ *	comes	a ring that comes and goes while others want it
  *	late	a CPU that comes for the first time, and goes
  *	hold	maps the default ring until standard input ends
  */
@@ -631,6 +632,110 @@ static int hits(void)
 	return finish();
 }
 
+/* ---- comes */
+
+#define RUSHES	150	/* times that the ring comes and goes */
+
+static struct rush {
+	bool		over;
+	uint64_t	opened, held, flips, odd;
+} *rush;
+
+static void *shared(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		bail("memory");
+	return memory;
+}
+
+static void count_in(uint64_t *word)
+{
+	__atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
+}
+
+/* Opens the ring when it is there; never held for long. */
+static void opens(void)
+{
+	struct ring ring;
+
+	if (ring_open(&ring, "comes", 0)) {
+		count_in(&rush->opened);
+		ring_close(&ring);
+	} else if (errno != ENOENT && errno != ENODEV && errno != ENXIO) {
+		count_in(&rush->odd);
+	}
+}
+
+/* So does kernel code, which can find it earlier and later. */
+static void gets(void)
+{
+	int held = client("ring get comes");
+
+	if (held >= 0) {
+		count_in(&rush->held);
+		client("ring put %d", held);
+	} else if (held != -ENOENT) {
+		count_in(&rush->odd);
+	}
+}
+
+/* Whoever changes a mode holds what others want, for a grace period. */
+static void flips(void)
+{
+	bool overwrite = rush->flips % 2;
+
+	if (ring_set(RING, "mode", overwrite ? "overwrite" : "consume"))
+		count_in(&rush->flips);
+	else
+		count_in(&rush->odd);
+}
+
+static void again_and_again(void (*what)(void))
+{
+	fflush(stdout);
+	if (fork())
+		return;
+	while (!__atomic_load_n(&rush->over, __ATOMIC_RELAXED))
+		what();
+	_exit(0);
+}
+
+static int comes(void)
+{
+	uint64_t busy = 0;
+	int i, failed = 0;
+
+	rush = shared(sizeof(*rush));
+	create("mode=overwrite pages=2 spares=0");
+	again_and_again(flips);
+	again_and_again(opens);
+	again_and_again(opens);
+	again_and_again(gets);
+	for (i = 0; i < RUSHES; i++) {
+		if (!ring_create("comes", "pages=2 spares=0") ||
+		    (i % 2 && !ring_set("comes", "enable", "0")))
+			failed++;
+		while (!ring_remove("comes") && errno == EBUSY)
+			busy++;
+	}
+	__atomic_store_n(&rush->over, true, __ATOMIC_RELAXED);
+	while (wait(NULL) > 0)
+		continue;
+	note("opened %llu times, held by kernel code %llu times, not removed for it %llu times, %llu modes",
+	     (unsigned long long)rush->opened, (unsigned long long)rush->held,
+	     (unsigned long long)busy, (unsigned long long)rush->flips);
+	ok(!failed, "a ring comes and goes %d times", RUSHES);
+	ok(rush->opened && rush->held && rush->flips,
+	   "while it is opened, held, and another one is changed");
+	ok(!rush->odd, "there it is, or it is not");
+	ok(!ring_remove("comes") && errno == ENOENT, "nobody kept it");
+	removes();
+	return finish();
+}
+
 /* ---- late */
 
 static bool set_online(int cpu, bool online)
@@ -736,6 +841,7 @@ int main(int argc, char **argv)
 	} parts[] = {
 		{ "nested", nested }, { "death", death },
 		{ "mapping", mapping }, { "hits", hits },
+		{ "comes", comes },
 		{ "late", late }, { "hold", hold },
 	};
 	unsigned int i;
