@@ -440,7 +440,7 @@ unlock:
 	return err;
 }
 
-/* Nobody writes. */
+/* While somebody writes: there was nothing in it a moment ago. */
 static bool is_empty(struct kmmv_ring *ring)
 {
 	struct kmmv_ring_stats stats;
@@ -461,36 +461,48 @@ static bool is_empty(struct kmmv_ring *ring)
 	return true;
 }
 
+/* Nobody writes. */
+static void mode_set(struct kmmv_ring *ring, bool overwrite)
+{
+	int cpu;
+
+	ring->overwrite = overwrite;
+	for_each_possible_cpu(cpu)
+		if (ring->side[cpu].rc)
+			WRITE_ONCE(ring->side[cpu].rc->overwrite, overwrite);
+	if (ring->header)
+		WRITE_ONCE(ring->header->mode,
+			   overwrite ? KMMV_RING_OVERWRITE :
+				       KMMV_RING_CONSUME);
+}
+
 /**
  * kmmv_ring_set_mode() - what to do when it is full
  * @ring: the ring
  * @overwrite: the oldest page goes; else the newest event does
+ *
+ * While it is changed, the ring does not record.
  *
  * Context: task, may sleep.
  * Return: 0; -EBUSY if there is anything in it.
  */
 int kmmv_ring_set_mode(struct kmmv_ring *ring, bool overwrite)
 {
-	int cpu, err = 0;
+	int err = 0;
 
 	mutex_lock(&rings_lock);
 	if (ring->overwrite == overwrite)
 		goto unlock;
+	/* What is refused costs no event: first while it records. */
+	err = is_empty(ring) ? 0 : -EBUSY;
+	if (err)
+		goto unlock;
 	if (ring->enabled)
 		publish(ring, false);
-	if (is_empty(ring)) {
-		ring->overwrite = overwrite;
-		for_each_possible_cpu(cpu)
-			if (ring->side[cpu].rc)
-				WRITE_ONCE(ring->side[cpu].rc->overwrite,
-					   overwrite);
-		if (ring->header)
-			WRITE_ONCE(ring->header->mode,
-				   overwrite ? KMMV_RING_OVERWRITE :
-					       KMMV_RING_CONSUME);
-	} else {
+	if (is_empty(ring))
+		mode_set(ring, overwrite);
+	else
 		err = -EBUSY;
-	}
 	if (ring->enabled)
 		publish(ring, true);
 unlock:

@@ -8,6 +8,7 @@
  *	mapping	mappings that are split, inherited and unmapped in parts
  *	hits	the events of a counter that is followed
  *	comes	a ring that comes and goes while others want it
+ *	modes	no event is lost by a change of mode that is refused
  *	late	a CPU that comes for the first time, and goes
  *	hold	maps the default ring until standard input ends
  */
@@ -634,7 +635,7 @@ static int hits(void)
 
 /* ---- comes */
 
-#define RUSHES	150	/* times that the ring comes and goes */
+#define RUSHES	50	/* times that the ring comes and goes */
 
 static struct rush {
 	bool		over;
@@ -656,7 +657,13 @@ static void count_in(uint64_t *word)
 	__atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
 }
 
-/* Opens the ring when it is there; never held for long. */
+/* Time for a removal. */
+static void pause_a_bit(void)
+{
+	usleep(rand() % 2000);
+}
+
+/* Opens the ring when it is there. */
 static void opens(void)
 {
 	struct ring ring;
@@ -664,6 +671,7 @@ static void opens(void)
 	if (ring_open(&ring, "comes", 0)) {
 		count_in(&rush->opened);
 		ring_close(&ring);
+		pause_a_bit();
 	} else if (errno != ENOENT && errno != ENODEV && errno != ENXIO) {
 		count_in(&rush->odd);
 	}
@@ -677,6 +685,7 @@ static void gets(void)
 	if (held >= 0) {
 		count_in(&rush->held);
 		client("ring put %d", held);
+		pause_a_bit();
 	} else if (held != -ENOENT) {
 		count_in(&rush->odd);
 	}
@@ -732,6 +741,47 @@ static int comes(void)
 	   "while it is opened, held, and another one is changed");
 	ok(!rush->odd, "there it is, or it is not");
 	ok(!ring_remove("comes") && errno == ENOENT, "nobody kept it");
+	removes();
+	return finish();
+}
+
+/* ---- modes */
+
+static void changes(void)
+{
+	if (ring_set(RING, "mode", "consume") || errno != EBUSY)
+		count_in(&rush->odd);
+	count_in(&rush->flips);
+}
+
+static int modes(void)
+{
+	struct kmmv_ring_stats stats;
+	uint64_t written = 1, missing = 0;
+	struct ring ring;
+
+	rush = shared(sizeof(*rush));
+	create("mode=overwrite pages=4 spares=2");
+	if (!ring_open(&ring, RING, 0))
+		bail("open");
+	client("ring write %d task 0 24 1", number);
+	again_and_again(changes);
+	while (written < 20000 ||
+	       __atomic_load_n(&rush->flips, __ATOMIC_RELAXED) < 50) {
+		missing += client("ring write %d task 1 24 1000", number);
+		written += 1000;
+	}
+	__atomic_store_n(&rush->over, true, __ATOMIC_RELAXED);
+	wait(NULL);
+	note("%llu events, %llu changes refused", (unsigned long long)written,
+	     (unsigned long long)rush->flips);
+	ok(!rush->odd, "no other mode while there is anything in it");
+	stats_of(&ring, KMMV_RING_ALL_CPUS, &stats);
+	ok(!missing && stats.events.written == written,
+	   "trying takes no event (%llu of %llu are missing)",
+	   (unsigned long long)(written - stats.events.written),
+	   (unsigned long long)written);
+	ring_close(&ring);
 	removes();
 	return finish();
 }
@@ -841,7 +891,7 @@ int main(int argc, char **argv)
 	} parts[] = {
 		{ "nested", nested }, { "death", death },
 		{ "mapping", mapping }, { "hits", hits },
-		{ "comes", comes },
+		{ "comes", comes }, { "modes", modes },
 		{ "late", late }, { "hold", hold },
 	};
 	unsigned int i;

@@ -46,6 +46,7 @@ include build/qa/vm/ring-rules nested
 include build/qa/vm/ring-rules death
 include build/qa/vm/ring-rules mapping
 include build/qa/vm/ring-rules hits
+include build/qa/vm/ring-rules modes
 include build/qa/vm/ring-rules comes
 
 # ---- followed and not, while all of them count
