@@ -429,6 +429,9 @@ static long ring_stats(struct kmmv_ring *ring,
 	if (wanted != KMMV_RING_ALL_CPUS) {
 		if (!cpu_valid(wanted))
 			return -EINVAL;
+		/* No account is not an account of nothing. */
+		if (!side_rc(ring, wanted))
+			return -ENODEV;
 		err = stats_of(ring, wanted, &sum);
 	} else {
 		for_each_possible_cpu(cpu)

@@ -819,9 +819,15 @@ static int late(void)
 	ok(ring_alive(&ring, 2) && !ring_alive(&ring, 3) &&
 		   touch((const char *)ring_writer(&ring, 3)) == SIGBUS,
 	   "a CPU that never was has no buffer");
-	stats_of(&ring, 3, &stats);
-	ok(!stats.events.reserved && ring_take(&ring, 3, NULL, 1) == 0,
-	   "and there is nothing of it");
+	ok(!ring_stats(&ring, 3, &stats) && errno == ENODEV &&
+		   ring_take(&ring, 3, NULL, 1) == 0,
+	   "no accounts, and there is nothing of it");
+	ok(!ring_alive(&ring, 1) && !ring_stats(&ring, 1, &stats) &&
+		   errno == ENODEV,
+	   "nor has one before others that have");
+	stats_of(&ring, KMMV_RING_ALL_CPUS, &stats);
+	ok(stats.cpu == KMMV_RING_ALL_CPUS && !stats.events.reserved,
+	   "the sum is of those that have");
 
 	fflush(stdout);
 	pid = fork();
@@ -835,6 +841,8 @@ static int late(void)
 		   touch((const char *)ring_writer(&ring, 3)) == 0 &&
 		   ring_page(&ring, 3, 0)->seq == 1,
 	   "the old mapping has its buffer");
+	ok(ring_stats(&ring, 3, &stats) && stats.cpu == 3,
+	   "it has accounts");
 	client("ring write %d hardirq 3 500 20", number);
 	waitpid(pid, &n, 0);
 	ok(WIFEXITED(n) && WEXITSTATUS(n) == 42,

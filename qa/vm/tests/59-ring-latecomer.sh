@@ -3,24 +3,28 @@
 # machine: APPEND=maxcpus=3
 #
 # A CPU that has never been online comes: it gets its buffer, and readers that
-# were there before find it.
+# were there before find it. Another one is not there from the start, between
+# some that are.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 
+cpu1=/sys/devices/system/cpu/cpu1
 cpu3=/sys/devices/system/cpu/cpu3
 # shellcheck disable=SC2317 # called by the trap
 clean_up()
 {
 	unload
+	echo 1 >$cpu1/online
 	echo "$was" >$cpu3/online
 }
 trap clean_up EXIT
 
 was=$(cat $cpu3/online)
 [ "$was" = 0 ] || echo 0 >$cpu3/online
+echo 0 >$cpu1/online
 load_core && load_client || bail "the modules do not load"
 program=$(build/qa/vm/ring-rules late)
 status=$?

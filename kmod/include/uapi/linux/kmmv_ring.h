@@ -363,6 +363,9 @@ struct kmmv_ring_counts {
  * @bytes: out: likewise, in bytes
  * @dropped: out: by enum kmmv_ring_drop
  * @lost: out: and the rest: as in struct kmmv_ring_writer and kmmv_ring_reader
+ *
+ * -ENODEV for one CPU without a buffer, which is not in the mask of those alive;
+ * -EINVAL for one that there cannot be.
  */
 struct kmmv_ring_stats {
 	__u32	cpu;
