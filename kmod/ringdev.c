@@ -286,8 +286,9 @@ static int take_ranges(struct kmmv_ring_file *rf, u32 first, u32 nr_cpus,
 	return n ?: err;
 }
 
-static long ring_take(struct kmmv_ring_file *rf,
-		      struct kmmv_ring_take __user *argument)
+/* Under rf->lock. */
+static long do_take(struct kmmv_ring_file *rf,
+		    struct kmmv_ring_take __user *argument)
 {
 	struct kmmv_ring_range *ranges;
 	struct kmmv_ring_take take;
@@ -326,8 +327,9 @@ free_ranges:
 	return min(n, 0);
 }
 
-static long ring_free(struct kmmv_ring_file *rf,
-		      struct kmmv_ring_release __user *argument)
+/* Under rf->lock. */
+static long do_free(struct kmmv_ring_file *rf,
+		    struct kmmv_ring_release __user *argument)
 {
 	struct kmmv_ring *ring = rf->ring;
 	struct kmmv_ring_release release;
@@ -361,6 +363,36 @@ static long ring_free(struct kmmv_ring_file *rf,
 		mutex_unlock(&side->lock);
 	}
 	return 0;
+}
+
+/*
+ * What read() gives it also releases, and all before it. These two are not
+ * beside it, or that could be something that was taken.
+ */
+static long ring_take(struct kmmv_ring_file *rf,
+		      struct kmmv_ring_take __user *argument)
+{
+	long err;
+
+	err = mutex_lock_interruptible(&rf->lock);
+	if (err)
+		return err;
+	err = do_take(rf, argument);
+	mutex_unlock(&rf->lock);
+	return err;
+}
+
+static long ring_free(struct kmmv_ring_file *rf,
+		      struct kmmv_ring_release __user *argument)
+{
+	long err;
+
+	err = mutex_lock_interruptible(&rf->lock);
+	if (err)
+		return err;
+	err = do_free(rf, argument);
+	mutex_unlock(&rf->lock);
+	return err;
 }
 
 static long ring_claim(struct kmmv_ring_file *rf)
@@ -516,7 +548,35 @@ static ssize_t put_block(char __user *to, const struct kmmv_ring_range *range,
 	return block.size;
 }
 
-/* The consumer's: what was given is released. */
+/* By its place: what was taken may hold no event. */
+static bool cpu_has_taken(const struct kmmv_ring_cpu *rc)
+{
+	const struct kmmv_buffer_page *page;
+	u32 i;
+
+	for (i = 0; i < rc->queued; i++) {
+		page = &rc->pages[rc->queue[(rc->first + i) % rc->nr_pages]];
+		if (page->given != page->done)
+			return true;
+	}
+	return false;
+}
+
+/* The consumer, under its lock, has something that it did not release. */
+static bool has_taken(struct kmmv_ring *ring)
+{
+	const struct kmmv_ring_cpu *rc;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		rc = side_rc(ring, cpu);
+		if (rc && cpu_has_taken(rc))
+			return true;
+	}
+	return false;
+}
+
+/* The consumer's, that has nothing taken: what was given is released. */
 static ssize_t consume(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
 {
 	struct kmmv_ring_side *side = &rf->ring->side[cpu];
@@ -578,6 +638,10 @@ static ssize_t ring_read(struct file *file, char __user *to, size_t size,
 	n = mutex_lock_interruptible(&rf->lock);
 	if (n)
 		return n;
+	if (rf->consumer && has_taken(rf->ring)) {
+		mutex_unlock(&rf->lock);
+		return -EBUSY;
+	}
 	cpu = rf->next;
 	while (idle < nr_cpu_ids && size - done >= BLOCK_MAX) {
 		n = rf->consumer ? consume(rf, cpu, to + done) :

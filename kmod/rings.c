@@ -674,7 +674,7 @@ static void let_go(struct kmmv_ring *ring)
  * kmmv_ring_open() - a file of its device is being opened
  * @ring: the ring
  *
- * Return: 0; -ENODEV if it was never enabled; -ENOENT while it is being made or
+ * Return: 0; -ENODEV while there are no buffers; -ENOENT while it is being made or
  * removed.
  */
 int kmmv_ring_open(struct kmmv_ring *ring)

@@ -49,7 +49,8 @@ struct kmmv_ring_side {
  * struct kmmv_ring_file - an open device
  * @ring: which one's
  * @link: in kmmv_ring.files
- * @lock: read() and poll(), one at a time; outside the sides' locks
+ * @lock: read(), poll() and what a consumer does, one at a time; outside the
+ *	sides' locks
  * @wait: who polls
  * @consumer: it claimed the ring; does not change back
  * @waits: to be woken, under kmmv_ring.lock

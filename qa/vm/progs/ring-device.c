@@ -433,6 +433,9 @@ static void reads(int fd)
 {
 	static char buffer[BLOCK] __attribute__((aligned(8)));
 	struct kmmv_ring_stats before, after;
+	const struct kmmv_ring_page *at;
+	struct kmmv_ring_range range;
+	char *map = map_all();
 	int other = device();
 	bool good;
 	ssize_t n;
@@ -473,6 +476,25 @@ static void reads(int fd)
 	   !after.events.inside && conserved(&after.events) &&
 	   conserved(&after.bytes), "they are consumed");
 	ok(read(fd, buffer, BLOCK) == 0, "and there are no more");
+
+	/* What was taken stays, whatever else is read. */
+	hit(0, 2);
+	n = take_some(fd, 0, &range, 1);
+	at = page_of(map, &range);
+	hit(0, 2);
+	hit(3, 1);
+	ok(n == 1 && read(fd, buffer, BLOCK) < 0 && errno == EBUSY,
+	   "no read of what is behind something that is taken");
+	stats_of(fd, KMMV_RING_ALL_CPUS, &after);
+	ok(after.events.taken == 2 && after.events.inside == 3 &&
+	   at->seq == range.seq, "nothing is consumed, nothing released");
+	n = read(other, buffer, BLOCK);
+	ok(are_blocks(buffer, n) && events == 5,
+	   "anybody else reads on (%d)", events);
+	ok(release_to(fd, 0, range.seq, range.end) == 0 &&
+	   are_blocks(buffer, read(fd, buffer, BLOCK)) && events == 3,
+	   "when it is released there is the rest (%d)", events);
+	munmap(map, header.length);
 	ok(lseek(fd, 0, SEEK_SET) < 0 && errno == ESPIPE, "no seeking");
 	close(other);
 }

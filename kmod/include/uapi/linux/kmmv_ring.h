@@ -399,8 +399,9 @@ struct kmmv_ring_clock {
  *	or of the first one of the page if @range.offset is 0
  * @range: as from a take; it tells the size of the events
  *
- * The consumer's read() consumes what it gives. Anybody else's leaves it, gives
- * what is in the ring and then what has come since.
+ * The consumer's read() consumes what it gives; it is -EBUSY while anything is
+ * taken and not released. Anybody else's leaves it, gives what is in the ring and
+ * then what has come since.
  */
 struct kmmv_ring_block {
 	__u64	size;
