@@ -674,17 +674,24 @@ static void let_go(struct kmmv_ring *ring)
  * kmmv_ring_open() - a file of its device is being opened
  * @ring: the ring
  *
- * Return: 0; -ENODEV while there are no buffers; -ENOENT while it is being made or
- * removed.
+ * Return: 0; -ENODEV while there are no buffers; -EUSERS for a file too many;
+ * -ENOENT while it is being made or removed.
  */
 int kmmv_ring_open(struct kmmv_ring *ring)
 {
 	int err;
 
 	mutex_lock(&rings_lock);
-	err = ring->header ? hold(ring) : -ENODEV;
+	err = -ENODEV;
+	if (!ring->header)
+		goto unlock;
+	err = -EUSERS;
+	if (ring->opened == KMMV_RING_FILES_MAX)
+		goto unlock;
+	err = hold(ring);
 	if (!err)
 		ring->opened++;
+unlock:
 	mutex_unlock(&rings_lock);
 	return err;
 }

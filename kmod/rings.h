@@ -34,15 +34,20 @@
 #define KMMV_RING_DEFAULT		"default"
 #define KMMV_RING_PAGES_DEFAULT		64
 #define KMMV_RING_SPARES_DEFAULT	8
+/* Open files of a ring: waking is done for all of them, interrupts disabled. */
+#define KMMV_RING_FILES_MAX		256
 
 /**
  * struct kmmv_ring_side - a CPU's buffer, for those who do not write events
  * @lock: the consumer's functions, and stats; innermost
  * @rc: the buffer, NULL for a CPU that was never online while there was one
+ * @position: how far writers were when it was last looked for those who wait;
+ *	under kmmv_ring.lock
  */
 struct kmmv_ring_side {
 	struct mutex		lock;
 	struct kmmv_ring_cpu	*rc;
+	u64			position;
 };
 
 /**
@@ -54,6 +59,7 @@ struct kmmv_ring_side {
  * @wait: who polls
  * @consumer: it claimed the ring; does not change back
  * @waits: to be woken, under kmmv_ring.lock
+ * @moves: of the ring, when it began to wait; likewise
  * @watermark: bytes on one CPU from which on it is
  * @next: CPU at which the next take of all CPUs begins
  * @copy: a page, for snapshots
@@ -66,6 +72,7 @@ struct kmmv_ring_file {
 	wait_queue_head_t	wait;
 	bool			consumer;
 	bool			waits;
+	u64			moves;
 	u32			watermark;
 	u32			next;
 	struct kmmv_ring_page	*copy;
@@ -98,6 +105,7 @@ struct kmmv_ring_file {
  * @lock: what is about waiting; irqsave
  * @files: open ones
  * @consumer: the one that claimed it
+ * @moves: times that some CPU was found to have moved
  * @work: a commit found that somebody waits; its own line with what wakes
  * @timer: for what is due before @next_wake
  * @next_wake: when the next wake-up may be
@@ -134,6 +142,7 @@ struct kmmv_ring {
 	spinlock_t		lock ____cacheline_aligned_in_smp;
 	struct list_head	files;
 	struct kmmv_ring_file	*consumer;
+	u64			moves;
 	struct irq_work		work;
 	struct hrtimer		timer;
 	ktime_t			next_wake;

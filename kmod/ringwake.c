@@ -46,8 +46,45 @@ u64 kmmv_ring_position(const struct kmmv_ring_cpu *rc)
 	return READ_ONCE(page->seq) << 16 | READ_ONCE(page->data->commit);
 }
 
-/* A file that waits may have what it waits for. */
-static bool file_due(const struct kmmv_ring_file *file)
+/*
+ * Under ring->lock from here on, interrupts disabled: each CPU is looked at once,
+ * not once for each file that waits.
+ */
+static void note_moves(struct kmmv_ring *ring)
+{
+	bool moved = false;
+	u64 position;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct kmmv_ring_cpu *rc = READ_ONCE(ring->side[cpu].rc);
+
+		if (!rc)
+			continue;
+		position = kmmv_ring_position(rc);
+		if (position == ring->side[cpu].position)
+			continue;
+		ring->side[cpu].position = position;
+		moved = true;
+	}
+	ring->moves += moved;
+}
+
+/* What a file saw when it looked is not what was noted since. */
+static bool seen_less(const struct kmmv_ring_file *file)
+{
+	const struct kmmv_ring *ring = file->ring;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (READ_ONCE(ring->side[cpu].rc) &&
+		    ring->side[cpu].position != file->cpu[cpu].seen)
+			return true;
+	return false;
+}
+
+/* Of the one consumer: some CPU has so many bytes, new ones among them. */
+static bool has_bytes(const struct kmmv_ring_file *file, u32 bytes)
 {
 	const struct kmmv_ring *ring = file->ring;
 	int cpu;
@@ -55,22 +92,45 @@ static bool file_due(const struct kmmv_ring_file *file)
 	for_each_possible_cpu(cpu) {
 		struct kmmv_ring_cpu *rc = READ_ONCE(ring->side[cpu].rc);
 
-		if (!rc || kmmv_ring_position(rc) == file->cpu[cpu].seen)
-			continue;
-		if (!file->consumer || file->watermark <= 1 ||
-		    kmmv_ring_cpu_ready(rc, file->watermark))
+		if (rc && kmmv_ring_position(rc) != file->cpu[cpu].seen &&
+		    kmmv_ring_cpu_ready(rc, bytes))
 			return true;
 	}
 	return false;
 }
 
-/* Under ring->lock from here on. */
-static bool any_waits(struct kmmv_ring *ring, bool due)
+/* A file that waits may have what it waits for, as of the last note_moves(). */
+static bool file_due(const struct kmmv_ring_file *file)
 {
-	struct kmmv_ring_file *file;
+	u32 watermark;
+
+	if (file->moves == file->ring->moves)
+		return false;
+	/*
+	 * Once: with what is 1 by now kmmv_ring_cpu_ready() would look as the
+	 * consumer does, who may be at it.
+	 */
+	watermark = READ_ONCE(file->watermark);
+	return !file->consumer || watermark <= 1 || has_bytes(file, watermark);
+}
+
+static bool any_waits(const struct kmmv_ring *ring)
+{
+	const struct kmmv_ring_file *file;
 
 	list_for_each_entry(file, &ring->files, link)
-		if (file->waits && (!due || file_due(file)))
+		if (file->waits)
+			return true;
+	return false;
+}
+
+static bool any_due(struct kmmv_ring *ring)
+{
+	const struct kmmv_ring_file *file;
+
+	note_moves(ring);
+	list_for_each_entry(file, &ring->files, link)
+		if (file->waits && file_due(file))
 			return true;
 	return false;
 }
@@ -109,8 +169,9 @@ static void arm(struct kmmv_ring *ring)
 static void wake(struct kmmv_ring *ring)
 {
 	struct kmmv_ring_file *file;
-	bool woken = false;
+	bool woken = false, waits;
 
+	note_moves(ring);
 	list_for_each_entry(file, &ring->files, link)
 		if (file->waits && file_due(file)) {
 			file->waits = false;
@@ -118,9 +179,10 @@ static void wake(struct kmmv_ring *ring)
 			wake_up_interruptible_poll(&file->wait,
 						   EPOLLIN | EPOLLRDNORM);
 		}
-	if (woken || any_waits(ring, false))
+	waits = any_waits(ring);
+	if (woken || waits)
 		ring->next_wake = ktime_add_ns(ktime_get(), WAKE_INTERVAL);
-	if (any_waits(ring, false))
+	if (waits)
 		arm(ring);
 }
 
@@ -130,7 +192,7 @@ static void wake_soon(struct kmmv_ring *ring)
 	ktime_t now = ktime_get();
 
 	waiting_set(ring, 0);
-	if (!any_waits(ring, false))
+	if (!any_waits(ring))
 		return;
 	if (ktime_before(now, ring->next_wake)) {
 		if (!hrtimer_is_queued(&ring->timer))
@@ -182,9 +244,9 @@ static void wake_rcu(struct rcu_head *rcu)
 
 	spin_lock_irqsave(&ring->lock, flags);
 	ring->rcu_queued = false;
-	if (any_waits(ring, true))
+	if (any_due(ring))
 		wake_soon(ring);
-	if (ring->rcu_again && !ring->rcu_queued && any_waits(ring, false)) {
+	if (ring->rcu_again && !ring->rcu_queued && any_waits(ring)) {
 		ring->rcu_queued = true;
 		/* ringwake:A for who began to wait after the last one did. */
 		call_rcu(&ring->rcu, wake_rcu);
@@ -207,7 +269,10 @@ void kmmv_ring_wait(struct kmmv_ring_file *file)
 	spin_lock_irqsave(&ring->lock, flags);
 	file->waits = true;
 	arm(ring);
-	/* What came meanwhile need not wait for the grace period. */
+	note_moves(ring);
+	/* What came since it looked has moved the ring once more for it. */
+	file->moves = ring->moves - seen_less(file);
+	/* That need not wait for the grace period. */
 	if (file_due(file))
 		wake_soon(ring);
 	spin_unlock_irqrestore(&ring->lock, flags);

@@ -5,7 +5,8 @@
  * One record at a time, from another context and CPU, at a moment about that in
  * which poll() goes to sleep: none may be slept over. Then many, which may not
  * wake more than once a millisecond; wake-ups that leave records themselves; a
- * record from an NMI that comes from outside; many that wait for one record.
+ * record from an NMI that comes from outside; many that wait for one record, and
+ * as many as there can be.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -29,6 +31,7 @@
 #define LATE		500000000ULL	/* ns; a time out is ten times that */
 #define TIMEOUT		5000		/* ms */
 #define MANY		40
+#define CROWD		256
 #define DRIP		100000	/* ns */
 #define DRIPS		10000
 #define RECORD		36	/* bytes on the page, of 24 */
@@ -43,6 +46,7 @@ static struct shared {
 } *shared;
 
 static int number;	/* of the ring, to the client */
+static char drained[65536];
 
 static uint64_t now(void)
 {
@@ -356,6 +360,41 @@ static void many(void)
 	close(fds[1]);
 }
 
+/* As many as there can be; what they cost is no one's to choose. */
+static void crowd(void)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT };
+	int fds[CROWD + 1], set = epoll_create1(0), i, n, woken = 0, err = 0;
+	struct ring ring;
+
+	for (n = 0; n <= CROWD; n++) {
+		if (!ring_open(&ring, RING, 0)) {
+			err = errno;
+			break;
+		}
+		fds[n] = ring.fd;
+	}
+	ok(n == CROWD && err == EUSERS, "%d files of a ring, and no more (%s)",
+	   n, strerror(err));
+	for (i = 0; i < n; i++)
+		while (read(fds[i], drained, sizeof(drained)) > 0)
+			continue;
+	for (i = 0; i < n; i++)
+		if (epoll_ctl(set, EPOLL_CTL_ADD, fds[i], &event))
+			bail("epoll");
+	ok(epoll_wait(set, &event, 1, 100) == 0, "they wait");
+	one_record(1);
+	while (epoll_wait(set, &event, 1, TIMEOUT) == 1 && ++woken < n)
+		continue;
+	ok(woken == n, "one record wakes all of them (%d)", woken);
+	close(fds[--n]);
+	ok(ring_open(&ring, RING, 0), "when one goes another one can come");
+	ring_close(&ring);
+	while (n)
+		close(fds[--n]);
+	close(set);
+}
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 300;
@@ -376,6 +415,7 @@ int main(int argc, char **argv)
 	watermarks();
 	from_outside();
 	many();
+	crowd();
 	ok(client("ring put %d", number) == 0 && ring_remove(RING),
 	   "the ring goes");
 	return finish();
