@@ -17,8 +17,10 @@
 
 /* Between two attempts to open or to claim. */
 #define RETRY_MS 1000
-/* Records at a time: pmcd waits five seconds for an answer. */
+/* Records at a time: pmcd waits five seconds for an answer. Tests have fewer. */
+#ifndef DRAIN_MAX
 #define DRAIN_MAX (1u << 20)
+#endif
 /* The library holds records back for so long, as others may precede them. */
 #define HELD_MS	   1
 #define HELD_TRIES 8
@@ -250,12 +252,10 @@ static void push(struct ring *r, const struct kmmv_record *record,
 }
 
 /*
- * Records from before START, and the first that is not; KEEP says whether the
- * former are for the queue. How many there were; *MORE is set to whether there
- * may be some that are held back.
+ * Records from before START, and the first that is not. How many there were;
+ * *MORE is set to whether there may be some that are held back.
  */
-static unsigned int read_records(struct ring *r, bool keep, uint64_t start,
-				 bool *more)
+static unsigned int read_records(struct ring *r, uint64_t start, bool *more)
 {
 	struct reader *reader = &r->reader;
 	uint64_t realtime = 0, missed;
@@ -271,8 +271,7 @@ static unsigned int read_records(struct ring *r, bool keep, uint64_t start,
 		if (kmmv_ring_realtime(reader->handle, record.time, &realtime) <
 		    0)
 			realtime = start;
-		if (take(reader, &record, realtime, &missed) &&
-		    (keep || realtime >= start))
+		if (take(reader, &record, realtime, &missed))
 			push(r, &record, realtime, missed);
 	}
 	if (rc < 0 && rc != -EAGAIN)
@@ -281,33 +280,43 @@ static unsigned int read_records(struct ring *r, bool keep, uint64_t start,
 	return n;
 }
 
-/* All that there is, what is held back included. */
-static void read_all(struct ring *r, bool keep)
+/*
+ * All that there is, what is held back included. What comes after that is new,
+ * whatever its time says: clocks are set.
+ */
+static void read_all(struct ring *r)
 {
 	uint64_t start = now(CLOCK_REALTIME);
+	int tries, rc = 1;
+	uint32_t cpu;
 	bool more;
-	int tries;
 
-	for (tries = 0; tries < HELD_TRIES; tries++) {
-		read_records(r, keep, start, &more);
-		if (!more || kmmv_ring_wait(r->reader.handle, HELD_MS) <= 0)
+	for (tries = 0; rc > 0 && tries < HELD_TRIES; tries++) {
+		read_records(r, start, &more);
+		if (!more)
 			return;
+		rc = kmmv_ring_wait(r->reader.handle, HELD_MS);
 	}
+	for (cpu = 0; rc == 0 && cpu < r->reader.nr_cpus; cpu++)
+		r->reader.cpus[cpu].old = false;
 }
 
 unsigned int agent_reader_drain(struct ring *r)
 {
 	bool more;
 
-	return read_records(r, true, now(CLOCK_REALTIME), &more);
+	return read_records(r, now(CLOCK_REALTIME), &more);
 }
 
 void agent_reader_fetch(struct ring *r)
 {
-	read_all(r, true);
+	read_all(r);
 }
 
-/* A first client: all that is there already is not for it. */
+/*
+ * A first client: all that is there already is not for it. That may be more than
+ * is read for one fetch; so each CPU's events are looked at until one is younger.
+ */
 static void start(struct ring *r)
 {
 	struct kmmv_ring_stats stats;
@@ -317,13 +326,10 @@ static void start(struct ring *r)
 	if (open_ring(r) < 0)
 		return;
 	for (cpu = 0; cpu < r->reader.nr_cpus; cpu++) {
-		r->reader.cpus[cpu].old = false;
 		if (kmmv_ring_get_stats(r->reader.handle, cpu, &stats) == 0)
 			r->reader.cpus[cpu].drops = stats.events.dropped;
 	}
-	if (r->reader.consumer)
-		read_all(r, false);
-	else
+	if (!r->reader.consumer)
 		kmmv_ring_seek(r->reader.handle, true);
 }
 
@@ -342,7 +348,7 @@ void agent_reader_start(struct ring *r)
 		return;
 	}
 	/* All that can still be seen without taking it, first. */
-	read_all(r, true);
+	read_all(r);
 	if (reader->handle && claim(r) == 0)
 		begin_again(reader);
 }

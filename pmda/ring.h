@@ -114,7 +114,7 @@ struct position {
 	uint64_t next;		/* sequence of the event that comes */
 	uint64_t drops;		/* so many in all were told of */
 	bool known;
-	bool old;		/* what comes may be of before the first client */
+	bool old;		/* what comes may be of before reader.since */
 };
 
 struct reader {

@@ -317,6 +317,29 @@ for how in dso pipe; do
 	rm "$work/dev/sim/default.hold"
 	all_gone
 
+	# ---- more in the ring than is read at a time
+
+	new_ring default
+	for i in 1 2 3; do
+		put default 0 700
+		put default 1 700 3 2
+	done
+	sleep 0.01
+	say open m
+	say fetch m >"$work/got.m"
+	begin m default
+	sleep 0.01
+	put default 1 4 0 1
+	put default 0 3
+	put default 2 2
+	for i in 1 2 3 4 5 6; do
+		collect m
+	done
+	is "$how: much of before a first client is not for it either" \
+		"$(judge m)" ""
+	say close m
+	all_gone
+
 	# ---- drops, some of them of before
 
 	new_ring default
