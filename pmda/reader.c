@@ -104,6 +104,7 @@ static int claim(struct ring *r)
 {
 	struct reader *reader = &r->reader;
 	struct kmmv_ring_info info;
+	uint64_t bytes;
 	int rc;
 
 	reader->tried_ms = now_ms();
@@ -114,8 +115,9 @@ static int claim(struct ring *r)
 	reader->consumer = true;
 	kmmv_ring_get_info(reader->handle, &info);
 	/* Half a ring is left for what comes until the agent runs. */
+	bytes = (uint64_t)info.ring_pages * info.page_size / 2;
 	kmmv_ring_watermark(reader->handle,
-			    info.ring_pages * info.page_size / 2);
+			    bytes < UINT32_MAX ? bytes : UINT32_MAX);
 	return 0;
 }
 

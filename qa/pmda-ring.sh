@@ -317,6 +317,22 @@ for how in dso pipe; do
 	rm "$work/dev/sim/default.hold"
 	all_gone
 
+	# ---- when the agent is woken
+
+	for pages in 8 1048576 2097152 4294967294; do
+		new_ring default
+		echo 1 4 4 $pages >"$work/dev/sim/default.buffer"
+		say open w
+		say fetch w
+		say close w
+		all_gone
+	done
+	is "$how: at half a ring, as far as that can be said" \
+		"$(grep watermark "$work/dev/sim/default.log" | tail -n 4 |
+			xargs)" \
+		"watermark 16384 watermark 2147483648 watermark 4294967295 watermark 4294967295"
+	rm "$work/dev/sim/default.buffer"
+
 	# ---- more in the ring than is read at a time
 
 	new_ring default

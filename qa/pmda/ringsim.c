@@ -9,8 +9,8 @@
  *	DIR/sim/NAME.gone	reading is -ENODEV
  *	DIR/sim/NAME.hold	what comes is held back until it is waited for
  *	DIR/sim/NAME.at		where the next consumer begins, bytes
- *	DIR/sim/NAME.buffer	incarnation, nr_cpus, nr_alive as of the opening;
- *				1, 4 and nr_cpus by default
+ *	DIR/sim/NAME.buffer	incarnation, nr_cpus, nr_alive as of the opening,
+ *				ring_pages; 1, 4, nr_cpus and 8 by default
  *	DIR/sim/NAME.stats	lines CPU ENABLED NUMBER..., the words of struct
  *				kmmv_ring_stats in order; others are -ENODEV
  *	DIR/sim/NAME.log	what was called, a line each
@@ -123,10 +123,11 @@ void kmmv_ring_get_info(const struct kmmv_ring *r, struct kmmv_ring_info *info)
 {
 	FILE *f = side(r, "buffer", "r");
 	unsigned long long incarnation = 1;
-	unsigned int cpus = 4, alive = UINT32_MAX;
+	unsigned int cpus = 4, alive = UINT32_MAX, pages = 8;
 
 	if (f) {
-		if (fscanf(f, "%llu %u %u", &incarnation, &cpus, &alive) < 2)
+		if (fscanf(f, "%llu %u %u %u", &incarnation, &cpus, &alive,
+			   &pages) < 2)
 			abort();
 		fclose(f);
 	}
@@ -135,7 +136,7 @@ void kmmv_ring_get_info(const struct kmmv_ring *r, struct kmmv_ring_info *info)
 	info->nr_cpus = cpus;
 	info->nr_alive = alive < cpus ? alive : cpus;
 	info->page_size = 4096;
-	info->ring_pages = 8;
+	info->ring_pages = pages;
 	info->spares = 2;
 	info->overwrite = true;
 	info->consumer = r->consumer;
@@ -273,7 +274,10 @@ int kmmv_ring_pollfd(const struct kmmv_ring *r)
 
 int kmmv_ring_watermark(struct kmmv_ring *r, uint32_t bytes)
 {
-	(void)r;
+	char line[32];
+
+	snprintf(line, sizeof(line), "watermark %u", bytes);
+	say(r, line);
 	return bytes ? 0 : -EINVAL;
 }
 
