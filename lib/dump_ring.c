@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,10 +19,15 @@
 
 #include "dump.h"
 
+/* Tests have another. */
+#ifndef CONFIG_DIR
 #define CONFIG_DIR "/sys/kernel/config/kmmv/rings"
+#endif
 
 /* WAIT_MS: a signal between a look at ended and the wait is not missed long. */
 enum { WAIT_MS = 500, OPEN_TRIES = 100, OPEN_NAP_NS = 10000000 };
+/* Rings of this kind at once. */
+enum { OWN_MAX = 4096 };
 
 static volatile sig_atomic_t ended;
 
@@ -53,6 +59,7 @@ static int complain(const char *what)
 struct own {
 	char name[KMMV_RING_NAME_MAX + 1];
 	char path[128];
+	int lock;		/* of CONFIG_DIR, or -1 */
 	bool made;
 	uint32_t *traced;	/* by number, incarnation + 1; 0: not */
 	uint32_t room;
@@ -83,17 +90,65 @@ static int own_fail(const struct own *own, const char *what, int err)
 	return 1;
 }
 
+/*
+ * An own ring that is open cannot be removed; before it is, and once it is not,
+ * another kmmvdump would take it for one whose owner has died. So that is done by
+ * one at a time. It is short: who holds the lock for a second was stopped.
+ */
+static int own_lock(struct own *own)
+{
+	const struct timespec nap = { .tv_nsec = OPEN_NAP_NS };
+	int tries;
+
+	own->lock = open(CONFIG_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (own->lock < 0)
+		return -errno;
+	for (tries = 0; flock(own->lock, LOCK_EX | LOCK_NB); tries++) {
+		if (tries == OPEN_TRIES)
+			return -errno;
+		nanosleep(&nap, NULL);
+	}
+	return 0;
+}
+
+static void own_unlock(struct own *own)
+{
+	if (own->lock >= 0)
+		close(own->lock);
+	own->lock = -1;
+}
+
+/*
+ * The lowest number that is free, or whose owner has died: an agent that sees a
+ * name keeps it for ever, and has room for so many.
+ */
+static int own_mkdir(struct own *own)
+{
+	int i, err = 0;
+
+	for (i = 0; i < OWN_MAX; i++) {
+		snprintf(own->name, sizeof(own->name), "kmmvdump-%d", i);
+		snprintf(own->path, sizeof(own->path), CONFIG_DIR "/%s",
+			 own->name);
+		rmdir(own->path);
+		if (!mkdir(own->path, 0755))
+			return 0;
+		err = -errno;
+		if (err != -EEXIST)
+			break;
+	}
+	return err;
+}
+
 static int own_make(struct own *own, const struct follow *f)
 {
 	char pages[16];
 	int err;
 
-	snprintf(own->name, sizeof(own->name), "kmmvdump-%d", (int)getpid());
-	snprintf(own->path, sizeof(own->path), CONFIG_DIR "/%s", own->name);
-	/* Somebody of this number may have died before it was removed. */
-	rmdir(own->path);
-	if (mkdir(own->path, 0755))
-		return own_fail(own, "", -errno);
+	snprintf(own->path, sizeof(own->path), CONFIG_DIR);
+	err = own_lock(own) ?: own_mkdir(own);
+	if (err)
+		return own_fail(own, "", err);
 	own->made = true;
 	if (f->own_mode) {
 		err = own_set(own, "mode", f->own_mode);
@@ -391,7 +446,7 @@ static int follow(struct kmmv_ring *r, struct kmmv *k, const struct follow *f,
 
 int dump_follow(const struct follow *f)
 {
-	struct own own = { 0 };
+	struct own own = { .lock = -1 };
 	struct kmmv_ring *r = NULL;
 	struct kmmv *k;
 	int status;
@@ -402,10 +457,14 @@ int dump_follow(const struct follow *f)
 	status = f->own ? own_make(&own, f) : 0;
 	if (!status)
 		status = open_ring(f, f->own ? own.name : f->ring, f->own, &r);
+	own_unlock(&own);
 	if (!status)
 		status = follow(r, k, f, &own);
+	if (own.made)
+		own_lock(&own);
 	kmmv_ring_close(r);
 	status = own_remove(&own) ?: status;
+	own_unlock(&own);
 	kmmv_close(k);
 	return status;
 }

@@ -263,9 +263,28 @@ if [ -d /sys/kernel/config/kmmv ]; then
 	skip "--own without the module" "the module is loaded"
 else
 	dies "--own without the module" 1 \
-		'rings/kmmvdump-[0-9]+: .*is the kmmv module loaded' \
+		'kmmv/rings: .*is the kmmv module loaded' \
 		$dump -d "$area" --own=consume,8 --instance '*'
 fi
+# Names of rings last in agents and archives: the lowest is taken that is free.
+# In a directory of no ring's attributes it comes as far as that.
+mkdir "$work/config"
+gcc -std=gnu11 -D_GNU_SOURCE -DCONFIG_DIR="\"$work/config\"" \
+	-Ikmod/include/uapi -o "$work/kmmvdump" lib/dump.c lib/dump_ring.c \
+	build/libkmmv.a -ljansson || bail "does not build"
+own=("$work/kmmvdump" -d "$area" --own -i x)
+dies "--own: the first is number 0" 1 '/config/kmmvdump-0/enable: ' "${own[@]}"
+dies "--own: and the next, when that has gone" 1 '/kmmvdump-0/enable: ' \
+	"${own[@]}"
+is "--own: nothing is left" "$(ls "$work/config")" ""
+mkdir -p "$work/config/kmmvdump-0/in-use" "$work/config/kmmvdump-1/in-use"
+dies "--own: beside others" 1 '/kmmvdump-2/enable: ' "${own[@]}"
+rmdir "$work/config/kmmvdump-1/in-use"
+dies "--own: what one that died has left is taken over" 1 \
+	'/kmmvdump-1/enable: ' "${own[@]}"
+dies "--own: one at a time" 1 '/config: .*temporarily unavailable' \
+	flock "$work/config" timeout 20 "${own[@]}"
+is "--own: what others have stays" "$(ls "$work/config")" kmmvdump-0
 dies "--own of nothing" 2 '^kmmvdump: --own needs --instance' \
 	$dump -d "$area" --own
 dies "--own with another mode" 2 "^kmmvdump: often: a ring's mode is" \
