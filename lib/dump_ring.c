@@ -491,7 +491,7 @@ static void print_ring(const char *dir, const char *name)
 	err = kmmv_ring_open(dir, name, &r);
 	if (err) {
 		printf("%-20s %s\n", name, err == -ENODEV ?
-		       "never enabled" : strerror(-err));
+		       "not enabled yet" : strerror(-err));
 		return;
 	}
 	kmmv_ring_get_info(r, &info);
