@@ -167,6 +167,14 @@ static uint64_t upper(const struct proc_value *first, const struct reading *afte
 	return second && second->value > first->value ? second->value : first->value;
 }
 
+static void swap(uint64_t *a, uint64_t *b)
+{
+	uint64_t was = *a;
+
+	*a = *b;
+	*b = was;
+}
+
 static bool is_other_account(const struct proc_value *value)
 {
 	int i;
@@ -192,6 +200,9 @@ static void check_value(const struct proc_value *value, const struct reading *be
 			complain("missing", value, low, 0, high);
 		return;
 	}
+	/* /proc itself fell, which is not ours: either of its values is right. */
+	if (is_idle(value) && low > high)
+		swap(&low, &high);
 	now = value_of(instance->number, value->cpu < 0 ? 0 : value->cpu);
 	if (value->file == PROC_STAT)
 		now /= 1000000000 / proc_hz();
