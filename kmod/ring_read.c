@@ -474,6 +474,25 @@ void kmmv_ring_cpu_release_all(struct kmmv_ring_cpu *rc)
 }
 
 /**
+ * kmmv_ring_cpu_has_taken() - is anything taken and not released
+ * @rc: the CPU's buffer
+ *
+ * By its place: what was taken may hold no event.
+ *
+ * Context: as the other consumer's functions.
+ * Return: true if there is.
+ */
+bool kmmv_ring_cpu_has_taken(struct kmmv_ring_cpu *rc)
+{
+	u32 i;
+
+	for (i = 0; i < rc->queued; i++)
+		if (queued_page(rc, i)->given != queued_page(rc, i)->done)
+			return true;
+	return false;
+}
+
+/**
  * kmmv_ring_cpu_return() - the consumer is gone
  * @rc: the CPU's buffer
  *

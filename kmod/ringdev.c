@@ -287,8 +287,8 @@ static int take_ranges(struct kmmv_ring_file *rf, u32 first, u32 nr_cpus,
 }
 
 /* Under rf->lock. */
-static long do_take(struct kmmv_ring_file *rf,
-		    struct kmmv_ring_take __user *argument)
+static long ring_take(struct kmmv_ring_file *rf,
+		      struct kmmv_ring_take __user *argument)
 {
 	struct kmmv_ring_range *ranges;
 	struct kmmv_ring_take take;
@@ -328,8 +328,8 @@ free_ranges:
 }
 
 /* Under rf->lock. */
-static long do_free(struct kmmv_ring_file *rf,
-		    struct kmmv_ring_release __user *argument)
+static long ring_free(struct kmmv_ring_file *rf,
+		      struct kmmv_ring_release __user *argument)
 {
 	struct kmmv_ring *ring = rf->ring;
 	struct kmmv_ring_release release;
@@ -369,28 +369,18 @@ static long do_free(struct kmmv_ring_file *rf,
  * What read() gives it also releases, and all before it. These two are not
  * beside it, or that could be something that was taken.
  */
-static long ring_take(struct kmmv_ring_file *rf,
-		      struct kmmv_ring_take __user *argument)
+static long ring_take_or_free(struct kmmv_ring_file *rf, unsigned int command,
+			      void __user *argument)
 {
 	long err;
 
 	err = mutex_lock_interruptible(&rf->lock);
 	if (err)
 		return err;
-	err = do_take(rf, argument);
-	mutex_unlock(&rf->lock);
-	return err;
-}
-
-static long ring_free(struct kmmv_ring_file *rf,
-		      struct kmmv_ring_release __user *argument)
-{
-	long err;
-
-	err = mutex_lock_interruptible(&rf->lock);
-	if (err)
-		return err;
-	err = do_free(rf, argument);
+	if (command == KMMV_RING_IOC_TAKE)
+		err = ring_take(rf, argument);
+	else
+		err = ring_free(rf, argument);
 	mutex_unlock(&rf->lock);
 	return err;
 }
@@ -513,9 +503,8 @@ static long ring_ioctl(struct file *file, unsigned int command,
 	case KMMV_RING_IOC_CLAIM:
 		return ring_claim(rf);
 	case KMMV_RING_IOC_TAKE:
-		return ring_take(rf, user);
 	case KMMV_RING_IOC_RELEASE:
-		return ring_free(rf, user);
+		return ring_take_or_free(rf, command, user);
 	case KMMV_RING_IOC_WATERMARK:
 		return ring_watermark(rf, user);
 	case KMMV_RING_IOC_STATS:
@@ -548,29 +537,15 @@ static ssize_t put_block(char __user *to, const struct kmmv_ring_range *range,
 	return block.size;
 }
 
-/* By its place: what was taken may hold no event. */
-static bool cpu_has_taken(const struct kmmv_ring_cpu *rc)
-{
-	const struct kmmv_buffer_page *page;
-	u32 i;
-
-	for (i = 0; i < rc->queued; i++) {
-		page = &rc->pages[rc->queue[(rc->first + i) % rc->nr_pages]];
-		if (page->given != page->done)
-			return true;
-	}
-	return false;
-}
-
 /* The consumer, under its lock, has something that it did not release. */
 static bool has_taken(struct kmmv_ring *ring)
 {
-	const struct kmmv_ring_cpu *rc;
+	struct kmmv_ring_cpu *rc;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
 		rc = side_rc(ring, cpu);
-		if (rc && cpu_has_taken(rc))
+		if (rc && kmmv_ring_cpu_has_taken(rc))
 			return true;
 	}
 	return false;

@@ -643,12 +643,16 @@ START_TEST(released_nonsense)
 	event_write(2, 8);
 	event_write(3, 8);
 	memset(rc->pages[0].data->data + 20, 0, 8);
+	ck_assert(!kmmv_ring_cpu_has_taken(rc));
 	take(1);
+	ck_assert(kmmv_ring_cpu_has_taken(rc));
 	ck_assert_uint_eq(rc->reader->anomalies, 1);
 	ck_assert_uint_eq(range.end, 60);
 	ck_assert_int_eq(kmmv_ring_cpu_release(rc, 1, 56), -EINVAL);
 	ck_assert_int_eq(kmmv_ring_cpu_release(rc, 1, 20), 0);
+	ck_assert(kmmv_ring_cpu_has_taken(rc));
 	ck_assert_int_eq(kmmv_ring_cpu_release(rc, 1, 60), 0);
+	ck_assert(!kmmv_ring_cpu_has_taken(rc));
 	event_write(4, 8);
 	take(1);
 	range_is(8, (u32[]){ 4, 0 });
