@@ -18,9 +18,9 @@ fi
 
 mount -t tmpfs none /mnt || skip_all "no tmpfs in namespaces"
 for dir in etc var usr run; do
-	mkdir -p "/mnt/upper/$dir" "/mnt/work/$dir"
+	mkdir -p "/mnt/upper/$dir" "/mnt/workdir/$dir"
 	mount -t overlay none -o "lowerdir=/$dir,upperdir=/mnt/upper/$dir,\
-workdir=/mnt/work/$dir" "/$dir" || skip_all "no overlays in namespaces"
+workdir=/mnt/workdir/$dir" "/$dir" || skip_all "no overlays in namespaces"
 done
 ip link set lo up
 # As after the installation of the packages.
