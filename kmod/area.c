@@ -13,13 +13,14 @@
  *	slots:H  zeroing before the pointer, release - area:A  acquire
  *	slots:I  zeroing before the pointers, release - area:B  acquire
  *	    who maps a page before its number is given out maps zeroes.
+ *	area:C  zeroes mapped, then is there memory - area:D  memory, then what is mapped
+ *	    of a fault and a CPU that comes up one takes the zeroes back.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mount.h>
 #include <linux/pseudo_fs.h>
-#include <linux/rwsem.h>
 
 #include "core.h"
 #include "kmmv_compat.h"
@@ -67,19 +68,27 @@ static struct page *page_at(const struct kmmv_place *place, u32 ahead)
 		page = smp_load_acquire(&slots->page[i]);
 		if (!page || !cpu_possible(place->cpu))
 			return NULL;
-		return page_of(kmmv_slot_cpu(kmmv_page_slot(page, 0),
-					     place->cpu));
+		return page_of(kmmv_slot_word(kmmv_page_slot(page, 0),
+					      place->cpu));
 	default:
 		return NULL;
 	}
 }
 
 /*
- * Held for reading while zeroes go in for a CPU that was never online, and for
- * writing while it gets its pages: what is taken back from the mappings after
- * that is all that ever went in.
+ * Zeroes that went in for a CPU that was never online, while it got its memory,
+ * may have come too late to be taken back with the others. No lock is held over
+ * putting pages in, which waits for memory: CPUs would wait with it.
  */
-static DECLARE_RWSEM(area_sem);
+static void take_zeroes_back(const struct kmmv_place *place, u32 ahead,
+			     pgoff_t at)
+{
+	/* area:C pairs with area:D: mapped before the look. */
+	smp_mb();
+	if (page_at(place, ahead) != ZERO_PAGE(0))
+		unmap_mapping_range(kmmv_inode->i_mapping,
+				    (loff_t)at << PAGE_SHIFT, PAGE_SIZE, 1);
+}
 
 /* The page that was touched, and the ones behind it that are there. */
 static vm_fault_t area_fault(struct vm_fault *vmf)
@@ -88,29 +97,25 @@ static vm_fault_t area_fault(struct vm_fault *vmf)
 						  vmf->pgoff);
 	struct vm_area_struct *vma = vmf->vma;
 	unsigned long address = vmf->address & PAGE_MASK;
-	vm_fault_t result = VM_FAULT_SIGBUS;
+	vm_fault_t inserted, result = VM_FAULT_SIGBUS;
 	struct page *page;
 	u32 i;
 
-	down_read(&area_sem);
 	for (i = 0; i < FAULT_AROUND_PAGES && i < place.left; i++) {
 		if (address >= vma->vm_end)
 			break;
 		page = page_at(&place, i);
 		if (!page)
 			break;
-		if (!i) {
-			result = vmf_insert_pfn(vma, address,
-						page_to_pfn(page));
-			if (result != VM_FAULT_NOPAGE)
-				break;
-		} else if (vmf_insert_pfn(vma, address, page_to_pfn(page)) !=
-			   VM_FAULT_NOPAGE) {
+		inserted = vmf_insert_pfn(vma, address, page_to_pfn(page));
+		if (!i)
+			result = inserted;
+		if (inserted != VM_FAULT_NOPAGE)
 			break;
-		}
+		if (IS_ENABLED(CONFIG_KMMV_FLEXIBLE) && page == ZERO_PAGE(0))
+			take_zeroes_back(&place, i, vmf->pgoff + i);
 		address += PAGE_SIZE;
 	}
-	up_read(&area_sem);
 	return result;
 }
 
@@ -171,13 +176,14 @@ int kmmv_area_populate(unsigned int cpu)
 	const struct kmmv_geom *geom = &kmmv_table.slots.geom;
 	int err;
 
-	down_write(&area_sem);
 	err = kmmv_table_populate(&kmmv_table, cpu);
-	up_write(&area_sem);
-	if (IS_ENABLED(CONFIG_KMMV_FLEXIBLE))
-		unmap_mapping_range(kmmv_inode->i_mapping,
-				    geom->cpu_offset + geom->cpu_stride * cpu,
-				    geom->cpu_stride, 1);
+	if (!IS_ENABLED(CONFIG_KMMV_FLEXIBLE))
+		return err;
+	/* area:D pairs with area:C: memory before what is mapped. */
+	smp_mb();
+	unmap_mapping_range(kmmv_inode->i_mapping,
+			    geom->cpu_offset + geom->cpu_stride * cpu,
+			    geom->cpu_stride, 1);
 	return err;
 }
 

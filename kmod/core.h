@@ -9,14 +9,12 @@
 
 #include "table.h"
 
-/* Numbers of the family "core.refused", the module's own. */
-enum kmmv_refused {
-	KMMV_REFUSED_BAD_NUMBER,
-	KMMV_REFUSED_UNBALANCED_DEL,
-	KMMV_REFUSED_NMI,
-};
-
-static_assert(KMMV_REFUSED_NMI + 1 == KMMV_RESERVED);
+/*
+ * Set when nothing of init can fail any more; until then every open() of a device
+ * is -ENXIO. A file that was opened before would outlive an init that fails: the
+ * kernel frees the module without a look at who holds it.
+ */
+extern bool kmmv_live;
 
 int kmmv_api_init(void);
 
@@ -30,6 +28,10 @@ int kmmv_vma_init(struct vm_area_struct *vma, u64 pages,
 
 int kmmv_chardev_init(void);
 void kmmv_chardev_exit(void);
+
+extern const struct file_operations kmmv_names_fops;
+int kmmv_namesdev_init(void);
+void kmmv_namesdev_exit(void);
 
 s64 kmmv_source_refresh(u64 max_age);
 

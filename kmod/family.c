@@ -155,7 +155,8 @@ int kmmv_family_check(const struct kmmv_family *family)
 {
 	int err;
 
-	if (!family || family->semantics > KMMV_DISCRETE)
+	if (!family || family->semantics > KMMV_DISCRETE ||
+	    family->flags & ~KMMV_FAMILY_FLAGS)
 		return -EINVAL;
 	err = family_name_check(family->name);
 	if (err)
@@ -181,7 +182,8 @@ static const char *or_empty(const char *text)
  */
 bool kmmv_family_same(const struct kmmv_family *a, const struct kmmv_family *b)
 {
-	return a->semantics == b->semantics && !strcmp(a->units, b->units) &&
+	return a->semantics == b->semantics && a->flags == b->flags &&
+	       !strcmp(a->units, b->units) &&
 	       !strcmp(a->oneline, b->oneline) &&
 	       !strcmp(or_empty(a->help), or_empty(b->help));
 }

@@ -9,6 +9,9 @@
 #include "instance.h"
 #include "table.h"
 
+/* Numbers that are looked at with the lock held. */
+#define HOLD	1024
+
 /**
  * kmmv_follow_set() - have an instance's updates say who follows it
  * @table: the table
@@ -17,17 +20,31 @@
  *
  * It ends when the number is forgotten, too.
  *
- * Return: 0; -ENOENT if nothing has the number, or it is the module's own;
+ * Return: 0; -ENOENT if nothing has the number; -EPERM if it is the module's own;
  * -ENOMEM.
  */
 int kmmv_follow_set(struct kmmv_table *table, int number, u8 index)
 {
-	int err = -ENOENT;
+	u8 *spare = NULL;
+	int err;
 
-	mutex_lock(&table->lock);
-	if (number >= KMMV_RESERVED && kmmv_instance_named(table, number))
-		err = kmmv_slots_follow(&table->slots, number, index);
-	mutex_unlock(&table->lock);
+	for (;;) {
+		mutex_lock(&table->lock);
+		err = -ENOENT;
+		if (kmmv_instance_named(table, number))
+			err = number < KMMV_RESERVED ?
+				      -EPERM :
+				      kmmv_slots_follow(&table->slots, number,
+							index, &spare);
+		mutex_unlock(&table->lock);
+		if (err != -EAGAIN)
+			break;
+		spare = kvcalloc(table->slots.geom.capacity, sizeof(*spare),
+				 GFP_KERNEL);
+		if (!spare)
+			return -ENOMEM;
+	}
+	kvfree(spare);
 	return err;
 }
 
@@ -46,7 +63,7 @@ int kmmv_follow_clear(struct kmmv_table *table, int number, u8 index)
 	mutex_lock(&table->lock);
 	if (kmmv_instance_named(table, number) &&
 	    kmmv_slots_follower(&table->slots, number) == index)
-		err = kmmv_slots_follow(&table->slots, number, 0);
+		err = kmmv_slots_follow(&table->slots, number, 0, NULL);
 	mutex_unlock(&table->lock);
 	return err;
 }
@@ -62,13 +79,16 @@ int kmmv_follow_clear(struct kmmv_table *table, int number, u8 index)
 bool kmmv_follow_next(struct kmmv_table *table, u8 index, u32 *number)
 {
 	struct kmmv_slots *slots = &table->slots;
-	u32 i;
+	bool found = false;
+	u32 i = *number, nr, end;
 
-	mutex_lock(&table->lock);
-	for (i = *number; i < slots->nr; i++)
-		if (kmmv_slots_follower(slots, i) == index)
-			break;
-	mutex_unlock(&table->lock);
+	do {
+		mutex_lock(&table->lock);
+		nr = slots->nr;
+		for (end = min(nr, i + HOLD); i < end && !found; i += !found)
+			found = kmmv_slots_follower(slots, i) == index;
+		mutex_unlock(&table->lock);
+	} while (!found && i < nr);
 	*number = i;
-	return i < slots->nr;
+	return found;
 }

@@ -54,20 +54,6 @@ static int follower_get(struct kmmv_ring *ring)
 	return -ENOSPC;
 }
 
-/**
- * kmmv_ring_trace() - have each perf_adjust() of an instance leave an event
- * @ring: where, KMMV_EVENT_HIT; NULL: nowhere any more
- * @instance: from perf_add() or kmmv_add()
- *
- * An instance leaves its events in one ring; another one takes the place of the
- * one before. It ends with the ring, and when the instance is forgotten. Only
- * perf_adjust() is followed, no update by a handle; while any instance is, all
- * updates by number take somewhat longer.
- *
- * Context: task, may sleep.
- * Return: 0; -ENOENT for a bad number; -ENOSPC for too many rings that do it;
- * -ENOMEM.
- */
 int kmmv_ring_trace(struct kmmv_ring *ring, int instance)
 {
 	int index = 0;

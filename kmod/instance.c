@@ -10,19 +10,6 @@
 #include "instance.h"
 #include "table.h"
 
-#define BUCKET_BITS_MIN		8
-#define BUCKET_BITS_MAX		24
-
-static void record_changed(struct kmmv_table *table, struct kmmv_record *record)
-{
-	list_move_tail(&record->link, &table->changes);
-}
-
-static struct hlist_head *buckets_alloc(u32 bits)
-{
-	return kvcalloc(1UL << bits, sizeof(struct hlist_head), GFP_KERNEL);
-}
-
 static void instance_free(struct kmmv_instance *instance)
 {
 	if (!instance)
@@ -39,19 +26,17 @@ static void instance_free(struct kmmv_instance *instance)
  */
 int kmmv_instance_init(struct kmmv_table *table)
 {
-	table->bucket_bits = BUCKET_BITS_MIN;
+	u32 capacity = table->slots.geom.capacity;
+	int err;
+
 	table->instances = kvcalloc(table->slots.geom.cpu_pages,
 				    sizeof(*table->instances), GFP_KERNEL);
 	if (!table->instances)
 		return -ENOMEM;
-	table->buckets = buckets_alloc(table->bucket_bits);
-	if (!table->buckets)
-		goto err_free_instances;
-	return 0;
-
-err_free_instances:
-	kvfree(table->instances);
-	return -ENOMEM;
+	err = kmmv_index_init(&table->index, capacity);
+	if (err)
+		kvfree(table->instances);
+	return err;
 }
 
 /**
@@ -67,59 +52,10 @@ void kmmv_instance_fini(struct kmmv_table *table)
 			continue;
 		for (j = 0; j < KMMV_PER_PAGE; j++)
 			instance_free(table->instances[i][j]);
-		kfree(table->instances[i]);
+		free_page((unsigned long)table->instances[i]);
 	}
-	kvfree(table->buckets);
+	kmmv_index_fini(&table->index);
 	kvfree(table->instances);
-}
-
-static struct hlist_head *bucket(struct hlist_head *buckets, u32 bits,
-				 u32 family, const char *name)
-{
-	u32 hash = jhash(name, strlen(name), family);
-
-	return &buckets[hash & ((1U << bits) - 1)];
-}
-
-/* Keep chains short; not being able to is not an error. */
-static void buckets_grow(struct kmmv_table *table)
-{
-	u32 bits = table->bucket_bits + 1;
-	struct kmmv_instance *instance;
-	struct hlist_head *buckets;
-	struct hlist_node *next;
-	u32 i;
-
-	if (table->nr_named >> table->bucket_bits < 2 || bits > BUCKET_BITS_MAX)
-		return;
-	buckets = buckets_alloc(bits);
-	if (!buckets)
-		return;
-	for (i = 0; i < 1U << table->bucket_bits; i++)
-		hlist_for_each_entry_safe(instance, next, &table->buckets[i],
-					  hash) {
-			hlist_del(&instance->hash);
-			hlist_add_head(&instance->hash,
-				       bucket(buckets, bits, instance->family,
-					      instance->name));
-		}
-	kvfree(table->buckets);
-	table->buckets = buckets;
-	table->bucket_bits = bits;
-}
-
-static struct kmmv_instance *instance_find(struct kmmv_table *table, u32 family,
-					   const char *name)
-{
-	struct kmmv_instance *instance;
-
-	hlist_for_each_entry(instance,
-			     bucket(table->buckets, table->bucket_bits, family,
-				    name),
-			     hash)
-		if (instance->family == family && !strcmp(instance->name, name))
-			return instance;
-	return NULL;
 }
 
 static struct kmmv_instance **instance_place(struct kmmv_table *table,
@@ -158,69 +94,109 @@ static int instance_revive(struct kmmv_table *table,
 		return instance->number;
 	kmmv_table_change_begin(table);
 	instance->state = KMMV_STATE_ACTIVE;
-	record_changed(table, &instance->record);
+	kmmv_changes_move(&table->changes, &instance->record);
 	kmmv_table_change_end(table);
 	return instance->number;
 }
 
-/* A number and the place for its record. */
-static int instance_reserve(struct kmmv_table *table, u32 *number)
-{
-	struct kmmv_instance ***page;
-	int err;
-
-	err = kmmv_slots_get(&table->slots, 1, number);
-	if (err)
-		return err;
-	page = &table->instances[*number / KMMV_PER_PAGE];
-	if (!*page)
-		*page = kcalloc(KMMV_PER_PAGE, sizeof(**page), GFP_KERNEL);
-	if (!*page) {
-		kmmv_slots_cancel(&table->slots, *number, 1);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-static int instance_create(struct kmmv_table *table, u32 family,
-			   const char *name)
+static struct kmmv_instance *instance_alloc(u32 family, const char *name,
+					    u32 hash)
 {
 	size_t size = strlen(name) + 1;
-	struct kmmv_instance *instance, **place;
-	u32 number;
-	int err;
+	struct kmmv_instance *instance;
 
 	instance = kzalloc(sizeof(*instance) + size, GFP_KERNEL);
 	if (!instance)
-		return -ENOMEM;
-	err = instance_reserve(table, &number);
-	if (err) {
-		kfree(instance);
-		return err;
-	}
-	buckets_grow(table);
-
+		return NULL;
 	instance->record.kind = KMMV_RECORD_INSTANCE;
-	instance->number = number;
+	instance->hash = hash;
 	instance->family = family;
 	instance->refs = 1;
 	instance->state = KMMV_STATE_ACTIVE;
 	memcpy(instance->name, name, size);
+	return instance;
+}
+
+/* A number and the place for its record. */
+static int instance_reserve(struct kmmv_table *table, u32 *number,
+			    struct kmmv_spare *spare)
+{
+	struct kmmv_instance ***page;
+	int err;
+
+	err = kmmv_slots_get(&table->slots, 1, number, spare);
+	if (err)
+		return err;
+	page = &table->instances[*number / KMMV_PER_PAGE];
+	if (!*page)
+		*page = kmmv_spare_zeroed(spare);
+	if (!*page) {
+		kmmv_slots_cancel(&table->slots, *number, 1);
+		return -EAGAIN;
+	}
+	return 0;
+}
+
+static int instance_publish(struct kmmv_table *table,
+			    struct kmmv_instance *instance, u64 start,
+			    struct kmmv_spare *spare)
+{
+	struct kmmv_instance **place, *old;
+	u32 number;
+	int err;
+
+	err = kmmv_index_grow(&table->index, spare);
+	if (err)
+		return err;
+	err = instance_reserve(table, &number, spare);
+	if (err)
+		return err;
+
+	instance->number = number;
 	place = instance_place(table, number);
+	old = *place;
+	kmmv_slots_publish(&table->slots, number, start);
+	kmmv_index_add(&table->index, instance);
 
 	kmmv_table_change_begin(table);
-	if (*place) {
-		list_del(&(*place)->record.link);
-		instance_free(*place);
-	}
-	kmmv_slots_publish(&table->slots, number);
+	if (old)
+		kmmv_changes_del(&table->changes, &old->record);
 	*place = instance;
-	table->nr_named++;
-	hlist_add_head(&instance->hash,
-		       bucket(table->buckets, table->bucket_bits, family,
-			      name));
-	list_add_tail(&instance->record.link, &table->changes);
+	kmmv_changes_add(&table->changes, &instance->record);
 	kmmv_table_change_end(table);
+	instance_free(old);
+	return number;
+}
+
+/**
+ * struct add - what an instance takes, got without the lock
+ * @hash: of its identity
+ * @instance: its memory, unless it was there or has been published
+ * @spare: for growth
+ */
+struct add {
+	u32			hash;
+	struct kmmv_instance	*instance;
+	struct kmmv_spare	spare;
+};
+
+static int add_locked(struct kmmv_table *table, int family, const char *name,
+		      const u64 *start, struct add *add)
+{
+	struct kmmv_instance *instance;
+	int number;
+
+	if (family < 0 || family >= table->nr_families)
+		return -ENOENT;
+	instance = kmmv_index_find(&table->index, add->hash, family, name);
+	if (instance)
+		return instance_revive(table, instance);
+	if (!add->instance)
+		return -EAGAIN;
+	number = instance_publish(table, add->instance, start ? *start : 0,
+				  &add->spare);
+	if (number >= 0)
+		add->instance = NULL;
 	return number;
 }
 
@@ -229,7 +205,7 @@ static int instance_create(struct kmmv_table *table, u32 family,
  * @table: the table
  * @family: id
  * @name: any bytes but control characters, up to KMMV_NAME_MAX; copied
- * @is_new: result, may be NULL: nothing had the identity before
+ * @start: what it counts from if nothing had the identity before; NULL for 0
  *
  * The same number for the same identity, as often as it is asked for; each time
  * counts as a reference.
@@ -239,29 +215,32 @@ static int instance_create(struct kmmv_table *table, u32 family,
  * taken; -EOVERFLOW for too many references; -ENOMEM.
  */
 int kmmv_instance_add(struct kmmv_table *table, int family, const char *name,
-		      bool *is_new)
+		      const u64 *start)
 {
-	struct kmmv_instance *instance;
+	struct add add = { 0 };
 	int number;
 
 	number = kmmv_text_check(name, KMMV_NAME_MAX);
 	if (number)
 		return number;
 
-	mutex_lock(&table->lock);
-	if (family < 0 || family >= table->nr_families) {
-		number = -ENOENT;
-		goto unlock;
+	add.hash = kmmv_index_hash(&table->index, family, name);
+	for (;;) {
+		mutex_lock(&table->lock);
+		number = add_locked(table, family, name, start, &add);
+		mutex_unlock(&table->lock);
+		if (number != -EAGAIN)
+			break;
+		if (!add.instance)
+			add.instance = instance_alloc(family, name,
+						      add.hash);
+		number = -ENOMEM;
+		if (!add.instance ||
+		    kmmv_spare_fill(&add.spare, &table->slots))
+			break;
 	}
-	instance = instance_find(table, family, name);
-	if (is_new)
-		*is_new = !instance;
-	if (instance)
-		number = instance_revive(table, instance);
-	else
-		number = instance_create(table, family, name);
-unlock:
-	mutex_unlock(&table->lock);
+	kmmv_spare_free(&add.spare, &table->slots);
+	instance_free(add.instance);
 	return number;
 }
 
@@ -284,7 +263,7 @@ int kmmv_instance_unref(struct kmmv_table *table, int number)
 		return 0;
 	kmmv_table_change_begin(table);
 	instance->state = KMMV_STATE_INACTIVE;
-	record_changed(table, &instance->record);
+	kmmv_changes_move(&table->changes, &instance->record);
 	kmmv_table_change_end(table);
 	return 0;
 }
@@ -318,6 +297,7 @@ int kmmv_instance_del(struct kmmv_table *table, int number)
 int kmmv_instance_forget(struct kmmv_table *table, int number)
 {
 	struct kmmv_instance *instance;
+	char *label = NULL;
 	int err = 0;
 
 	mutex_lock(&table->lock);
@@ -327,18 +307,17 @@ int kmmv_instance_forget(struct kmmv_table *table, int number)
 	} else if (instance->refs) {
 		err = -EBUSY;
 	} else {
+		kmmv_index_del(&table->index, instance);
 		kmmv_table_change_begin(table);
-		hlist_del(&instance->hash);
-		table->nr_named--;
 		kmmv_slots_put(&table->slots, number);
 		instance->state = KMMV_STATE_FREE;
 		instance->name[0] = '\0';
-		kfree(instance->label);
-		instance->label = NULL;
-		record_changed(table, &instance->record);
+		swap(label, instance->label);
+		kmmv_changes_move(&table->changes, &instance->record);
 		kmmv_table_change_end(table);
 	}
 	mutex_unlock(&table->lock);
+	kfree(label);
 	return err;
 }
 
@@ -396,7 +375,7 @@ int kmmv_instance_label(struct kmmv_table *table, int number, const char *key,
 		goto unlock;
 	kmmv_table_change_begin(table);
 	swap(label, instance->label);
-	record_changed(table, &instance->record);
+	kmmv_changes_move(&table->changes, &instance->record);
 	kmmv_table_change_end(table);
 unlock:
 	mutex_unlock(&table->lock);
@@ -408,20 +387,22 @@ unlock:
  * kmmv_instance_slot() - handle of an instance's counter
  * @table: the table
  * @number: from kmmv_instance_add()
- * @slot: result
+ * @slot: result; with an error the sink, so that whoever counts on regardless
+ *	counts into nothing
  *
  * Return: 0 or -ENOENT if nothing has the number.
  */
 int kmmv_instance_slot(struct kmmv_table *table, int number,
 		       struct kmmv_slot *slot)
 {
-	int err = 0;
+	int err = -ENOENT;
 
+	*slot = table->slots.sink;
 	mutex_lock(&table->lock);
-	if (kmmv_instance_named(table, number))
+	if (kmmv_instance_named(table, number)) {
 		*slot = kmmv_slots_slot(&table->slots, number);
-	else
-		err = -ENOENT;
+		err = 0;
+	}
 	mutex_unlock(&table->lock);
 	return err;
 }

@@ -13,8 +13,9 @@ enum kmmv_instance_state {
 
 /**
  * struct kmmv_instance - a number's last identity
- * @record: in the list of changes
- * @hash: in kmmv_table.buckets, unless free
+ * @record: among the changes
+ * @link: in kmmv_table.index, unless free
+ * @hash: of the identity
  * @number: the slot
  * @family: id of the family
  * @refs: kmmv_instance_add() less kmmv_instance_del()
@@ -24,7 +25,8 @@ enum kmmv_instance_state {
  */
 struct kmmv_instance {
 	struct kmmv_record	record;
-	struct hlist_node	hash;
+	struct hlist_node	link;
+	u32			hash;
 	u32			number;
 	u32			family;
 	u32			refs;
@@ -37,7 +39,7 @@ int kmmv_instance_init(struct kmmv_table *table);
 void kmmv_instance_fini(struct kmmv_table *table);
 
 int kmmv_instance_add(struct kmmv_table *table, int family, const char *name,
-		      bool *is_new);
+		      const u64 *start);
 int kmmv_instance_del(struct kmmv_table *table, int number);
 int kmmv_instance_forget(struct kmmv_table *table, int number);
 int kmmv_instance_label(struct kmmv_table *table, int number, const char *key,
@@ -47,5 +49,11 @@ int kmmv_instance_slot(struct kmmv_table *table, int number,
 
 struct kmmv_instance *kmmv_instance_named(struct kmmv_table *table, int number);
 int kmmv_instance_unref(struct kmmv_table *table, int number);
+
+/* Why a number, or a family, is none: an error that it is, or there is no such. */
+static inline int kmmv_number_error(int number)
+{
+	return number < 0 && number >= -MAX_ERRNO ? number : -ENOENT;
+}
 
 #endif /* KMMV_INSTANCE_H */

@@ -93,6 +93,16 @@ static int kind_find(struct kmmv_table *table,
 	return table->nr_kinds < KMMV_TYPES_MAX ? -ENOENT : -ENFILE;
 }
 
+static int kind_publish(struct kmmv_table *table, struct kmmv_kind *kind)
+{
+	kind->id = KMMV_EVENT_FIRST + table->nr_kinds;
+	kmmv_table_change_begin(table);
+	table->kinds[table->nr_kinds++] = kind;
+	kmmv_changes_add(&table->changes, &kind->record);
+	kmmv_table_change_end(table);
+	return kind->id;
+}
+
 /**
  * kmmv_kind_add() - register a type of events, or find it
  * @table: the table
@@ -103,29 +113,27 @@ static int kind_find(struct kmmv_table *table,
  */
 int kmmv_kind_add(struct kmmv_table *table, const struct kmmv_event_type *type)
 {
-	struct kmmv_kind *kind;
+	struct kmmv_kind *kind = NULL;
 	int id;
 
 	id = kmmv_event_check(type);
 	if (id)
 		return id;
 
-	mutex_lock(&table->lock);
-	id = kind_find(table, type);
-	if (id != -ENOENT)
-		goto unlock;
-	id = -ENOMEM;
-	kind = kind_alloc(type);
-	if (!kind)
-		goto unlock;
-
-	id = KMMV_EVENT_FIRST + table->nr_kinds;
-	kind->id = id;
-	kmmv_table_change_begin(table);
-	table->kinds[table->nr_kinds++] = kind;
-	list_add_tail(&kind->record.link, &table->changes);
-	kmmv_table_change_end(table);
-unlock:
-	mutex_unlock(&table->lock);
+	for (;;) {
+		mutex_lock(&table->lock);
+		id = kind_find(table, type);
+		if (id == -ENOENT && kind) {
+			id = kind_publish(table, kind);
+			kind = NULL;
+		}
+		mutex_unlock(&table->lock);
+		if (id != -ENOENT)
+			break;
+		kind = kind_alloc(type);
+		if (!kind)
+			return -ENOMEM;
+	}
+	kfree(kind);
 	return id;
 }

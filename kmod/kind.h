@@ -10,7 +10,7 @@
 
 /**
  * struct kmmv_kind - a registered type of events
- * @record: in the list of changes, for ever at its place
+ * @record: among the changes, for ever at its place
  * @id: number of the type
  * @desc: what was registered; its strings follow @fields
  * @fields: of the payload

@@ -7,6 +7,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/version.h>
 
 /* bc292ab00f6c ("mm: introduce vma->vm_flags wrapper functions"), 6.3 */
@@ -16,6 +17,13 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
 {
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 }
+#endif
+
+/* ff62b8e6588f ("driver core: make struct class.devnode() take a const"), 6.2 */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define KMMV_DEVNODE_CONST
+#else
+#define KMMV_DEVNODE_CONST	const
 #endif
 
 /* The number became a function, the variable is not exported, 6.13 */
@@ -32,6 +40,11 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 	hrtimer_init(timer, clock, mode);
 	timer->function = function;
 }
+#endif
+
+/* call_rcu() may take ten seconds by now, where it is configured so, 6.2 */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define call_rcu_hurry	call_rcu
 #endif
 
 /* Where the x86 interrupt counts are; they became an array, 7.2 */

@@ -17,7 +17,6 @@
 #include <linux/export.h>
 #include <linux/gfp.h>
 #include <linux/irqflags.h>
-#include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/math64.h>
@@ -25,13 +24,16 @@
 #include <linux/mutex.h>
 #include <linux/overflow.h>
 #include <linux/percpu.h>
+#include <linux/random.h>
+#include <linux/rbtree.h>
+#include <linux/sched.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/topology.h>
 #include <linux/trace_clock.h>
 #include <linux/types.h>
-#include <linux/wait.h>
 
 #include <asm/local.h>
 #include <asm/local64.h>
@@ -43,6 +45,17 @@
 #else
 #define KMMV_ATOMIC64	0
 #endif
+
+/*
+ * A word of 64 bits that others read or write meanwhile, whole on machines of 32
+ * bits, too; and in order.
+ */
+#define kmmv_load64(p)		((u64)atomic64_read((const atomic64_t *)(p)))
+#define kmmv_store64(p, v)	atomic64_set((atomic64_t *)(p), v)
+#define kmmv_load64_acquire(p)						\
+	((u64)atomic64_read_acquire((const atomic64_t *)(p)))
+#define kmmv_store64_release(p, v)					\
+	atomic64_set_release((atomic64_t *)(p), v)
 
 /* A page on the CPU's own node, or NULL. */
 static inline u64 *kmmv_zeroed_page_of(int cpu)

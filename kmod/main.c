@@ -2,7 +2,9 @@
 /*
  * kmmv: kernel memory-mapped values. Parameters, init and its mirror image.
  */
+#include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/random.h>
@@ -26,6 +28,7 @@ MODULE_PARM_DESC(ring_pages,
 		 "pages of each CPU's buffer of the ring \"default\" (0: not enabled)");
 
 struct kmmv_table kmmv_table;
+bool kmmv_live;
 
 static enum cpuhp_state prepare_state, online_state;
 
@@ -86,6 +89,34 @@ static int geom_init(struct kmmv_geom *geom)
 	return err;
 }
 
+/*
+ * The devices are gone. Who was refused by one of them may not have let go of the
+ * module yet; a failed init frees it without waiting. Nobody else can hold it.
+ */
+static void wait_for_refused(void)
+{
+#ifdef CONFIG_MODULE_UNLOAD
+	while (module_refcount(THIS_MODULE) > 1)
+		msleep(20);
+#endif
+}
+
+/* Kernels before 6.10, and what was kept of them, leave out the CPUs that are up. */
+static int __init populate_online(void)
+{
+	unsigned int cpu;
+	int err = 0;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		err = kmmv_area_populate(cpu);
+		if (err)
+			break;
+	}
+	cpus_read_unlock();
+	return err;
+}
+
 static int __init kmmv_init(void)
 {
 	struct kmmv_geom geom;
@@ -108,6 +139,9 @@ static int __init kmmv_init(void)
 	if (err < 0)
 		goto err_area_exit;
 	prepare_state = err;
+	err = populate_online();
+	if (err)
+		goto err_remove_prepare;
 	err = kmmv_api_init();
 	if (err)
 		goto err_remove_prepare;
@@ -116,19 +150,28 @@ static int __init kmmv_init(void)
 	if (err < 0)
 		goto err_remove_prepare;
 	online_state = err;
-	err = kmmv_chardev_init();
-	if (err)
-		goto err_remove_online;
 	err = kmmv_ringfs_init(ring_pages);
 	if (err)
+		goto err_wait;
+	/* All is made: from here on it can be seen, and at last be used. */
+	err = kmmv_chardev_init();
+	if (err)
+		goto err_ringfs_exit;
+	err = kmmv_ringfs_register();
+	if (err)
 		goto err_chardev_exit;
+	WRITE_ONCE(kmmv_live, true);
 	pr_info("capacity %u, %u CPUs, mapping of %llu bytes\n", capacity,
 		geom.nr_cpus, geom.length);
 	return 0;
 
 err_chardev_exit:
 	kmmv_chardev_exit();
-err_remove_online:
+err_ringfs_exit:
+	kmmv_ringfs_exit();
+err_wait:
+	/* The last device is gone, of which an old node may have been opened. */
+	wait_for_refused();
 	cpuhp_remove_state_nocalls(online_state);
 err_remove_prepare:
 	cpuhp_remove_state_nocalls(prepare_state);
@@ -141,8 +184,9 @@ err_table_fini:
 
 static void __exit kmmv_exit(void)
 {
-	kmmv_ringfs_exit();
+	kmmv_ringfs_unregister();
 	kmmv_chardev_exit();
+	kmmv_ringfs_exit();
 	cpuhp_remove_state_nocalls(online_state);
 	cpuhp_remove_state_nocalls(prepare_state);
 	kmmv_area_exit();

@@ -50,6 +50,7 @@ static struct kmmv_metric *metric_alloc(const struct kmmv_family *family)
 	text = (char *)(metric + 1);
 	metric->record.kind = KMMV_RECORD_FAMILY;
 	metric->desc.semantics = family->semantics;
+	metric->desc.flags = family->flags;
 	metric->desc.name = kmmv_text_copy(&text, family->name);
 	metric->desc.units = kmmv_text_copy(&text, family->units);
 	metric->desc.oneline = kmmv_text_copy(&text, family->oneline);
@@ -75,6 +76,16 @@ static int family_find(struct kmmv_table *table,
 	return table->nr_families < KMMV_FAMILIES_MAX ? -ENOENT : -ENFILE;
 }
 
+static int family_publish(struct kmmv_table *table, struct kmmv_metric *metric)
+{
+	metric->id = table->nr_families;
+	kmmv_table_change_begin(table);
+	table->families[table->nr_families++] = metric;
+	kmmv_changes_add(&table->changes, &metric->record);
+	kmmv_table_change_end(table);
+	return metric->id;
+}
+
 /**
  * kmmv_metric_add() - register a family, or find it
  * @table: the table
@@ -86,29 +97,27 @@ static int family_find(struct kmmv_table *table,
  */
 int kmmv_metric_add(struct kmmv_table *table, const struct kmmv_family *family)
 {
-	struct kmmv_metric *metric;
+	struct kmmv_metric *metric = NULL;
 	int id;
 
 	id = kmmv_family_check(family);
 	if (id)
 		return id;
 
-	mutex_lock(&table->lock);
-	id = family_find(table, family);
-	if (id != -ENOENT)
-		goto unlock;
-	id = -ENOMEM;
-	metric = metric_alloc(family);
-	if (!metric)
-		goto unlock;
-
-	id = table->nr_families;
-	metric->id = id;
-	kmmv_table_change_begin(table);
-	table->families[table->nr_families++] = metric;
-	list_add_tail(&metric->record.link, &table->changes);
-	kmmv_table_change_end(table);
-unlock:
-	mutex_unlock(&table->lock);
+	for (;;) {
+		mutex_lock(&table->lock);
+		id = family_find(table, family);
+		if (id == -ENOENT && metric) {
+			id = family_publish(table, metric);
+			metric = NULL;
+		}
+		mutex_unlock(&table->lock);
+		if (id != -ENOENT)
+			break;
+		metric = metric_alloc(family);
+		if (!metric)
+			return -ENOMEM;
+	}
+	kfree(metric);
 	return id;
 }

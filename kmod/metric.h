@@ -9,7 +9,7 @@
 
 /**
  * struct kmmv_metric - a registered family
- * @record: in the list of changes, for ever at its place
+ * @record: among the changes, for ever at its place
  * @id: index in kmmv_table.families
  * @desc: what was registered; its strings follow the structure
  */

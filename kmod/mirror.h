@@ -20,7 +20,12 @@
  *				source; else it is the source's
  *
  * Every fall is reported to the caller, who counts it. A source must be copied
- * before it has gone half of its range.
+ * before it has gone half of its range: every KMMV_MIRROR_PERIOD seconds, whether
+ * or not anybody asks. A copy may come two periods late.
+ *
+ * Where a count starts is the source's, in the width of the source: of one of 32
+ * bits that went round before anybody followed it, the rest of the division by
+ * 2^32 is all that there is to be known.
  *
  * Callers serialise calls on one mirror. Context: any; nothing here sleeps.
  */
@@ -28,6 +33,15 @@
 #define KMMV_MIRROR_H
 
 #include <kmmv_deps.h>
+
+/*
+ * No source of 32 bits counts faster, in a second: an interrupt or softirq takes
+ * its CPU longer than 100 ns.
+ */
+#define KMMV_MIRROR_RATE_MAX	10000000ULL
+
+/* Seconds within which each source is copied. */
+#define KMMV_MIRROR_PERIOD	60
 
 enum kmmv_mirror_rule {
 	KMMV_MIRROR_WRAP32,	/* counts modulo 2^32 */

@@ -2,11 +2,16 @@
 /*
  * The stream of names: records as text, in the order of their last change.
  *
- * A cursor is an element of the list of changes. What changes moves to the
- * list's end, and so in front of every cursor; a reader that has come to the
- * end has been given everything at one generation, however slowly it came.
+ * A cursor has the number of the last change that it told. What changes gets a
+ * greater one, and so is in front of every cursor; a reader that has come to the
+ * end has been told everything at one generation, however slowly it came.
  *
- * Context: task, may sleep. A cursor has one user at a time.
+ * Readers stand in a queue of their own, and who is at its head holds the lock
+ * of changes for a few records at a time: what changes a name waits for one
+ * such hold, however many readers there are and whatever becomes of them.
+ *
+ * Context: task, may sleep. A cursor has one user at a time, unless said
+ * otherwise.
  */
 #include <kmmv_deps.h>
 #include "event.h"
@@ -46,8 +51,11 @@ static size_t put_metric(char *text, const struct kmmv_metric *metric)
 	const struct kmmv_family *desc = &metric->desc;
 	size_t n;
 
-	n = sprintf(text, "family id=%u units=%s semantics=%s name=",
-		    metric->id, desc->units, semantics_names[desc->semantics]);
+	n = sprintf(text, "family id=%u units=%s semantics=%s since=%s ",
+		    metric->id, desc->units, semantics_names[desc->semantics],
+		    desc->flags & KMMV_SINCE_BOOT ? "boot" : "load");
+	n += sprintf(text + n, "total=%s name=",
+		     desc->flags & KMMV_NO_TOTAL ? "no" : "yes");
 	n += put_text(text + n, desc->name);
 	n += sprintf(text + n, "oneline id=%u text=", metric->id);
 	n += put_text(text + n, desc->oneline);
@@ -99,114 +107,83 @@ static size_t put_kind(char *text, const struct kmmv_kind *kind)
 	return n;
 }
 
-static struct kmmv_record *record_next(struct kmmv_table *table,
-				       struct kmmv_record *record)
+static size_t put_record(char *text, const struct kmmv_table *table,
+			 const struct kmmv_record *record)
 {
-	list_for_each_entry_continue(record, &table->changes, link)
-		if (record->kind != KMMV_RECORD_CURSOR)
-			return record;
-	return NULL;
-}
-
-/*
- * What comes next, in table->text; 0 at the end. *record is where the cursor
- * goes once it is given, or NULL for a line that is no record.
- */
-static size_t cursor_next(struct kmmv_cursor *cursor,
-			  struct kmmv_record **record)
-{
-	struct kmmv_table *table = cursor->table;
-	char *text = table->text;
-
-	*record = NULL;
-	if (!cursor->started)
-		return sprintf(text, "kmmv abi=%u.%u epoch=%llu\n",
-			       KMMV_ABI_MAJOR, KMMV_ABI_MINOR,
-			       (unsigned long long)table->epoch);
-	*record = record_next(table, &cursor->record);
-	if (!*record) {
-		if (cursor->ended && cursor->generation == table->generation)
-			return 0;
-		return sprintf(text, "end %lu\n", table->generation);
-	}
-	switch ((*record)->kind) {
+	switch (record->kind) {
 	case KMMV_RECORD_FAMILY:
-		return put_metric(text, container_of(*record,
-						     struct kmmv_metric,
+		return put_metric(text, container_of(record, struct kmmv_metric,
 						     record));
 	case KMMV_RECORD_TYPE:
-		return put_kind(text, container_of(*record, struct kmmv_kind,
+		return put_kind(text, container_of(record, struct kmmv_kind,
 						   record));
 	default:
 		return put_instance(text, table,
-				    container_of(*record, struct kmmv_instance,
+				    container_of(record, struct kmmv_instance,
 						 record));
 	}
 }
 
-static void cursor_advance(struct kmmv_cursor *cursor,
-			   struct kmmv_record *record)
+/* Tell what comes next; 0 at the end. */
+static size_t cursor_next(struct kmmv_cursor *cursor, char *text)
 {
-	if (record) {
-		list_move(&cursor->record.link, &record->link);
-	} else if (!cursor->started) {
-		cursor->started = true;
-	} else {
-		cursor->ended = true;
-		cursor->generation = cursor->table->generation;
-	}
-}
-
-static size_t cursor_give_rest(struct kmmv_cursor *cursor, char *buffer,
-			       size_t size)
-{
-	size_t n = min(size, cursor->rest_size - cursor->rest_given);
-
-	memcpy(buffer, cursor->rest + cursor->rest_given, n);
-	cursor->rest_given += n;
-	if (cursor->rest_given == cursor->rest_size) {
-		kfree(cursor->rest);
-		cursor->rest = NULL;
-	}
-	return n;
-}
-
-/* As much of the next lines as there is room for; the rest is kept. */
-static ssize_t cursor_give_next(struct kmmv_cursor *cursor, char *buffer,
-				size_t size)
-{
+	struct kmmv_table *table = cursor->table;
 	struct kmmv_record *record;
-	size_t length, n;
 
-	length = cursor_next(cursor, &record);
-	n = min(size, length);
-	if (n < length) {
-		cursor->rest = kmemdup(cursor->table->text + n, length - n,
-				       GFP_KERNEL);
-		if (!cursor->rest)
-			return -ENOMEM;
-		cursor->rest_size = length - n;
-		cursor->rest_given = 0;
+	if (!cursor->started) {
+		cursor->started = true;
+		return sprintf(text, "kmmv abi=%u.%u epoch=%llu\n",
+			       KMMV_ABI_MAJOR, KMMV_ABI_MINOR,
+			       (unsigned long long)table->epoch);
 	}
-	memcpy(buffer, cursor->table->text, n);
-	if (n)
-		cursor_advance(cursor, record);
-	return n;
+	record = kmmv_changes_after(&table->changes, cursor->change);
+	if (record) {
+		cursor->change = record->change;
+		return put_record(text, table, record);
+	}
+	if (cursor->ended && cursor->generation == table->generation)
+		return 0;
+	cursor->ended = true;
+	cursor->generation = table->generation;
+	return sprintf(text, "end %lu\n", table->generation);
+}
+
+/* At most KMMV_HOLD_RECORDS more, and no more than is wanted. */
+static int cursor_tell(struct kmmv_cursor *cursor, size_t wanted)
+{
+	struct kmmv_table *table = cursor->table;
+	size_t n, size = 0;
+	int i, err;
+
+	wanted = min_t(size_t, wanted, KMMV_HOLD_BYTES);
+	err = mutex_lock_interruptible(&table->readers);
+	if (err)
+		return err;
+	spin_lock(&table->changes_lock);
+	for (i = 0; i < KMMV_HOLD_RECORDS && size < wanted; i++) {
+		n = cursor_next(cursor, cursor->text + size);
+		if (!n)
+			break;
+		size += n;
+	}
+	spin_unlock(&table->changes_lock);
+	mutex_unlock(&table->readers);
+	cursor->given = 0;
+	cursor->size = size;
+	return 0;
 }
 
 /**
  * kmmv_cursor_init() - start reading
  * @cursor: caller's memory
  * @table: whose names
+ *
+ * Context: any.
  */
 void kmmv_cursor_init(struct kmmv_cursor *cursor, struct kmmv_table *table)
 {
 	memset(cursor, 0, sizeof(*cursor));
-	cursor->record.kind = KMMV_RECORD_CURSOR;
 	cursor->table = table;
-	mutex_lock(&table->lock);
-	list_add(&cursor->record.link, &table->changes);
-	mutex_unlock(&table->lock);
 }
 
 /**
@@ -215,71 +192,84 @@ void kmmv_cursor_init(struct kmmv_cursor *cursor, struct kmmv_table *table)
  */
 void kmmv_cursor_fini(struct kmmv_cursor *cursor)
 {
-	mutex_lock(&cursor->table->lock);
-	list_del(&cursor->record.link);
-	mutex_unlock(&cursor->table->lock);
-	kfree(cursor->rest);
+	kfree(cursor->text);
+	cursor->text = NULL;
 }
 
 /**
  * kmmv_cursor_rewind() - begin again, with the first line
  * @cursor: from kmmv_cursor_init()
  *
- * For text that was read here and then did not reach the reader.
+ * For text that did not reach the reader.
  */
 void kmmv_cursor_rewind(struct kmmv_cursor *cursor)
 {
-	mutex_lock(&cursor->table->lock);
-	list_move(&cursor->record.link, &cursor->table->changes);
-	kfree(cursor->rest);
-	cursor->rest = NULL;
+	WRITE_ONCE(cursor->idle, false);
 	cursor->started = false;
 	cursor->ended = false;
-	mutex_unlock(&cursor->table->lock);
+	cursor->change = 0;
+	cursor->size = 0;
+	cursor->given = 0;
 }
 
 /**
- * kmmv_cursor_read() - text from where the last call left off
+ * kmmv_cursor_text() - what has been told and not given
  * @cursor: from kmmv_cursor_init()
- * @buffer: kernel memory
- * @size: bytes of it
+ * @wanted: bytes that the reader has room for
+ * @text: result; valid until the next call
  *
- * Return: bytes, which may end within a line; 0 when everything has been given;
- * -ENOMEM.
+ * Where everything told has been given, more is told: not much more than is
+ * wanted. What a reader is not given is there the next time.
+ *
+ * Return: bytes at @text, which may be more than @wanted, and less; 0 when there
+ * is nothing new; -ENOMEM; -EINTR.
  */
-ssize_t kmmv_cursor_read(struct kmmv_cursor *cursor, char *buffer, size_t size)
+ssize_t kmmv_cursor_text(struct kmmv_cursor *cursor, size_t wanted,
+			 const char **text)
 {
-	ssize_t n = 0;
-	size_t done = 0;
+	int err;
 
-	mutex_lock(&cursor->table->lock);
-	while (done < size) {
-		if (cursor->rest)
-			n = cursor_give_rest(cursor, buffer + done,
-					     size - done);
-		else
-			n = cursor_give_next(cursor, buffer + done,
-					     size - done);
-		if (n <= 0)
-			break;
-		done += n;
+	if (cursor->given == cursor->size && kmmv_cursor_ready(cursor)) {
+		if (!cursor->text)
+			cursor->text = kmalloc(KMMV_HOLD_BYTES + KMMV_TEXT_MAX,
+					       GFP_KERNEL_ACCOUNT);
+		if (!cursor->text)
+			return -ENOMEM;
+		err = cursor_tell(cursor, wanted);
+		if (err)
+			return err;
 	}
-	mutex_unlock(&cursor->table->lock);
-	return done ? done : n;
+	*text = cursor->text + cursor->given;
+	return cursor->size - cursor->given;
 }
 
 /**
- * kmmv_cursor_ready() - would kmmv_cursor_read() give anything
+ * kmmv_cursor_given() - the reader has it
  * @cursor: from kmmv_cursor_init()
+ * @size: bytes, of what kmmv_cursor_text() said
  */
-bool kmmv_cursor_ready(struct kmmv_cursor *cursor)
+void kmmv_cursor_given(struct kmmv_cursor *cursor, size_t size)
 {
-	struct kmmv_table *table = cursor->table;
-	bool ready;
+	cursor->given += size;
+	if (cursor->given < cursor->size || !cursor->ended)
+		return;
+	WRITE_ONCE(cursor->idle_at, cursor->generation);
+	WRITE_ONCE(cursor->idle, true);
+}
 
-	mutex_lock(&table->lock);
-	ready = cursor->rest || !cursor->started || !cursor->ended ||
-		cursor->generation != table->generation;
-	mutex_unlock(&table->lock);
-	return ready;
+/**
+ * kmmv_cursor_ready() - would kmmv_cursor_text() say anything
+ * @cursor: from kmmv_cursor_init()
+ *
+ * Once an end line has been given, there is more as soon as the generation is
+ * another, and until the end line of another one has been given; so one word is
+ * all that is looked at.
+ *
+ * Context: any, also while somebody else reads.
+ */
+bool kmmv_cursor_ready(const struct kmmv_cursor *cursor)
+{
+	return !READ_ONCE(cursor->idle) ||
+	       READ_ONCE(cursor->idle_at) !=
+		       kmmv_table_generation(cursor->table);
 }

@@ -53,8 +53,29 @@ static inline bool kmmv_page_has(kmmv_page page, struct kmmv_slot slot,
 
 #endif
 
-kmmv_page kmmv_page_create(const bool *alive, u32 nr_cpus);
+/* kmmv_slot_cpu() for who writes. */
+static __always_inline u64 *kmmv_slot_word(struct kmmv_slot slot, int cpu)
+{
+	return (u64 *)kmmv_slot_cpu(slot, cpu);
+}
+
+/* Is it the same counter. */
+static inline bool kmmv_slot_same(struct kmmv_slot a, struct kmmv_slot b)
+{
+#ifdef CONFIG_KMMV_FLEXIBLE
+	return a.page == b.page && a.index == b.index;
+#else
+	return a.ctr == b.ctr;
+#endif
+}
+
+int kmmv_sink_create(struct kmmv_slot *sink, u32 nr_cpus);
+void kmmv_sink_destroy(struct kmmv_slot sink);
+
+kmmv_page kmmv_page_create(u32 nr_cpus);
 void kmmv_page_destroy(kmmv_page page, u32 nr_cpus);
+int kmmv_page_complete(kmmv_page page, const bool *alive, u32 nr_cpus);
+bool kmmv_page_is_complete(kmmv_page page, const bool *alive, u32 nr_cpus);
 int kmmv_page_populate(kmmv_page page, u32 cpu);
 
 #endif /* KMMV_PCPU_H */

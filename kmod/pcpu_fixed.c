@@ -3,19 +3,40 @@
  * The fixed allocator: the kernel's own, with memory for every possible CPU, on
  * that CPU's node, and this_cpu operations.
  *
- * Context: task, may sleep, under the table's mutex.
+ * Context: task, may sleep, without the table's lock, unless said otherwise.
  */
 #include <kmmv_deps.h>
 #include "pcpu.h"
 
 /**
- * kmmv_page_create() - a page of counters, all 0
- * @alive: which CPUs need it now, by number
- * @nr_cpus: length of @alive
+ * kmmv_sink_create() - a counter that nobody reads, on every CPU
+ * @sink: result
+ * @nr_cpus: by number
  *
- * Return: the page, or NULL without memory.
+ * Return: 0 or -ENOMEM.
  */
-kmmv_page kmmv_page_create(const bool *alive, u32 nr_cpus)
+int kmmv_sink_create(struct kmmv_slot *sink, u32 nr_cpus)
+{
+	sink->ctr = __alloc_percpu(sizeof(u64), sizeof(u64));
+	return sink->ctr ? 0 : -ENOMEM;
+}
+
+/**
+ * kmmv_sink_destroy() - free it
+ * @sink: from kmmv_sink_create()
+ */
+void kmmv_sink_destroy(struct kmmv_slot sink)
+{
+	free_percpu(sink.ctr);
+}
+
+/**
+ * kmmv_page_create() - a page of counters, all 0
+ * @nr_cpus: how many CPUs there may be
+ *
+ * Return: the page, to be completed, or NULL without memory.
+ */
+kmmv_page kmmv_page_create(u32 nr_cpus)
 {
 	return __alloc_percpu(PAGE_SIZE, PAGE_SIZE);
 }
@@ -31,8 +52,34 @@ void kmmv_page_destroy(kmmv_page page, u32 nr_cpus)
 }
 
 /**
+ * kmmv_page_complete() - give every CPU that needs it its memory
+ * @page: nobody else has it yet
+ * @alive: which CPUs need it now, by number; may change meanwhile
+ * @nr_cpus: as it was made with
+ *
+ * Return: 0 or -ENOMEM; what there is already is kept.
+ */
+int kmmv_page_complete(kmmv_page page, const bool *alive, u32 nr_cpus)
+{
+	return 0;
+}
+
+/**
+ * kmmv_page_is_complete() - has every CPU that needs it its memory
+ * @page: nobody else has it yet
+ * @alive: which CPUs need it now, by number
+ * @nr_cpus: as it was made with
+ *
+ * Context: task, with the table's lock.
+ */
+bool kmmv_page_is_complete(kmmv_page page, const bool *alive, u32 nr_cpus)
+{
+	return true;
+}
+
+/**
  * kmmv_page_populate() - give a CPU that comes up its memory
- * @page: made while the CPU was not alive
+ * @page: made while the CPU was not alive; may be in use
  * @cpu: which
  *
  * Return: 0 or -ENOMEM.

@@ -9,41 +9,79 @@
  *	pcpu_flexible:A  zeroing before the pointer, release - kmmv:A  acquire
  *	    who reads or maps a CPU's page before it counts sees zeroes.
  *
- * Context: task, may sleep, under the table's mutex.
+ * Context: task, may sleep, without the table's lock, unless said otherwise.
  */
 #include <kmmv_deps.h>
 #include "pcpu.h"
+
+/* One block: the pointers, then a line for every CPU, online or not. */
+int kmmv_sink_create(struct kmmv_slot *sink, u32 nr_cpus)
+{
+	u64 **page;
+	char *line;
+	u32 cpu;
+
+	page = kvcalloc(nr_cpus, sizeof(*page) + SMP_CACHE_BYTES, GFP_KERNEL);
+	if (!page)
+		return -ENOMEM;
+	line = (char *)(page + nr_cpus);
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		page[cpu] = (u64 *)(line + cpu * SMP_CACHE_BYTES);
+	*sink = kmmv_page_slot(page, 0);
+	return 0;
+}
+
+void kmmv_sink_destroy(struct kmmv_slot sink)
+{
+	kvfree(sink.page);
+}
+
+/* Two may bring a CPU's page at once: a mirror that it counted before, and it. */
+static DEFINE_SPINLOCK(populate_lock);
 
 int kmmv_page_populate(kmmv_page page, u32 cpu)
 {
 	u64 *mine;
 
-	if (page[cpu])
+	if (READ_ONCE(page[cpu]))
 		return 0;
 	mine = kmmv_zeroed_page_of(cpu);
 	if (!mine)
 		return -ENOMEM;
-	/* pcpu_flexible:A pairs with kmmv:A: the page is zeroed. */
-	smp_store_release(&page[cpu], mine);
+	spin_lock(&populate_lock);
+	if (!page[cpu]) {
+		/* pcpu_flexible:A pairs with kmmv:A: the page is zeroed. */
+		smp_store_release(&page[cpu], mine);
+		mine = NULL;
+	}
+	spin_unlock(&populate_lock);
+	free_page((unsigned long)mine);
 	return 0;
 }
 
-kmmv_page kmmv_page_create(const bool *alive, u32 nr_cpus)
+kmmv_page kmmv_page_create(u32 nr_cpus)
 {
-	kmmv_page page;
+	return kvcalloc(nr_cpus, sizeof(u64 *), GFP_KERNEL);
+}
+
+int kmmv_page_complete(kmmv_page page, const bool *alive, u32 nr_cpus)
+{
 	u32 cpu;
 
-	page = kvcalloc(nr_cpus, sizeof(*page), GFP_KERNEL);
-	if (!page)
-		return NULL;
 	for (cpu = 0; cpu < nr_cpus; cpu++)
-		if (alive[cpu] && kmmv_page_populate(page, cpu))
-			goto err_destroy;
-	return page;
+		if (READ_ONCE(alive[cpu]) && kmmv_page_populate(page, cpu))
+			return -ENOMEM;
+	return 0;
+}
 
-err_destroy:
-	kmmv_page_destroy(page, nr_cpus);
-	return NULL;
+bool kmmv_page_is_complete(kmmv_page page, const bool *alive, u32 nr_cpus)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		if (alive[cpu] && !page[cpu])
+			return false;
+	return true;
 }
 
 void kmmv_page_destroy(kmmv_page page, u32 nr_cpus)

@@ -38,22 +38,30 @@ struct plan {
 	u64	delta;
 	u32	kind;
 	bool	backwards;
+	bool	whole;
 };
 
 /* Tries that did not come to a result. */
 #define AGAIN	1
 
 /*
- * The stamp in word, whole: the one such that is not older than base. After 39
- * hours without an event it may be one of 39 hours before; that only matters to a
- * clock that goes back just then, which is believed.
+ * The stamp in word, whole: the one such that is not older than base. If the event
+ * that base is to be told by has its place already, it is one of a moment ago,
+ * however long base is gone: somebody who is interrupted now read the clock for it.
  */
-static u64 word_stamp(const struct kmmv_buffer_page *page, u64 word)
+static u64 word_stamp(const struct kmmv_buffer_page *page, u64 word, u64 now)
 {
-	u64 base = READ_ONCE(page->base);
-	u64 since = word - (base << KMMV_WORD_STAMP_SHIFT);
+	u64 base = local64_read(&page->base);
+	u64 since = (word - (base << KMMV_WORD_STAMP_SHIFT)) >>
+		    KMMV_WORD_STAMP_SHIFT;
 
-	return base + (since >> KMMV_WORD_STAMP_SHIFT);
+	if (likely(READ_ONCE(page->rebase) >= kmmv_word_tail(word)))
+		return base + since;
+	since = ((now << KMMV_WORD_STAMP_SHIFT) - (word & KMMV_WORD_STAMP)) >>
+		KMMV_WORD_STAMP_SHIFT;
+	if (since > KMMV_ELAPSED_MAX * 2 - KMMV_BACK_MAX)
+		since -= KMMV_ELAPSED_MAX * 2;
+	return now - since;
 }
 
 static u64 sum_of_dropped(const struct kmmv_ring_cpu *rc)
@@ -62,7 +70,7 @@ static u64 sum_of_dropped(const struct kmmv_ring_cpu *rc)
 	int i;
 
 	for (i = 0; i < KMMV_DROP_NR; i++)
-		sum += READ_ONCE(rc->writer->dropped[i]);
+		sum += kmmv_load64(&rc->writer->dropped[i]);
 	return sum;
 }
 
@@ -96,7 +104,7 @@ void kmmv_ring_cpu_refuse(struct kmmv_ring_cpu *rc, enum kmmv_ring_drop why,
 static void head_forward(struct kmmv_buffer_page *page, u64 link,
 			 struct kmmv_buffer_page *next)
 {
-	u64 old = READ_ONCE(page->behind);
+	u64 old = kmmv_load64(&page->behind);
 
 	/* ring:G pairs with ring_read:G: the commit page, then the head. */
 	atomic64_cmpxchg_release(&next->link, old,
@@ -109,23 +117,25 @@ static void head_forward(struct kmmv_buffer_page *page, u64 link,
 
 /* Begin next, and have the tail there. */
 static void tail_forward(struct kmmv_ring_cpu *rc,
-			 struct kmmv_buffer_page *page, u64 word,
+			 struct kmmv_buffer_page *page, u64 word, u64 now,
 			 struct kmmv_buffer_page *next)
 {
 	u64 old = local64_read(&next->word);
-	u64 stamp = word_stamp(page, word);
+	u64 base = local64_read(&next->base);
+	u64 stamp = word_stamp(page, word, now);
 	u64 dropped = sum_of_dropped(rc);
 
 	/* Not begun yet by somebody else, or old is no more what it was. */
 	if (READ_ONCE(rc->tail) != page)
 		return;
-	WRITE_ONCE(next->base, stamp);
-	WRITE_ONCE(next->seq, page->seq + 1);
-	WRITE_ONCE(next->data->seq, 0);
+	/* Its first event may have given it a later one. */
+	local64_cmpxchg(&next->base, base, stamp);
+	kmmv_store64(&next->seq, page->seq + 1);
+	kmmv_store64(&next->data->seq, 0);
 	/* ring:E pairs with ring_read:E: no snapshot takes new events for old. */
 	smp_wmb();
-	WRITE_ONCE(next->data->commit, 0);
-	WRITE_ONCE(next->data->dropped, dropped);
+	kmmv_store64(&next->data->commit, 0);
+	kmmv_store64(&next->data->dropped, dropped);
 	/* An open one was begun by who has not moved the tail yet. */
 	if (old & KMMV_WORD_CLOSED)
 		local64_cmpxchg(&next->word, old,
@@ -139,7 +149,7 @@ static void tail_forward(struct kmmv_ring_cpu *rc,
  * the tail moves on. Return: AGAIN, or why not.
  */
 static noinline int tail_move(struct kmmv_ring_cpu *rc,
-			      struct kmmv_buffer_page *page, u64 word)
+			      struct kmmv_buffer_page *page, u64 word, u64 now)
 {
 	struct kmmv_buffer_page *next;
 	u64 link, updated, seq;
@@ -153,7 +163,7 @@ static noinline int tail_move(struct kmmv_ring_cpu *rc,
 	/* ring:C pairs with ring_read:C: the page behind is done being read. */
 	link = atomic64_read_acquire(&page->link);
 	next = &rc->pages[kmmv_link_id(link)];
-	seq = READ_ONCE(next->seq);
+	seq = kmmv_load64(&next->seq);
 	if (READ_ONCE(rc->tail) != page)
 		return AGAIN;
 	/* But for one that somebody had just begun: that is helped on. */
@@ -164,7 +174,7 @@ static noinline int tail_move(struct kmmv_ring_cpu *rc,
 	case KMMV_LINK_HEAD:
 		if (!READ_ONCE(rc->overwrite))
 			return -ENOSPC;
-		WRITE_ONCE(page->behind, atomic64_read(&next->link));
+		kmmv_store64(&page->behind, atomic64_read(&next->link));
 		updated = kmmv_link_next(link, kmmv_link_id(link),
 					 KMMV_LINK_UPDATE);
 		if (atomic64_cmpxchg(&page->link, link, updated) != link)
@@ -178,7 +188,7 @@ static noinline int tail_move(struct kmmv_ring_cpu *rc,
 		head_forward(page, link, next);
 		fallthrough;
 	default:
-		tail_forward(rc, page, word, next);
+		tail_forward(rc, page, word, now, next);
 	}
 	return AGAIN;
 }
@@ -192,16 +202,17 @@ static int plan_odd(struct kmmv_ring_cpu *rc,
 		    struct kmmv_buffer_page *page, u64 word, u64 now,
 		    u32 bytes, struct plan *plan)
 {
-	u64 last = word_stamp(page, word);
+	u64 last = word_stamp(page, word, now);
 	u32 tail = kmmv_word_tail(word);
 
 	plan->kind = PLAIN;
 	plan->delta = 0;
 	plan->backwards = (s64)(now - last) < 0;
 	plan->now = plan->backwards ? last : now;
+	plan->whole = plan->now - local64_read(&page->base) >= KMMV_ELAPSED_MAX;
 	if (!tail)
 		return 0;
-	if (plan->now - READ_ONCE(page->base) >= KMMV_ELAPSED_MAX) {
+	if (plan->whole) {
 		plan->kind = STAMP;
 		plan->delta = plan->now;
 	} else {
@@ -210,7 +221,7 @@ static int plan_odd(struct kmmv_ring_cpu *rc,
 			plan->kind = EXTEND;
 	}
 	if (plan->kind && tail + bytes + 8 > KMMV_RING_PAGE_ROOM)
-		return tail_move(rc, page, word);
+		return tail_move(rc, page, word, now);
 	return 0;
 }
 
@@ -223,18 +234,21 @@ static u32 *put_odd(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
 	if (plan->backwards)
 		count(&rc->writer->backwards, 1);
 	if (!tail)
-		WRITE_ONCE(page->data->time, plan->now);
+		kmmv_store64(&page->data->time, plan->now);
+	if (plan->whole) {
+		local64_set(&page->base, plan->now);
+		WRITE_ONCE(page->rebase, KMMV_NO_REBASE);
+	}
 	if (!plan->kind)
 		return event;
-	if (plan->kind == STAMP)
-		WRITE_ONCE(page->base, plan->now);
 	event[0] = plan->kind |
 		   (u32)(plan->delta & DELTA_MASK) << KMMV_RING_TYPE_BITS;
 	event[1] = plan->delta >> KMMV_RING_DELTA_BITS;
 	return event + 2;
 }
 
-static noinline int refused(struct kmmv_ring_cpu *rc, int err, u32 size)
+static noinline struct kmmv_ring_result refused(struct kmmv_ring_cpu *rc,
+						int err, u32 size)
 {
 	enum kmmv_ring_drop why;
 
@@ -252,45 +266,47 @@ static noinline int refused(struct kmmv_ring_cpu *rc, int err, u32 size)
 		why = KMMV_DROP_TOO_LARGE;
 	}
 	kmmv_ring_cpu_refuse(rc, why, size);
-	return err;
+	return (struct kmmv_ring_result){ .err = err };
 }
 
-/* The commit page is complete: its totals. */
-static void page_complete(struct kmmv_ring_cpu *rc,
-			  struct kmmv_buffer_page *page, u32 tail)
+/* The commit page, up to its tail, is complete: its totals, and its commit. */
+static void page_complete(struct kmmv_buffer_page *page, long padding)
 {
-	struct kmmv_ring_writer *writer = rc->writer;
+	u32 tail = kmmv_word_tail(local64_read(&page->word));
 	long events = local_read(&page->events);
-	long padding = local_read(&page->padding);
 
 	page->nr_events = events - page->events_done;
 	page->nr_bytes = tail - (padding - page->padding_done);
-	WRITE_ONCE(page->events_done, events);
-	WRITE_ONCE(page->padding_done, padding);
-	WRITE_ONCE(writer->written, writer->written + page->nr_events);
-	WRITE_ONCE(writer->written_bytes,
-		   writer->written_bytes + page->nr_bytes);
+	page->events_done = events;
+	/* ring:A pairs with ring_read:A. */
+	kmmv_store64_release(&page->data->commit, tail);
 }
 
 /* The commit page follows the tail; outermost writer. */
 static noinline void commit_forward(struct kmmv_ring_cpu *rc)
 {
 	struct kmmv_buffer_page *page = rc->commit, *next;
-	u32 tail;
+	struct kmmv_ring_writer *writer = rc->writer;
+	long padding;
 
 	while (page != READ_ONCE(rc->tail)) {
-		tail = kmmv_word_tail(local64_read(&page->word));
-		page_complete(rc, page, tail);
-		/* ring:A pairs with ring_read:A. */
-		smp_store_release(&page->data->commit, tail);
+		padding = local_read(&page->padding);
+		page_complete(page, padding);
 		next = &rc->pages[kmmv_link_id(atomic64_read(&page->link))];
-		WRITE_ONCE(next->data->first, rc->writer->written);
+		/* What can be read was counted, and what was counted can be read. */
+		kmmv_store64(&writer->written, writer->written + page->nr_events);
+		kmmv_store64(&writer->written_bytes,
+			   writer->written_bytes + page->nr_bytes);
+		kmmv_store64(&next->data->first, writer->written);
+		kmmv_store64(&next->bytes_before, writer->written_bytes);
 		/* ring:D pairs with ring_read:D: the commit of before is gone. */
-		smp_store_release(&next->data->seq, next->seq);
+		kmmv_store64_release(&next->data->seq, next->seq);
 		/* ring:F pairs with snapshot:D. */
-		smp_store_release(&rc->writer->seq, next->seq);
+		kmmv_store64_release(&writer->seq, next->seq);
 		/* ring:B pairs with ring_read:B: the page is complete. */
 		smp_store_release(&rc->commit, next);
+		/* Not before: fill_of() takes it for that of the commit page. */
+		WRITE_ONCE(page->padding_done, padding);
 		page = next;
 	}
 }
@@ -314,7 +330,7 @@ static __always_inline bool leave(struct kmmv_ring_cpu *rc)
 		page = rc->commit;
 		word = local64_read(&page->word);
 		/* ring:A pairs with ring_read:A: the events are there. */
-		smp_store_release(&page->data->commit, kmmv_word_tail(word));
+		kmmv_store64_release(&page->data->commit, kmmv_word_tail(word));
 		WRITE_ONCE(rc->depth, 0);
 		if (likely(READ_ONCE(rc->tail) == page &&
 			   (u64)local64_read(&page->word) == word))
@@ -322,6 +338,22 @@ static __always_inline bool leave(struct kmmv_ring_cpu *rc)
 		WRITE_ONCE(rc->depth, 1);
 		commit_forward(rc);
 	}
+}
+
+/*
+ * A writer that was refused leaves. Those that interrupted it left it to this one
+ * to commit for them, and to say so: return as leave(), but false if there was
+ * nothing of theirs.
+ */
+static bool leave_refused(struct kmmv_ring_cpu *rc)
+{
+	const struct kmmv_buffer_page *page = rc->commit;
+	u64 seq = page->seq, commit = page->data->commit;
+	bool waits = leave(rc);
+
+	page = READ_ONCE(rc->commit);
+	return waits && (kmmv_load64(&page->seq) != seq ||
+			 kmmv_load64(&page->data->commit) != commit);
 }
 
 /* The event's header; return: where the event goes. */
@@ -356,10 +388,11 @@ static __always_inline void entry_init(struct kmmv_ring_entry *entry,
 }
 
 /* As often as it takes, whatever is in the way; depth has been raised. */
-static noinline int reserve_slow(struct kmmv_ring_cpu *rc, u32 size,
-				 struct kmmv_ring_entry *entry)
+static noinline struct kmmv_ring_result
+reserve_slow(struct kmmv_ring_cpu *rc, u32 size, struct kmmv_ring_entry *entry)
 {
 	u32 bytes = kmmv_event_bytes(size), tail, *event;
+	struct kmmv_ring_result result = {};
 	struct kmmv_buffer_page *page;
 	u64 now, word, after;
 	struct plan plan;
@@ -371,7 +404,7 @@ static noinline int reserve_slow(struct kmmv_ring_cpu *rc, u32 size,
 		now = kmmv_ring_clock();
 		tail = word & KMMV_WORD_TAIL;
 		if (tail + bytes > KMMV_RING_PAGE_ROOM)
-			err = tail_move(rc, page, word);
+			err = tail_move(rc, page, word, now);
 		else
 			err = plan_odd(rc, page, word, now, bytes, &plan);
 		if (err < 0)
@@ -381,20 +414,27 @@ static noinline int reserve_slow(struct kmmv_ring_cpu *rc, u32 size,
 		after = plan.now << KMMV_WORD_STAMP_SHIFT |
 			(word & KMMV_WORD_PARITY) |
 			(tail + (plan.kind ? 8 : 0) + bytes);
-		if ((u64)local64_cmpxchg(&page->word, word, after) != word)
-			err = AGAIN;
-	} while (err);
+		if (plan.whole)
+			WRITE_ONCE(page->rebase, tail);
+		if ((u64)local64_cmpxchg(&page->word, word, after) == word)
+			break;
+		if (plan.whole)
+			WRITE_ONCE(page->rebase, KMMV_NO_REBASE);
+	} while (true);
 	local_inc(&page->events);
 
 	event = put_odd(rc, page, tail, &plan);
 	entry_init(entry, rc, page, word, after, event,
 		   put_header(event, size, plan.kind ? 0 : plan.delta));
-	return 0;
+	/* No word is that: it says what time it is, and is not given back. */
+	if (plan.whole)
+		entry->after = 0;
+	return result;
 
 err_leave:
-	refused(rc, err, size);
-	leave(rc);
-	return err;
+	result = refused(rc, err, size);
+	result.waits = leave_refused(rc);
+	return result;
 }
 
 /**
@@ -409,11 +449,14 @@ err_leave:
  *
  * Context: any, on the buffer's CPU, which it must not leave.
  * Return: 0; -ENOSPC in producer/consumer mode for want of a consumer; -EBUSY
- * where the only room is not committed yet; -ELOOP; -E2BIG. Each is counted.
+ * where the only room is not committed yet; -ELOOP; -E2BIG. Each is counted. With
+ * an error, too, somebody may have to be told: of events that came in between.
  */
-int kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
-			  struct kmmv_ring_entry *entry)
+struct kmmv_ring_result
+kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
+		      struct kmmv_ring_entry *entry)
 {
+	struct kmmv_ring_result result = {};
 	u32 bytes = kmmv_event_bytes(size), depth = READ_ONCE(rc->depth);
 	struct kmmv_buffer_page *page;
 	u32 delta, *event;
@@ -433,11 +476,11 @@ int kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
 	event = (u32 *)(page->data->data + kmmv_word_tail(word));
 	entry_init(entry, rc, page, word, after, event,
 		   put_header(event, size, delta));
-	return 0;
+	return result;
 }
 
-static int write_entry(struct kmmv_ring_cpu *rc, struct kmmv_ring_entry *entry,
-		       struct kmmv_event head, const void *payload, u32 size)
+static bool write_entry(struct kmmv_ring_cpu *rc, struct kmmv_ring_entry *entry,
+			struct kmmv_event head, const void *payload, u32 size)
 {
 	memcpy(entry->payload, &head, sizeof(head));
 	memcpy(entry->payload + sizeof(head), payload, size);
@@ -445,27 +488,35 @@ static int write_entry(struct kmmv_ring_cpu *rc, struct kmmv_ring_entry *entry,
 }
 
 /* For kmmv_ring_cpu_write(), which has raised depth. */
-int kmmv_ring_cpu_write_slow(struct kmmv_ring_cpu *rc, struct kmmv_event head,
-			     const void *payload, u32 size)
+struct kmmv_ring_result
+kmmv_ring_cpu_write_slow(struct kmmv_ring_cpu *rc, struct kmmv_event head,
+			 const void *payload, u32 size)
 {
+	struct kmmv_ring_result result;
 	struct kmmv_ring_entry entry;
-	int err = reserve_slow(rc, sizeof(head) + size, &entry);
 
-	return err ?: write_entry(rc, &entry, head, payload, size);
+	result = reserve_slow(rc, sizeof(head) + size, &entry);
+	if (!result.err)
+		result.waits = write_entry(rc, &entry, head, payload, size);
+	return result;
 }
 
 /*
  * For kmmv_ring_cpu_write(): what is not small, or not to be written at all. More
  * bytes than can be counted are too many.
  */
-int kmmv_ring_cpu_write_any(struct kmmv_ring_cpu *rc, struct kmmv_event head,
-			    const void *payload, size_t size)
+struct kmmv_ring_result
+kmmv_ring_cpu_write_any(struct kmmv_ring_cpu *rc, struct kmmv_event head,
+			const void *payload, size_t size)
 {
 	u32 bytes = min_t(size_t, size, U32_MAX / 2);
+	struct kmmv_ring_result result;
 	struct kmmv_ring_entry entry;
-	int err = kmmv_ring_cpu_reserve(rc, sizeof(head) + bytes, &entry);
 
-	return err ?: write_entry(rc, &entry, head, payload, bytes);
+	result = kmmv_ring_cpu_reserve(rc, sizeof(head) + bytes, &entry);
+	if (!result.err)
+		result.waits = write_entry(rc, &entry, head, payload, bytes);
+	return result;
 }
 
 /**
@@ -488,8 +539,7 @@ bool kmmv_ring_cpu_commit(struct kmmv_ring_cpu *rc)
  * @entry: from kmmv_ring_cpu_reserve()
  *
  * Its room is given back if nothing was reserved behind it, else it becomes
- * padding. One that has a whole time stamp in front does, too: it may have been
- * the one that says what time it is.
+ * padding. So does the first one after a long time.
  *
  * Context: as kmmv_ring_cpu_reserve().
  * Return: as kmmv_ring_cpu_commit().
@@ -503,10 +553,8 @@ bool kmmv_ring_cpu_discard(struct kmmv_ring_cpu *rc,
 	u32 delta;
 
 	count(&rc->writer->discarded, 1);
-	if ((event == start ||
-	     (start[0] & 31) == KMMV_RING_TIME_EXTEND) &&
-	    local64_cmpxchg(&page->word, entry->after, entry->before) ==
-		    entry->after) {
+	if ((u64)local64_cmpxchg(&page->word, entry->after, entry->before) ==
+	    entry->after) {
 		local_dec(&page->events);
 		return leave(rc);
 	}
@@ -545,6 +593,7 @@ err_free:
 static void ring_init(struct kmmv_ring_cpu *rc)
 {
 	struct kmmv_buffer_page *page;
+	u64 now;
 	u32 i;
 
 	for (i = 0; i < rc->ring_pages; i++) {
@@ -561,9 +610,12 @@ static void ring_init(struct kmmv_ring_cpu *rc)
 		local64_set(&rc->pages[i].word, KMMV_WORD_CLOSED);
 		rc->spares[rc->nr_spares++] = i;
 	}
+	for (i = 0; i < rc->nr_pages; i++)
+		rc->pages[i].rebase = KMMV_NO_REBASE;
 	page = &rc->pages[0];
-	page->base = kmmv_ring_clock();
-	local64_set(&page->word, page->base << KMMV_WORD_STAMP_SHIFT);
+	now = kmmv_ring_clock();
+	local64_set(&page->base, now);
+	local64_set(&page->word, now << KMMV_WORD_STAMP_SHIFT);
 	page->seq = 1;
 	page->data->seq = 1;
 	rc->writer->seq = 1;

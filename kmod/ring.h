@@ -38,9 +38,13 @@
  *	ring:C  the page put in, acquire - ring_read:C  release
  *	    a page is begun again after the consumer was done with it.
  *	ring:D  commit = 0, then seq, release - ring_read:D  acquire
- *	    a snapshot's commit is that of its seq.
+ *	    a page's commit is that of its seq, and so is what went before it.
  *	ring:E  seq = 0 before new events, wmb - ring_read:E  rmb
- *	    a snapshot whose seq is what it was has none of the new events.
+ *	    who finds the seq that there was has read none of the new events.
+ *	ring:B  a page's totals, then the commit page, release - ringwake:D  acquire
+ *	ring:D  commit = 0, then seq, release - ringwake:B  acquire
+ *	ring:E  seq = 0 before new events, wmb - ringwake:C  rmb
+ *	    so it is with how far writers are, for those who wait.
  *	ring:F  counters before the writers' seq, release - snapshot:D  acquire
  *	    who sees a page begun sees what went before it counted.
  *	ring:G  the commit page, then HEAD, release - ring_read:G  acquire
@@ -74,11 +78,15 @@
 /**
  * struct kmmv_buffer_page - a page, and what is not mapped of it
  * @word: tail of the page; writers, by local cmpxchg
- * @base: a stamp that was the word's or is older, less than 2^46 ns before it
- *	but for idle rings; writers
+ * @base: a stamp that was the word's or is older, less than 2^46 ns before it if
+ *	it is the stamp of an event here, else as much before it as it may be; writers
+ * @rebase: tail in front of the event whose stamp is about to be @base, or
+ *	KMMV_NO_REBASE; writers
  * @events: events reserved here since the buffer was made, less those discarded;
  *	writers, by local add
  * @padding: bytes of those that left padding behind, likewise
+ * @bytes_before: written before the first event here, without padding; outermost
+ *	writer, when the commit page comes here
  * @data: what is mapped
  * @seq: of what is written here, or was last; writers, when it is begun
  * @link: the page behind it; writers and consumer, by cmpxchg
@@ -101,13 +109,15 @@
  */
 struct kmmv_buffer_page {
 	local64_t		word;
-	u64			base;
+	local64_t		base;
+	u32			rebase;
 	local_t			events;
 	local_t			padding;
+	__aligned_u64		bytes_before;
 	struct kmmv_ring_page	*data;
-	u64			seq;
+	__aligned_u64		seq;
 	atomic64_t		link;
-	u64			behind;
+	__aligned_u64		behind;
 	long			events_done;
 	long			padding_done;
 	u32			nr_events;
@@ -129,9 +139,9 @@ struct kmmv_buffer_page {
  * @tail: page that is being written; writers, by local cmpxchg
  * @commit: page up to which all is complete; outermost writer
  * @depth: writers inside each other
+ * @writer: mapped: the writers' side; on a line that is hardly ever written
  * @overwrite: mode; changes while nobody writes
  * @waiting: somebody wants to know of the next commit; whoever waits
- * @writer: mapped: the writers' side
  * @pages: by id
  * @nr_pages: all of them
  * @ring_pages: in the ring, at any time
@@ -153,9 +163,10 @@ struct kmmv_ring_cpu {
 	struct kmmv_buffer_page	*tail;
 	struct kmmv_buffer_page	*commit;
 	u32			depth;
+
+	struct kmmv_ring_writer	*writer ____cacheline_aligned_in_smp;
 	bool			overwrite;
 	u32			waiting;
-	struct kmmv_ring_writer	*writer;
 	struct kmmv_buffer_page	*pages;
 	u32			nr_pages;
 	u32			ring_pages;
@@ -192,12 +203,24 @@ struct kmmv_ring_cursor {
 	u64			dropped;
 };
 
+/**
+ * struct kmmv_ring_result - what came of a try to write
+ * @err: 0, or why the event was dropped
+ * @waits: somebody waits for what was committed, whether or not this event was:
+ *	he is to be told
+ */
+struct kmmv_ring_result {
+	int			err;
+	bool			waits;
+};
+
 struct kmmv_ring_cpu *kmmv_ring_cpu_alloc(int cpu, u32 ring_pages, u32 spares,
 					  bool overwrite);
 void kmmv_ring_cpu_free(struct kmmv_ring_cpu *rc);
 
-int kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
-			  struct kmmv_ring_entry *entry);
+struct kmmv_ring_result
+kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
+		      struct kmmv_ring_entry *entry);
 bool kmmv_ring_cpu_commit(struct kmmv_ring_cpu *rc);
 bool kmmv_ring_cpu_discard(struct kmmv_ring_cpu *rc,
 			   struct kmmv_ring_entry *entry);
@@ -264,6 +287,9 @@ static __always_inline u32 kmmv_event_bytes(u32 size)
 
 /* Beyond this, time is written whole: elapsed time is ambiguous modulo 2^47. */
 #define KMMV_ELAPSED_MAX	(1ULL << 46)
+/* Further than that no clock goes back while a writer is interrupted: 18 minutes. */
+#define KMMV_BACK_MAX		(1ULL << 40)
+#define KMMV_NO_REBASE		U32_MAX
 /* A padding's delta is one more than the event's was, and fits, too. */
 #define KMMV_DELTA_MAX		((1ULL << KMMV_RING_DELTA_BITS) - 2)
 

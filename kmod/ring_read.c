@@ -17,7 +17,7 @@
  *	ring_read:B  the commit page before a page's totals, acquire - ring:B
  *	ring_read:C  what was read before the page is put back, release - ring:C
  *	ring_read:D  seq before commit, acquire - ring:D
- *	ring_read:E  the copy before seq again, rmb - ring:E
+ *	ring_read:E  the events before seq again, rmb - ring:E
  *	ring_read:G  a link with HEAD before the commit page, acquire - ring:G
  */
 #include <kmmv_deps.h>
@@ -37,10 +37,9 @@ static u32 item_type(const u32 *item)
 	return item[0] & ((1U << KMMV_RING_TYPE_BITS) - 1);
 }
 
-/* What begins at offset, of the bytes that there are: its size, 0 for nonsense. */
-static u32 item_size(const struct kmmv_ring_page *page, u32 offset, u32 room)
+/* What begins with item, of the bytes that there are: its size, 0 for nonsense. */
+static u32 item_size(const u32 *item, u32 room)
 {
-	const u32 *item = (const u32 *)(page->data + offset);
 	u32 type, array = 4;
 
 	if (room < 4)
@@ -80,19 +79,25 @@ static u64 item_time(const struct kmmv_ring_page *page, u32 offset, u64 time)
 	}
 }
 
-/* What lies between from and to. False: these are no limits of events. */
-static bool extent_of(const struct kmmv_ring_page *page, u32 from, u32 to,
-		      struct extent *extent)
+static __always_inline bool extent_walk(const struct kmmv_ring_page *page,
+					u32 from, u32 to, bool racy,
+					struct extent *extent)
 {
-	u32 size, type, times = 0;
+	u32 size, type, times = 0, copy[2] = {};
 
 	extent->events = 0;
 	extent->bytes = 0;
 	for (; from < to; from += size) {
-		size = item_size(page, from, to - from);
+		const u32 *item = (const u32 *)(page->data + from);
+
+		if (racy) {
+			kmmv_copy_racy(copy, item, to - from < 8 ? 4 : 8);
+			item = copy;
+		}
+		size = item_size(item, to - from);
 		if (!size)
 			return false;
-		type = item_type((const u32 *)(page->data + from));
+		type = item_type(item);
 		if (type == KMMV_RING_TIME_EXTEND ||
 		    type == KMMV_RING_TIME_STAMP) {
 			times += size;
@@ -107,6 +112,13 @@ static bool extent_of(const struct kmmv_ring_page *page, u32 from, u32 to,
 	return !times;
 }
 
+/* What lies between from and to. False: these are no limits of events. */
+static bool extent_of(const struct kmmv_ring_page *page, u32 from, u32 to,
+		      struct extent *extent)
+{
+	return extent_walk(page, from, to, false, extent);
+}
+
 /**
  * kmmv_ring_page_time() - when it was, at a place on a page
  * @page: nobody else's
@@ -116,11 +128,11 @@ static bool extent_of(const struct kmmv_ring_page *page, u32 from, u32 to,
  */
 u64 kmmv_ring_page_time(const struct kmmv_ring_page *page, u32 offset)
 {
-	u64 time = READ_ONCE(page->time);
+	u64 time = kmmv_load64(&page->time);
 	u32 at, size;
 
 	for (at = 0; at < offset; at += size) {
-		size = item_size(page, at, offset - at);
+		size = item_size((const u32 *)(page->data + at), offset - at);
 		if (!size)
 			break;
 		time = item_time(page, at, time);
@@ -130,7 +142,7 @@ u64 kmmv_ring_page_time(const struct kmmv_ring_page *page, u32 offset)
 
 static void count(u64 *word, u64 n)
 {
-	WRITE_ONCE(*word, *word + n);
+	kmmv_store64(word, *word + n);
 }
 
 static struct kmmv_buffer_page *queued_page(struct kmmv_ring_cpu *rc, u32 i)
@@ -152,7 +164,7 @@ static u32 page_id(const struct kmmv_ring_cpu *rc,
 static u32 page_commit(const struct kmmv_buffer_page *page)
 {
 	/* ring_read:A pairs with ring:A. */
-	return smp_load_acquire(&page->data->commit);
+	return kmmv_load64_acquire(&page->data->commit);
 }
 
 /* No writer is on the page that was swapped out last, nor ever will be. */
@@ -179,7 +191,7 @@ static void retire(struct kmmv_ring_cpu *rc)
 		page = queued_page(rc, 0);
 		if (page == rc->front || page->done != page_commit(page))
 			return;
-		WRITE_ONCE(page->data->seq, 0);
+		kmmv_store64(&page->data->seq, 0);
 		rc->spares[rc->nr_spares++] = page_id(rc, page);
 		rc->first = rc->first + 1 == rc->nr_pages ? 0 : rc->first + 1;
 		rc->queued--;
@@ -359,7 +371,7 @@ static void give(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
 	count(&reader->taken_bytes, extent.bytes);
 	/* A page that is given again is behind where a consumer came before. */
 	if (range->seq > reader->seq)
-		WRITE_ONCE(reader->seq, range->seq);
+		kmmv_store64(&reader->seq, range->seq);
 }
 
 /**
@@ -523,17 +535,20 @@ static u64 fill_of(struct kmmv_ring_cpu *rc)
 	struct kmmv_ring_reader *reader = rc->reader;
 	struct kmmv_ring_writer *writer = rc->writer;
 	struct kmmv_buffer_page *page;
-	u64 gone, here;
+	u64 gone, here, commit;
 	long padding;
 
-	gone = READ_ONCE(reader->taken_bytes) -
-	       READ_ONCE(reader->returned_bytes) +
-	       READ_ONCE(writer->overwritten_bytes);
+	gone = kmmv_load64(&reader->taken_bytes) -
+	       kmmv_load64(&reader->returned_bytes) +
+	       kmmv_load64(&writer->overwritten_bytes);
 	/* ring_read:B pairs with ring:B: the page has begun. */
 	page = smp_load_acquire(&rc->commit);
 	padding = local_read(&page->padding) - READ_ONCE(page->padding_done);
-	here = READ_ONCE(writer->written_bytes) +
-	       READ_ONCE(page->data->commit) - padding;
+	commit = kmmv_load64(&page->data->commit);
+	here = kmmv_load64(&page->bytes_before);
+	/* Padding is there before it is committed. */
+	if ((s64)commit > padding)
+		here += commit - padding;
 	return here > gone ? here - gone : 0;
 }
 
@@ -543,7 +558,8 @@ static u64 fill_of(struct kmmv_ring_cpu *rc)
  */
 static bool half_begun(const struct kmmv_ring_cpu *rc)
 {
-	u64 begun = READ_ONCE(rc->writer->seq), taken = READ_ONCE(rc->reader->seq);
+	u64 begun = kmmv_load64(&rc->writer->seq);
+	u64 taken = kmmv_load64(&rc->reader->seq);
 
 	return begun > taken && begun - taken > rc->ring_pages / 2;
 }
@@ -575,18 +591,56 @@ bool kmmv_ring_cpu_ready(struct kmmv_ring_cpu *rc, u32 watermark)
 	return target_find(rc, &target) != 0;
 }
 
-static void counts_of(struct kmmv_ring_counts *counts, u64 taken, u64 returned,
-		      u64 released, u64 overwritten)
+/*
+ * What was written up to a moment that one load tells, that of the commit page's
+ * commit: what went before the page and what is on it, as the page itself has it.
+ * The counts that writers keep are no help: they are of events reserved, some of
+ * which may yet be discarded. Return: false if the page was begun again; what
+ * went before it is at least what there was when rc->commit was another one.
+ */
+static bool written_of(const struct kmmv_ring_cpu *rc,
+		       struct kmmv_ring_stats *stats)
 {
-	u64 out;
+	const struct kmmv_buffer_page *page;
+	const struct kmmv_ring_page *data;
+	struct extent extent;
+	u32 commit;
+	u64 seq;
 
-	counts->overwritten = overwritten;
-	counts->released = released;
-	counts->taken = taken - returned - released;
+	/* ring_read:B pairs with ring:B: pages before are complete. */
+	page = smp_load_acquire(&rc->commit);
+	data = page->data;
+	/* ring_read:D pairs with ring:D: what went before it, and its commit. */
+	seq = kmmv_load64_acquire(&data->seq);
+	stats->events.written = kmmv_load64(&data->first);
+	stats->bytes.written = kmmv_load64(&page->bytes_before);
+	/* ring_read:A pairs with ring:A. */
+	commit = kmmv_load64_acquire(&data->commit);
+	if (!seq || commit > KMMV_RING_PAGE_ROOM ||
+	    !extent_walk(data, 0, commit, true, &extent))
+		return false;
+	/* ring_read:E pairs with ring:E: looked at before it had another one. */
+	smp_rmb();
+	if (kmmv_load64(&data->seq) != seq)
+		return false;
+	stats->events.written += extent.events;
+	stats->bytes.written += extent.bytes;
+	return true;
+}
+
+/* What the consumer is changing meanwhile may be of before or after. */
+static u64 less(u64 from, u64 n)
+{
+	return from > n ? from - n : 0;
+}
+
+static void counts_of(struct kmmv_ring_counts *counts, u64 taken, u64 returned)
+{
+	counts->taken = less(taken, returned + counts->released);
 	counts->reserved = counts->discarded + counts->dropped +
 			   counts->written;
-	out = counts->overwritten + counts->released + counts->taken;
-	counts->inside = counts->written > out ? counts->written - out : 0;
+	counts->inside = less(counts->written, counts->overwritten +
+					       counts->released + counts->taken);
 }
 
 /**
@@ -594,51 +648,49 @@ static void counts_of(struct kmmv_ring_counts *counts, u64 taken, u64 returned,
  * @rc: the CPU's buffer
  * @stats: result
  *
- * Exact while nobody writes; else within what is written meanwhile.
+ * An event is written when it can be read; one that is neither written nor
+ * discarded nor dropped yet is nowhere. Each count is that of a moment within this
+ * call, whatever a writer is at, and so never falls from one call to the next,
+ * but for those of what is taken and what is inside; the events written and their
+ * bytes are of the same moment. (Where writers took the page away as often as this
+ * tries, each is that of some page's beginning, within this call as well.)
  *
- * Context: as the other consumer's functions.
+ * Context: any but NMI, with writers, the consumer and others of these at work.
  */
 void kmmv_ring_cpu_stats(struct kmmv_ring_cpu *rc,
 			 struct kmmv_ring_stats *stats)
 {
-	struct kmmv_ring_writer *writer = rc->writer;
-	struct kmmv_ring_reader *reader = rc->reader;
-	u64 overwritten = READ_ONCE(writer->overwritten);
-	u64 overwritten_bytes = READ_ONCE(writer->overwritten_bytes);
-	struct kmmv_buffer_page *page;
-	long padding;
+	const struct kmmv_ring_writer *writer = rc->writer;
+	const struct kmmv_ring_reader *reader = rc->reader;
+	struct kmmv_ring_counts *events = &stats->events;
+	struct kmmv_ring_counts *bytes = &stats->bytes;
 	int i, tries = 0;
 
 	memset(stats, 0, sizeof(*stats));
 	stats->cpu = rc->cpu;
-	do {
-		/* ring_read:B pairs with ring:B: the page has begun. */
-		page = smp_load_acquire(&rc->commit);
-		stats->events.written = READ_ONCE(writer->written);
-		stats->events.written += local_read(&page->events) -
-					 READ_ONCE(page->events_done);
-		stats->bytes.written = READ_ONCE(writer->written_bytes);
-		padding = local_read(&page->padding) -
-			  READ_ONCE(page->padding_done);
-		stats->bytes.written += READ_ONCE(page->data->commit) - padding;
-		/* ring_read:B pairs with ring:B. */
-	} while (smp_load_acquire(&rc->commit) != page && ++tries < TRIES);
-	stats->events.discarded = READ_ONCE(writer->discarded);
-	stats->bytes.discarded = READ_ONCE(writer->discarded_bytes);
+	/* What is out before what was written. */
+	events->overwritten = kmmv_load64(&writer->overwritten);
+	bytes->overwritten = kmmv_load64(&writer->overwritten_bytes);
+	events->released = kmmv_load64(&reader->released);
+	bytes->released = kmmv_load64(&reader->released_bytes);
+	while (!written_of(rc, stats) && ++tries < TRIES)
+		;
+	events->discarded = kmmv_load64(&writer->discarded);
+	bytes->discarded = kmmv_load64(&writer->discarded_bytes);
 	for (i = 0; i < KMMV_DROP_NR; i++) {
-		stats->dropped[i] = READ_ONCE(writer->dropped[i]);
-		stats->events.dropped += stats->dropped[i];
+		stats->dropped[i] = kmmv_load64(&writer->dropped[i]);
+		events->dropped += stats->dropped[i];
 	}
-	stats->bytes.dropped = READ_ONCE(writer->dropped_bytes);
-	counts_of(&stats->events, reader->taken, reader->returned,
-		  reader->released, overwritten);
-	counts_of(&stats->bytes, reader->taken_bytes, reader->returned_bytes,
-		  reader->released_bytes, overwritten_bytes);
-	stats->lost = reader->lost;
-	stats->backwards = READ_ONCE(writer->backwards);
-	stats->starved = reader->starved;
-	stats->contended = reader->contended;
-	stats->anomalies = reader->anomalies;
+	bytes->dropped = kmmv_load64(&writer->dropped_bytes);
+	counts_of(events, kmmv_load64(&reader->taken),
+		  kmmv_load64(&reader->returned));
+	counts_of(bytes, kmmv_load64(&reader->taken_bytes),
+		  kmmv_load64(&reader->returned_bytes));
+	stats->lost = kmmv_load64(&reader->lost);
+	stats->backwards = kmmv_load64(&writer->backwards);
+	stats->starved = kmmv_load64(&reader->starved);
+	stats->contended = kmmv_load64(&reader->contended);
+	stats->anomalies = kmmv_load64(&reader->anomalies);
 }
 
 /* The page with the least sequence number from seq on; 0: there is none. */
@@ -648,8 +700,10 @@ static u64 page_from(struct kmmv_ring_cpu *rc, u64 seq, u32 *id)
 	u32 i;
 
 	for (i = 0; i < rc->nr_pages; i++) {
+		if (i % 1024 == 1023)
+			cond_resched();
 		/* ring_read:D pairs with ring:D: pages before it are complete. */
-		here = smp_load_acquire(&rc->pages[i].data->seq);
+		here = kmmv_load64_acquire(&rc->pages[i].data->seq);
 		if (here < seq || (found && here >= found) || !here)
 			continue;
 		found = here;
@@ -670,11 +724,11 @@ static u64 page_behind(struct kmmv_ring_cpu *rc,
 	u32 here;
 
 	if (cursor->seq) {
-		if (READ_ONCE(rc->writer->seq) < next)
+		if (kmmv_load64(&rc->writer->seq) < next)
 			return 0;
 		here = kmmv_link_id(atomic64_read(&rc->pages[cursor->id].link));
 		/* ring_read:D pairs with ring:D: pages before it are complete. */
-		if (smp_load_acquire(&rc->pages[here].data->seq) == next) {
+		if (kmmv_load64_acquire(&rc->pages[here].data->seq) == next) {
 			*id = here;
 			return next;
 		}
@@ -693,22 +747,22 @@ static int page_copy(const struct kmmv_buffer_page *page, u64 seq,
 	u32 commit;
 
 	/* ring_read:D pairs with ring:D: this number's commit, or 0. */
-	if (smp_load_acquire(&data->seq) != seq)
+	if (kmmv_load64_acquire(&data->seq) != seq)
 		return -ESTALE;
 	/* ring_read:A pairs with ring:A. */
-	commit = smp_load_acquire(&data->commit);
+	commit = kmmv_load64_acquire(&data->commit);
 	if (commit > KMMV_RING_PAGE_ROOM)
 		return -ESTALE;
 	copy->seq = seq;
-	copy->time = READ_ONCE(data->time);
-	copy->first = READ_ONCE(data->first);
-	copy->dropped = READ_ONCE(data->dropped);
+	copy->time = kmmv_load64(&data->time);
+	copy->first = kmmv_load64(&data->first);
+	copy->dropped = kmmv_load64(&data->dropped);
 	copy->commit = commit;
 	/* Writers may be at it: what was torn is not used. */
 	kmmv_copy_racy(copy->data, data->data, commit);
 	/* ring_read:E pairs with ring:E: copied before it had another one. */
 	smp_rmb();
-	return READ_ONCE(data->seq) == seq ? (int)commit : -ESTALE;
+	return kmmv_load64(&data->seq) == seq ? (int)commit : -ESTALE;
 }
 
 /* The events of a copied page in all. Nonsense counts none. */
@@ -754,7 +808,7 @@ static void snapshot_give(struct kmmv_ring_cpu *rc,
  *
  * What is lost before the first page is not told.
  *
- * Context: any, with writers, the consumer and other snapshots at work.
+ * Context: task, may sleep; with writers, the consumer and other snapshots at work.
  * Return: 1; 0 if there are none; -EAGAIN if writers were faster.
  */
 int kmmv_ring_cpu_snapshot(struct kmmv_ring_cpu *rc,

@@ -14,10 +14,12 @@
 
 #include "ring.h"
 
-int kmmv_ring_cpu_write_slow(struct kmmv_ring_cpu *rc, struct kmmv_event head,
-			     const void *payload, u32 size);
-int kmmv_ring_cpu_write_any(struct kmmv_ring_cpu *rc, struct kmmv_event head,
-			    const void *payload, size_t size);
+struct kmmv_ring_result
+kmmv_ring_cpu_write_slow(struct kmmv_ring_cpu *rc, struct kmmv_event head,
+			 const void *payload, u32 size);
+struct kmmv_ring_result
+kmmv_ring_cpu_write_any(struct kmmv_ring_cpu *rc, struct kmmv_event head,
+			const void *payload, size_t size);
 
 /*
  * One try of reserving in the ordinary case: not the first on its page, no long
@@ -42,7 +44,7 @@ static __always_inline bool kmmv_ring_cpu_try(struct kmmv_ring_cpu *rc,
 	/* First on its page, too; a closed one's tail is beyond any room. */
 	if (unlikely(low - 2 > (KMMV_RING_PAGE_ROOM | 1) - 2 - bytes ||
 		     elapsed > KMMV_DELTA_MAX ||
-		     now - READ_ONCE((*page)->base) >= KMMV_ELAPSED_MAX))
+		     now - local64_read(&(*page)->base) >= KMMV_ELAPSED_MAX))
 		return false;
 	*after |= low + bytes;
 	if (unlikely((u64)local64_cmpxchg(&(*page)->word, *word, *after) !=
@@ -91,12 +93,13 @@ static __always_inline void kmmv_put_small(u32 *to, const u8 *from, u32 size)
  * In one straight line for a small payload, where nothing is out of the ordinary.
  *
  * Context: as kmmv_ring_cpu_reserve().
- * Return: 0; 1 if somebody waits for events; errors as kmmv_ring_cpu_reserve().
+ * Return: as kmmv_ring_cpu_reserve(); with 0 somebody may wait, too.
  */
-static __always_inline int kmmv_ring_cpu_write(struct kmmv_ring_cpu *rc,
-					       struct kmmv_event head,
-					       const void *payload, size_t size)
+static __always_inline struct kmmv_ring_result
+kmmv_ring_cpu_write(struct kmmv_ring_cpu *rc, struct kmmv_event head,
+		    const void *payload, size_t size)
 {
+	struct kmmv_ring_result result = {};
 	u32 words = (sizeof(head) + size + 3) / 4, depth = READ_ONCE(rc->depth);
 	struct kmmv_buffer_page *page;
 	u32 tail, delta, *event;
@@ -118,15 +121,19 @@ static __always_inline int kmmv_ring_cpu_write(struct kmmv_ring_cpu *rc,
 
 	/* As leave() in ring.c, which does what is left to be done. */
 	if (unlikely(depth || rc->commit != page))
-		return kmmv_ring_cpu_commit(rc);
+		goto commit;
 	/* ring_write:A pairs with ring_read:A: the event is there. */
-	smp_store_release(&page->data->commit, tail + 4 * words + 4);
+	kmmv_store64_release(&page->data->commit, tail + 4 * words + 4);
 	WRITE_ONCE(rc->depth, 0);
 	/* Nobody came since: not on this page, nor behind it, which closes it. */
-	if (likely((u64)local64_read(&page->word) == after))
-		return READ_ONCE(rc->waiting);
+	if (likely((u64)local64_read(&page->word) == after)) {
+		result.waits = READ_ONCE(rc->waiting);
+		return result;
+	}
 	WRITE_ONCE(rc->depth, 1);
-	return kmmv_ring_cpu_commit(rc);
+commit:
+	result.waits = kmmv_ring_cpu_commit(rc);
+	return result;
 }
 
 #endif /* KMMV_RING_WRITE_H */

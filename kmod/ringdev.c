@@ -8,8 +8,9 @@
  * its file, the file keeps the ring and its buffers, which are of one size as
  * long as there are files. There is no state per mapping.
  *
- * Copies to the user are made without any lock that another file needs: their
- * page faults can take for ever.
+ * Copies to the user are made without any lock that another file needs, or poll()
+ * of the same one: their page faults can take for ever. Whoever can have to wait
+ * for them, for kmmv_ring_file.turn, can be interrupted.
  *
  * Memory ordering:
  *
@@ -146,34 +147,35 @@ static int ring_mmap(struct file *file, struct vm_area_struct *vma)
 
 static int ring_open(struct inode *inode, struct file *file)
 {
-	struct kmmv_ring *ring = container_of(file->private_data,
-					      struct kmmv_ring, misc);
 	struct kmmv_ring_file *rf;
 	int err;
 
+	if (!READ_ONCE(kmmv_live))
+		return -ENXIO;
 	if (file->f_mode & FMODE_WRITE)
 		return -EACCES;
 	rf = kvzalloc(struct_size(rf, cpu, nr_cpu_ids), GFP_KERNEL_ACCOUNT);
 	if (!rf)
 		return -ENOMEM;
-	rf->copy = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
 	err = -ENOMEM;
+	rf->copy = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
 	if (!rf->copy)
 		goto err_free_file;
-	/* Under misc's lock, which keeps a device that is there. */
-	err = kmmv_ring_open(ring);
-	if (err)
+	rf->peek = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
+	if (!rf->peek)
 		goto err_free_copy;
-	rf->ring = ring;
 	rf->watermark = 1;
+	mutex_init(&rf->turn);
 	mutex_init(&rf->lock);
 	init_waitqueue_head(&rf->wait);
-	spin_lock_irq(&ring->lock);
-	list_add_tail(&rf->link, &ring->files);
-	spin_unlock_irq(&ring->lock);
+	err = kmmv_ring_open(iminor(inode), rf);
+	if (err)
+		goto err_free_peek;
 	file->private_data = rf;
 	return stream_open(inode, file);
 
+err_free_peek:
+	free_page((unsigned long)rf->peek);
 err_free_copy:
 	free_page((unsigned long)rf->copy);
 err_free_file:
@@ -201,13 +203,10 @@ static int ring_release(struct inode *inode, struct file *file)
 			kmmv_ring_cpu_return(ring->side[cpu].rc);
 			mutex_unlock(&ring->side[cpu].lock);
 		}
-	spin_lock_irq(&ring->lock);
-	list_del(&rf->link);
-	if (rf->consumer)
-		ring->consumer = NULL;
-	spin_unlock_irq(&ring->lock);
-	kmmv_ring_close(ring);
+	kmmv_ring_close(rf);
 	mutex_destroy(&rf->lock);
+	mutex_destroy(&rf->turn);
+	free_page((unsigned long)rf->peek);
 	free_page((unsigned long)rf->copy);
 	kvfree(rf);
 	return 0;
@@ -286,7 +285,7 @@ static int take_ranges(struct kmmv_ring_file *rf, u32 first, u32 nr_cpus,
 	return n ?: err;
 }
 
-/* Under rf->lock. */
+/* Under rf->turn. */
 static long ring_take(struct kmmv_ring_file *rf,
 		      struct kmmv_ring_take __user *argument)
 {
@@ -320,6 +319,8 @@ static long ring_take(struct kmmv_ring_file *rf,
 	    put_user((u32)n, &argument->nr)) {
 		give_back(rf->ring, nr_cpus > 1 ? 0 : first,
 			  nr_cpus > 1 ? nr_cpus - 1 : first);
+		/* It was not there for a while. */
+		kmmv_ring_again(rf);
 		n = -EFAULT;
 	}
 free_ranges:
@@ -327,7 +328,7 @@ free_ranges:
 	return min(n, 0);
 }
 
-/* Under rf->lock. */
+/* Under rf->turn. */
 static long ring_free(struct kmmv_ring_file *rf,
 		      struct kmmv_ring_release __user *argument)
 {
@@ -374,14 +375,14 @@ static long ring_take_or_free(struct kmmv_ring_file *rf, unsigned int command,
 {
 	long err;
 
-	err = mutex_lock_interruptible(&rf->lock);
+	err = mutex_lock_interruptible(&rf->turn);
 	if (err)
 		return err;
 	if (command == KMMV_RING_IOC_TAKE)
 		err = ring_take(rf, argument);
 	else
 		err = ring_free(rf, argument);
-	mutex_unlock(&rf->lock);
+	mutex_unlock(&rf->turn);
 	return err;
 }
 
@@ -391,9 +392,10 @@ static long ring_claim(struct kmmv_ring_file *rf)
 	long err = 0;
 
 	/* No poll() or read() is half way as another sort of reader. */
-	err = mutex_lock_interruptible(&rf->lock);
+	err = mutex_lock_interruptible(&rf->turn);
 	if (err)
 		return err;
+	mutex_lock(&rf->lock);
 	spin_lock_irq(&ring->lock);
 	if (!ring->consumer || ring->consumer == rf) {
 		ring->consumer = rf;
@@ -403,6 +405,10 @@ static long ring_claim(struct kmmv_ring_file *rf)
 	}
 	spin_unlock_irq(&ring->lock);
 	mutex_unlock(&rf->lock);
+	mutex_unlock(&rf->turn);
+	/* What others see is not what can be taken: that may be there already. */
+	if (!err)
+		kmmv_ring_again(rf);
 	return err;
 }
 
@@ -483,12 +489,17 @@ static long ring_watermark(struct kmmv_ring_file *rf, u32 __user *argument)
 {
 	u64 most = (rf->ring->ring_pages - 1ULL) * KMMV_RING_PAGE_ROOM / 2;
 	u32 watermark;
+	long err;
 
 	if (get_user(watermark, argument))
 		return -EFAULT;
+	/* A poll() has compared with what it is now, or waits already. */
+	err = mutex_lock_interruptible(&rf->lock);
+	if (err)
+		return err;
 	/* Events may leave half of each page empty, and writers are on one. */
 	WRITE_ONCE(rf->watermark, clamp_t(u64, watermark, 1, most));
-	/* A poll() that waits compares with what it is now. */
+	mutex_unlock(&rf->lock);
 	kmmv_ring_again(rf);
 	return 0;
 }
@@ -571,13 +582,16 @@ static ssize_t consume(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
 	else
 		kmmv_ring_cpu_release(side->rc, range.seq, range.end);
 	mutex_unlock(&side->lock);
+	/* It was not there for a while. */
+	if (n < 0)
+		kmmv_ring_again(rf);
 	return n;
 }
 
 /* Anybody else's: the cursor goes on once the user has it. */
 static ssize_t look(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
 {
-	struct kmmv_ring_cursor *cursor = &rf->cpu[cpu].cursor;
+	struct kmmv_ring_cursor *cursor = &rf->cpu[cpu];
 	struct kmmv_ring_cursor next = *cursor;
 	struct kmmv_ring_cpu *rc = side_rc(rf->ring, cpu);
 	struct kmmv_ring_range range;
@@ -589,8 +603,11 @@ static ssize_t look(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
 	n = put_block(to, &range,
 		      range.offset ? cursor->time : rf->copy->time,
 		      rf->copy->data);
-	if (n > 0)
+	if (n > 0) {
+		mutex_lock(&rf->lock);
 		*cursor = next;
+		mutex_unlock(&rf->lock);
+	}
 	return n;
 }
 
@@ -610,11 +627,11 @@ static ssize_t ring_read(struct file *file, char __user *to, size_t size,
 		return -EINVAL;
 	/* More than a count of bytes can say is not read at a time. */
 	size = min_t(size_t, size, MAX_RW_COUNT);
-	n = mutex_lock_interruptible(&rf->lock);
+	n = mutex_lock_interruptible(&rf->turn);
 	if (n)
 		return n;
 	if (rf->consumer && has_taken(rf->ring)) {
-		mutex_unlock(&rf->lock);
+		mutex_unlock(&rf->turn);
 		return -EBUSY;
 	}
 	cpu = rf->next;
@@ -637,7 +654,7 @@ static ssize_t ring_read(struct file *file, char __user *to, size_t size,
 		cond_resched();
 	}
 	WRITE_ONCE(rf->next, cpu);
-	mutex_unlock(&rf->lock);
+	mutex_unlock(&rf->turn);
 	return done ?: err;
 }
 
@@ -645,17 +662,15 @@ static ssize_t ring_read(struct file *file, char __user *to, size_t size,
 static bool cpu_ready(struct kmmv_ring_file *rf, u32 cpu)
 {
 	struct kmmv_ring_side *side = &rf->ring->side[cpu];
-	struct kmmv_ring_cursor cursor = rf->cpu[cpu].cursor;
+	struct kmmv_ring_cursor cursor = rf->cpu[cpu];
 	struct kmmv_ring_cpu *rc = side_rc(rf->ring, cpu);
 	struct kmmv_ring_range range;
 	bool ready;
 
 	if (!rc)
 		return false;
-	/* From here on: what comes later is told of. */
-	rf->cpu[cpu].seen = kmmv_ring_position(rc);
 	if (!rf->consumer)
-		return kmmv_ring_cpu_snapshot(rc, &cursor, rf->copy, &range);
+		return kmmv_ring_cpu_snapshot(rc, &cursor, rf->peek, &range);
 	mutex_lock(&side->lock);
 	ready = kmmv_ring_cpu_ready(rc, 1) &&
 		kmmv_ring_cpu_ready(rc, READ_ONCE(rf->watermark));
@@ -667,22 +682,29 @@ static __poll_t ring_poll(struct file *file, poll_table *wait)
 {
 	struct kmmv_ring_file *rf = file->private_data;
 	bool ready = false;
+	u64 seen;
 	int cpu;
 
 	poll_wait(file, &rf->wait, wait);
-	mutex_lock(&rf->lock);
+	/* Another poll() has it, who looks at many pages, maybe. */
+	if (mutex_lock_killable(&rf->lock))
+		return EPOLLERR;
+	/* What comes from here on is told of, whatever is there already. */
+	seen = kmmv_ring_position(rf->ring);
 	for_each_possible_cpu(cpu) {
 		ready = cpu_ready(rf, cpu);
 		if (ready)
 			break;
+		cond_resched();
 	}
-	if (!ready)
-		kmmv_ring_wait(rf);
+	/* Who looks and goes on is in no queue. */
+	if (waitqueue_active(&rf->wait))
+		kmmv_ring_wait(rf, seen, ready);
 	mutex_unlock(&rf->lock);
 	return ready ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
-static const struct file_operations ring_fops = {
+const struct file_operations kmmv_ring_fops = {
 	.owner = THIS_MODULE,
 	.open = ring_open,
 	.release = ring_release,
@@ -692,28 +714,3 @@ static const struct file_operations ring_fops = {
 	.read = ring_read,
 	.poll = ring_poll,
 };
-
-/**
- * kmmv_ringdev_register() - a ring's device
- * @ring: the ring
- *
- * Return: 0 or -errno; -EBUSY where there are too many devices.
- */
-int kmmv_ringdev_register(struct kmmv_ring *ring)
-{
-	snprintf(ring->device_name, sizeof(ring->device_name), "kmmv_ring_%s",
-		 ring->name);
-	snprintf(ring->node_name, sizeof(ring->node_name), "kmmv/ring/%s",
-		 ring->name);
-	ring->misc.minor = MISC_DYNAMIC_MINOR;
-	ring->misc.name = ring->device_name;
-	ring->misc.nodename = ring->node_name;
-	ring->misc.fops = &ring_fops;
-	ring->misc.mode = 0440;
-	return misc_register(&ring->misc);
-}
-
-void kmmv_ringdev_deregister(struct kmmv_ring *ring)
-{
-	misc_deregister(&ring->misc);
-}

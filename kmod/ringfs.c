@@ -22,6 +22,15 @@ static struct kmmv_ring *to_ring(struct config_item *item)
 	return container_of(to_config_group(item), struct kmmv_ring, group);
 }
 
+/*
+ * Decimal digits and no more: kstrtouint() by itself takes a sign, too. One
+ * number; what follows its line is not one.
+ */
+static int number_of(const char *text, unsigned int *number)
+{
+	return isdigit(*text) ? kstrtouint(text, 10, number) : -EINVAL;
+}
+
 static ssize_t ring_mode_show(struct config_item *item, char *page)
 {
 	bool overwrite = READ_ONCE(to_ring(item)->overwrite);
@@ -53,7 +62,7 @@ static ssize_t ring_pages_store(struct config_item *item, const char *page,
 	unsigned int pages;
 	int err;
 
-	err = kstrtouint(page, 0, &pages);
+	err = number_of(page, &pages);
 	err = err ?: kmmv_ring_set_pages(to_ring(item), pages);
 	return err ?: size;
 }
@@ -70,7 +79,7 @@ static ssize_t ring_spares_store(struct config_item *item, const char *page,
 	unsigned int spares;
 	int err;
 
-	err = kstrtouint(page, 0, &spares);
+	err = number_of(page, &spares);
 	err = err ?: kmmv_ring_set_spares(to_ring(item), spares);
 	return err ?: size;
 }
@@ -84,10 +93,12 @@ static ssize_t ring_enable_show(struct config_item *item, char *page)
 static ssize_t ring_enable_store(struct config_item *item, const char *page,
 				 size_t size)
 {
-	bool enable;
+	unsigned int enable;
 	int err;
 
-	err = kstrtobool(page, &enable);
+	err = number_of(page, &enable);
+	if (!err && enable > 1)
+		err = -EINVAL;
 	err = err ?: kmmv_ring_enable(to_ring(item), enable);
 	return err ?: size;
 }
@@ -107,7 +118,7 @@ static ssize_t ring_trace_store(struct config_item *item, const char *page,
 	unsigned int number;
 	int err;
 
-	err = kstrtouint(page + end, 10, &number);
+	err = number_of(page + end, &number);
 	if (err)
 		return err;
 	if (number > INT_MAX)
@@ -153,29 +164,21 @@ static int name_check(const char *name)
 	return i > KMMV_RING_NAME_MAX ? -ENAMETOOLONG : 0;
 }
 
-/* A ring with its device, and a first reference for the caller. */
+/* A ring without a device, and a first reference for the caller. */
 static struct kmmv_ring *ring_make(const char *name)
 {
 	struct kmmv_ring *ring;
-	int err;
 
 	ring = kmmv_ring_new(name);
 	if (!ring)
 		return ERR_PTR(-ENOMEM);
 	config_group_init_type_name(&ring->group, name, &ring_type);
 	kmmv_ring_show_up(ring);
-	err = kmmv_ringdev_register(ring);
-	if (err) {
-		kmmv_ring_remove(ring);
-		config_group_put(&ring->group);
-		return ERR_PTR(err);
-	}
 	return ring;
 }
 
 static void ring_unmake(struct kmmv_ring *ring)
 {
-	kmmv_ringdev_deregister(ring);
 	kmmv_ring_remove(ring);
 	config_group_put(&ring->group);
 }
@@ -190,7 +193,15 @@ static struct config_group *rings_make_group(struct config_group *group,
 	if (err)
 		return ERR_PTR(err);
 	ring = ring_make(name);
-	return IS_ERR(ring) ? ERR_CAST(ring) : &ring->group;
+	if (IS_ERR(ring))
+		return ERR_CAST(ring);
+	err = kmmv_ringnode_make(ring);
+	if (err) {
+		ring_unmake(ring);
+		return ERR_PTR(err);
+	}
+	kmmv_ring_serve(ring, true);
+	return &ring->group;
 }
 
 /*
@@ -199,9 +210,9 @@ static struct config_group *rings_make_group(struct config_group *group,
  * there, and can be opened: that is told that there is no ring, or is through
  * with the directory.
  *
- * configfs holds inodes and su_mutex. The rings' lock is inside of these, here as
- * in drop_item, and misc's is, too; inside the rings' lock nothing of configfs is
- * taken but the spinlock of its entries.
+ * configfs holds inodes and su_mutex. The rings' locks are inside of these, here as
+ * in drop_item; inside the rings' locks nothing of configfs is taken but the
+ * spinlock of its entries.
  */
 static void rings_disconnect_notify(struct config_group *group,
 				    struct config_item *item)
@@ -212,7 +223,11 @@ static void rings_disconnect_notify(struct config_group *group,
 static void rings_drop_item(struct config_group *group,
 			    struct config_item *item)
 {
-	ring_unmake(to_ring(item));
+	struct kmmv_ring *ring = to_ring(item);
+
+	kmmv_ring_serve(ring, false);
+	kmmv_ringnode_remove(ring);
+	ring_unmake(ring);
 }
 
 static struct configfs_group_operations rings_group_ops = {
@@ -263,8 +278,10 @@ void kmmv_ringfs_undepend(struct kmmv_ring *ring)
 }
 
 /**
- * kmmv_ringfs_init() - rings, and the one that is always there
+ * kmmv_ringfs_init() - the ring that is always there; nobody can see it yet
  * @pages: of its buffers; 0: it has none yet
+ *
+ * Return: 0; -ERANGE; -E2BIG; -ENOMEM.
  */
 int kmmv_ringfs_init(u32 pages)
 {
@@ -275,32 +292,59 @@ int kmmv_ringfs_init(u32 pages)
 	config_group_init_type_name(&rings_group, "rings", &rings_type);
 	configfs_add_default_group(&rings_group, &subsystem.su_group);
 
+	err = kmmv_ringnode_init(&kmmv_ring_fops);
+	if (err)
+		return err;
 	default_ring = ring_make(KMMV_RING_DEFAULT);
-	if (IS_ERR(default_ring))
+	if (IS_ERR(default_ring)) {
+		kmmv_ringnode_exit();
 		return PTR_ERR(default_ring);
+	}
 	default_ring->is_default = true;
 	configfs_add_default_group(&default_ring->group, &rings_group);
-	if (pages) {
-		err = kmmv_ring_set_pages(default_ring, pages);
-		if (err)
-			pr_err("ring_pages=%u: %u to %u can be, or 0\n", pages,
-			       KMMV_RING_PAGES_MIN, KMMV_RING_PAGES_MAX);
-		err = err ?: kmmv_ring_enable(default_ring, true);
-		if (err)
-			goto err_unmake;
-	}
-	err = configfs_register_subsystem(&subsystem);
+	if (!pages)
+		return 0;
+	err = kmmv_ring_set_pages(default_ring, pages);
 	if (err)
-		goto err_unmake;
-	return 0;
-
-err_unmake:
-	ring_unmake(default_ring);
+		pr_err("ring_pages=%u: %u to %u can be, or 0\n", pages,
+		       KMMV_RING_PAGES_MIN, KMMV_RING_PAGES_MAX);
+	err = err ?: kmmv_ring_enable(default_ring, true);
+	if (err)
+		kmmv_ringfs_exit();
 	return err;
 }
 
 void kmmv_ringfs_exit(void)
 {
-	configfs_unregister_subsystem(&subsystem);
 	ring_unmake(default_ring);
+	kmmv_ringnode_exit();
+}
+
+/**
+ * kmmv_ringfs_register() - the default ring's device, and the directories
+ *
+ * What is open in configfs holds the module, and nothing can refuse an open
+ * there: so it is the last thing of all that can fail.
+ */
+int kmmv_ringfs_register(void)
+{
+	int err;
+
+	err = kmmv_ringnode_make(default_ring);
+	if (err)
+		return err;
+	kmmv_ring_serve(default_ring, true);
+	err = configfs_register_subsystem(&subsystem);
+	if (err) {
+		kmmv_ring_serve(default_ring, false);
+		kmmv_ringnode_remove(default_ring);
+	}
+	return err;
+}
+
+void kmmv_ringfs_unregister(void)
+{
+	configfs_unregister_subsystem(&subsystem);
+	kmmv_ring_serve(default_ring, false);
+	kmmv_ringnode_remove(default_ring);
 }

@@ -8,7 +8,9 @@
  *
  * Memory ordering: in rings.h.
  */
+#include <linux/capability.h>
 #include <linux/cpu.h>
+#include <linux/cred.h>
 #include <linux/export.h>
 #include <linux/hardirq.h>
 #include <linux/mm.h>
@@ -30,7 +32,18 @@
 #define NMI_SAFE	0
 #endif
 
+/*
+ * The rings, their buffers and settings. Held while memory is allocated and writers
+ * are waited for: for long. Inside the hotplug lock.
+ */
 static DEFINE_MUTEX(rings_lock);
+/*
+ * Who holds a ring: users, opened, ready, leaving, and what leads to a ring, the
+ * list and the nodes; inside rings_lock, and short: opening a ring waits for
+ * nothing else. Nothing of configfs is taken inside but its entries' spinlock.
+ */
+static DEFINE_MUTEX(hold_lock);
+/* Changed under both. */
 static LIST_HEAD(rings);
 static u64 rings_memory;
 static u64 last_incarnation;
@@ -96,30 +109,11 @@ static __always_inline u32 event_size(size_t size)
 	return min_t(size_t, size, U32_MAX / 2);
 }
 
-/**
- * kmmv_ring_reserve() - room for an event
- * @ring: from kmmv_ring_get()
- * @type: from kmmv_ring_register_type(), or a KMMV_EVENT_*
- * @instance: number, or -1
- * @size: of the payload, KMMV_RING_PAYLOAD_MAX (4040 bytes, with pages of 4096)
- *	at most
- * @entry: result
- *
- * With 0, preemption is off until kmmv_ring_commit() or kmmv_ring_discard(),
- * one of which has to come in the same context, and soon. Of what is at
- * @entry->payload only the bytes up to a multiple of 4 behind @size are zero.
- *
- * Context: any.
- * Return: 0; -ENODEV while the ring does not record, which is not counted; and
- * counted as dropped: -ENOSPC in producer/consumer mode for want of a consumer;
- * -EBUSY where the only room is not committed yet; -ELOOP for too many writers
- * inside each other; -E2BIG; -EOPNOTSUPP from NMI, where the machine has no
- * cmpxchg for it.
- */
 int kmmv_ring_reserve(struct kmmv_ring *ring, u16 type, int instance,
 		      size_t size, struct kmmv_ring_entry *entry)
 {
 	u32 bytes = sizeof(struct kmmv_event) + event_size(size);
+	struct kmmv_ring_result result;
 	struct kmmv_ring_cpu *rc;
 	int err;
 
@@ -132,26 +126,24 @@ int kmmv_ring_reserve(struct kmmv_ring *ring, u16 type, int instance,
 	err = -EOPNOTSUPP;
 	if (!NMI_SAFE && nmi_refused(ring, rc, bytes))
 		goto err_enable;
-	err = kmmv_ring_cpu_reserve(rc, bytes, entry);
+	result = kmmv_ring_cpu_reserve(rc, bytes, entry);
+	err = result.err;
 	if (unlikely(err))
-		goto err_enable;
+		goto err_tell;
 	*(struct kmmv_event *)entry->payload = head_of(type, instance);
 	entry->payload += sizeof(struct kmmv_event);
 	entry->ring = ring;
 	return 0;
 
+err_tell:
+	if (result.waits)
+		tell(ring);
 err_enable:
 	preempt_enable_notrace();
 	return err;
 }
 EXPORT_SYMBOL_GPL(kmmv_ring_reserve);
 
-/**
- * kmmv_ring_commit() - the event is complete
- * @entry: from kmmv_ring_reserve()
- *
- * Context: that of the reserve.
- */
 void kmmv_ring_commit(struct kmmv_ring_entry *entry)
 {
 	if (unlikely(kmmv_ring_cpu_commit(entry->rc)))
@@ -160,12 +152,6 @@ void kmmv_ring_commit(struct kmmv_ring_entry *entry)
 }
 EXPORT_SYMBOL_GPL(kmmv_ring_commit);
 
-/**
- * kmmv_ring_discard() - there is no event
- * @entry: from kmmv_ring_reserve()
- *
- * Context: that of the reserve.
- */
 void kmmv_ring_discard(struct kmmv_ring_entry *entry)
 {
 	if (unlikely(kmmv_ring_cpu_discard(entry->rc, entry)))
@@ -174,22 +160,11 @@ void kmmv_ring_discard(struct kmmv_ring_entry *entry)
 }
 EXPORT_SYMBOL_GPL(kmmv_ring_discard);
 
-/**
- * kmmv_ring_write() - an event
- * @ring: from kmmv_ring_get()
- * @type: from kmmv_ring_register_type(), or a KMMV_EVENT_*
- * @instance: number, or -1
- * @payload: copied
- * @size: of it
- *
- * Context: any.
- * Return: as kmmv_ring_reserve().
- */
 int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
 		    const void *payload, size_t size)
 {
+	struct kmmv_ring_result result = { .err = -ENODEV };
 	struct kmmv_ring_cpu *rc;
-	int err = -ENODEV;
 
 	/* rings:E pairs with ringwake:A: seen, or sees that somebody waits. */
 	rcu_read_lock_sched_notrace();
@@ -198,29 +173,19 @@ int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
 		goto enable;
 	if (!NMI_SAFE && nmi_refused(ring, rc, sizeof(struct kmmv_event) +
 						       event_size(size))) {
-		err = -EOPNOTSUPP;
+		result.err = -EOPNOTSUPP;
 		goto enable;
 	}
-	err = kmmv_ring_cpu_write(rc, head_of(type, instance), payload, size);
-	if (unlikely(err > 0)) {
+	result = kmmv_ring_cpu_write(rc, head_of(type, instance), payload,
+				     size);
+	if (unlikely(result.waits))
 		tell(ring);
-		err = 0;
-	}
 enable:
 	rcu_read_unlock_sched_notrace();
-	return err;
+	return result.err;
 }
 EXPORT_SYMBOL_GPL(kmmv_ring_write);
 
-/**
- * kmmv_ring_mark() - a text as an event
- * @ring: from kmmv_ring_get()
- * @instance: number, or -1
- * @text: copied; what no page has room for is cut off
- *
- * Context: any.
- * Return: as kmmv_ring_reserve().
- */
 int kmmv_ring_mark(struct kmmv_ring *ring, int instance, const char *text)
 {
 	return kmmv_ring_write(ring, KMMV_EVENT_MARK, instance, text,
@@ -228,18 +193,6 @@ int kmmv_ring_mark(struct kmmv_ring *ring, int instance, const char *text)
 }
 EXPORT_SYMBOL_GPL(kmmv_ring_mark);
 
-/**
- * kmmv_ring_register_type() - a type of binary events
- * @type: copied
- *
- * The same number for the same type, as long as kmmv.ko is loaded.
- *
- * Context: task, may sleep.
- * Return: number, KMMV_EVENT_FIRST or greater; -EINVAL for what is missing,
- * misspelt, or not in any payload; -ENAMETOOLONG; -EILSEQ for a control
- * character; -EEXIST with other metadata, or for two fields of one name; -ENFILE
- * for one too many; -ENOMEM.
- */
 int kmmv_ring_register_type(const struct kmmv_event_type *type)
 {
 	return kmmv_kind_add(&kmmv_table, type);
@@ -335,6 +288,28 @@ static int memory_check(struct kmmv_ring *ring)
 	pr_err("ring %s would take %llu pages on %u CPUs, all rings may have %llu and have %llu\n",
 	       ring->name, wanted, num_online_cpus(), limit, rings_memory);
 	return -E2BIG;
+}
+
+/* From now on it can be opened. */
+static void ready_set(struct kmmv_ring *ring)
+{
+	mutex_lock(&hold_lock);
+	ring->ready = true;
+	mutex_unlock(&hold_lock);
+}
+
+/* Unless somebody has it open, from now on it cannot be. */
+static int ready_clear(struct kmmv_ring *ring)
+{
+	int err = -EBUSY;
+
+	mutex_lock(&hold_lock);
+	if (!ring->opened) {
+		ring->ready = false;
+		err = 0;
+	}
+	mutex_unlock(&hold_lock);
+	return err;
 }
 
 /* With the CPUs that are online; what was there before stays if it fails. */
@@ -434,6 +409,7 @@ int kmmv_ring_enable(struct kmmv_ring *ring, bool enable)
 		goto unlock;
 	ring->enabled = enable;
 	publish(ring, enable);
+	ready_set(ring);
 unlock:
 	mutex_unlock(&rings_lock);
 	cpus_read_unlock();
@@ -513,10 +489,15 @@ unlock:
 /* Under rings_lock; what size there was is no more. */
 static int resize(struct kmmv_ring *ring, u32 *what, u32 value)
 {
-	if (ring->enabled || ring->opened)
+	bool had = ring->header;
+
+	if (ring->enabled || ready_clear(ring))
 		return -EBUSY;
-	if (*what == value)
+	if (*what == value) {
+		if (had)
+			ready_set(ring);
 		return 0;
+	}
 	buffers_free(ring);
 	*what = value;
 	return 0;
@@ -615,8 +596,22 @@ void kmmv_ring_free(struct kmmv_ring *ring)
 void kmmv_ring_show_up(struct kmmv_ring *ring)
 {
 	mutex_lock(&rings_lock);
+	mutex_lock(&hold_lock);
 	list_add_tail(&ring->link, &rings);
+	mutex_unlock(&hold_lock);
 	mutex_unlock(&rings_lock);
+}
+
+/**
+ * kmmv_ring_serve() - from now on its node leads to it, or no more
+ * @ring: from kmmv_ringnode_make()
+ * @serve: which
+ */
+void kmmv_ring_serve(struct kmmv_ring *ring, bool serve)
+{
+	mutex_lock(&hold_lock);
+	kmmv_ringnode_lead(ring, serve);
+	mutex_unlock(&hold_lock);
 }
 
 /**
@@ -625,10 +620,10 @@ void kmmv_ring_show_up(struct kmmv_ring *ring)
  */
 void kmmv_ring_leave(struct kmmv_ring *ring)
 {
-	mutex_lock(&rings_lock);
+	mutex_lock(&hold_lock);
 	WARN_ON_ONCE(ring->users);
 	ring->leaving = true;
-	mutex_unlock(&rings_lock);
+	mutex_unlock(&hold_lock);
 }
 
 /**
@@ -639,8 +634,10 @@ void kmmv_ring_remove(struct kmmv_ring *ring)
 {
 	kmmv_hit_end(ring);
 	mutex_lock(&rings_lock);
+	mutex_lock(&hold_lock);
 	list_del(&ring->link);
 	WARN_ON_ONCE(ring->users);
+	mutex_unlock(&hold_lock);
 	if (ring->enabled) {
 		ring->enabled = false;
 		publish(ring, false);
@@ -649,7 +646,7 @@ void kmmv_ring_remove(struct kmmv_ring *ring)
 	mutex_unlock(&rings_lock);
 }
 
-/* Under rings_lock. */
+/* Under hold_lock. */
 static int hold(struct kmmv_ring *ring)
 {
 	int err = 0;
@@ -670,84 +667,107 @@ static void let_go(struct kmmv_ring *ring)
 		kmmv_ringfs_undepend(ring);
 }
 
-/**
- * kmmv_ring_open() - a file of its device is being opened
- * @ring: the ring
- *
- * Return: 0; -ENODEV while there are no buffers; -EUSERS for a file too many;
- * -ENOENT while it is being made or removed.
+/*
+ * One user cannot have all the files there can be, nor can all together but root:
+ * neither locks the agent out, nor an administrator. Under hold_lock.
  */
-int kmmv_ring_open(struct kmmv_ring *ring)
+static int limits_check(struct kmmv_ring *ring, kuid_t uid)
 {
+	struct kmmv_ring_file *file;
+	u32 same = 0;
+
+	if (ring->opened == KMMV_RING_FILES_MAX)
+		return -EUSERS;
+	if (capable(CAP_SYS_ADMIN))
+		return 0;
+	if (ring->opened >= KMMV_RING_FILES_MAX - KMMV_RING_FILES_ADMIN)
+		return -EUSERS;
+	spin_lock_irq(&ring->lock);
+	list_for_each_entry(file, &ring->files, link)
+		same += uid_eq(file->uid, uid);
+	spin_unlock_irq(&ring->lock);
+	return same < KMMV_RING_FILES_USER ? 0 : -EUSERS;
+}
+
+/**
+ * kmmv_ring_open() - a file of its node is being opened
+ * @minor: of the node
+ * @file: the file, which is the ring's from now on
+ *
+ * Context: task, may sleep, but not for long.
+ * Return: 0; -ENODEV while there are no buffers; -EUSERS for a file too many;
+ * -ENOENT while it is being made or removed; -EINTR.
+ */
+int kmmv_ring_open(unsigned int minor, struct kmmv_ring_file *file)
+{
+	struct kmmv_ring *ring;
 	int err;
 
-	mutex_lock(&rings_lock);
+	err = mutex_lock_interruptible(&hold_lock);
+	if (err)
+		return err;
+	ring = kmmv_ringnode_find(minor);
 	err = -ENODEV;
-	if (!ring->header)
+	if (!ring || !ring->ready)
 		goto unlock;
-	err = -EUSERS;
-	if (ring->opened == KMMV_RING_FILES_MAX)
+	file->uid = current_fsuid();
+	err = limits_check(ring, file->uid);
+	if (err)
 		goto unlock;
 	err = hold(ring);
-	if (!err)
-		ring->opened++;
+	if (err)
+		goto unlock;
+	ring->opened++;
+	file->ring = ring;
+	spin_lock_irq(&ring->lock);
+	list_add_tail(&file->link, &ring->files);
+	spin_unlock_irq(&ring->lock);
 unlock:
-	mutex_unlock(&rings_lock);
+	mutex_unlock(&hold_lock);
 	return err;
 }
 
 /**
  * kmmv_ring_close() - the last of the file is gone
- * @ring: from kmmv_ring_open()
+ * @file: from kmmv_ring_open()
  */
-void kmmv_ring_close(struct kmmv_ring *ring)
+void kmmv_ring_close(struct kmmv_ring_file *file)
 {
-	mutex_lock(&rings_lock);
+	struct kmmv_ring *ring = file->ring;
+
+	mutex_lock(&hold_lock);
+	spin_lock_irq(&ring->lock);
+	list_del(&file->link);
+	if (file->consumer)
+		ring->consumer = NULL;
+	spin_unlock_irq(&ring->lock);
 	ring->opened--;
 	let_go(ring);
-	mutex_unlock(&rings_lock);
+	mutex_unlock(&hold_lock);
 }
 
-/**
- * kmmv_ring_get() - hold a ring
- * @name: of it
- *
- * Whether it records, how much it holds and what it does when it is full is
- * its administrator's choice, who cannot remove it while it is held.
- *
- * Context: task, may sleep.
- * Return: the ring; ERR_PTR(-ENOENT) if there is none.
- */
 struct kmmv_ring *kmmv_ring_get(const char *name)
 {
 	struct kmmv_ring *ring;
 	int err = -ENOENT;
 
-	mutex_lock(&rings_lock);
+	mutex_lock(&hold_lock);
 	list_for_each_entry(ring, &rings, link)
 		if (name && !strcmp(ring->name, name)) {
 			err = hold(ring);
 			break;
 		}
-	mutex_unlock(&rings_lock);
+	mutex_unlock(&hold_lock);
 	return err ? ERR_PTR(err) : ring;
 }
 EXPORT_SYMBOL_GPL(kmmv_ring_get);
 
-/**
- * kmmv_ring_put() - hold it no more
- * @ring: from kmmv_ring_get(); NULL and errors are welcome
- *
- * Nobody who got it from the caller writes to it any more.
- *
- * Context: task, may sleep.
- */
 void kmmv_ring_put(struct kmmv_ring *ring)
 {
 	if (IS_ERR_OR_NULL(ring))
 		return;
-	mutex_lock(&rings_lock);
+	mutex_lock(&hold_lock);
 	let_go(ring);
-	mutex_unlock(&rings_lock);
+	mutex_unlock(&hold_lock);
 }
 EXPORT_SYMBOL_GPL(kmmv_ring_put);

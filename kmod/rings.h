@@ -25,7 +25,6 @@
 #include <linux/configfs.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
-#include <linux/miscdevice.h>
 #include <linux/rcupdate.h>
 
 #include "core.h"
@@ -34,52 +33,67 @@
 #define KMMV_RING_DEFAULT		"default"
 #define KMMV_RING_PAGES_DEFAULT		64
 #define KMMV_RING_SPARES_DEFAULT	8
-/* Open files of a ring: waking is done for all of them, interrupts disabled. */
+/* Minor numbers. */
+#define KMMV_RINGS_MAX			4096
+/*
+ * Open files of a ring: waking is done for all of them, interrupts disabled. Of
+ * these so many are for who has CAP_SYS_ADMIN, and any other user can have so many.
+ */
 #define KMMV_RING_FILES_MAX		256
+#define KMMV_RING_FILES_ADMIN		32
+#define KMMV_RING_FILES_USER		64
 
 /**
  * struct kmmv_ring_side - a CPU's buffer, for those who do not write events
  * @lock: the consumer's functions, and stats; innermost
  * @rc: the buffer, NULL for a CPU that was never online while there was one
- * @position: how far writers were when it was last looked for those who wait;
- *	under kmmv_ring.lock
  */
 struct kmmv_ring_side {
 	struct mutex		lock;
 	struct kmmv_ring_cpu	*rc;
-	u64			position;
 };
 
 /**
  * struct kmmv_ring_file - an open device
  * @ring: which one's
  * @link: in kmmv_ring.files
- * @lock: read(), poll() and what a consumer does, one at a time; outside the
+ * @uid: who opened it
+ * @turn: read() and what a consumer does, one at a time; held while it is copied
+ *	to the user, hence only waited for interruptibly, and outside all others
+ * @lock: poll(), and what that goes by: @consumer, @watermark, @cpu; outside the
  *	sides' locks
  * @wait: who polls
  * @consumer: it claimed the ring; does not change back
- * @waits: to be woken, under kmmv_ring.lock
- * @moves: of the ring, when it began to wait; likewise
+ * @waits: there may be somebody in @wait; under kmmv_ring.lock
+ * @seen: position of the ring up to which they know; likewise
  * @watermark: bytes on one CPU from which on it is
  * @next: CPU at which the next take of all CPUs begins
- * @copy: a page, for snapshots
+ * @copy: a page, for snapshots by read()
+ * @peek: another one, for poll()
  * @cpu: how far it came on each CPU
  */
 struct kmmv_ring_file {
 	struct kmmv_ring	*ring;
 	struct list_head	link;
+	kuid_t			uid;
+	struct mutex		turn;
 	struct mutex		lock;
 	wait_queue_head_t	wait;
 	bool			consumer;
 	bool			waits;
-	u64			moves;
+	u64			seen;
 	u32			watermark;
 	u32			next;
 	struct kmmv_ring_page	*copy;
-	struct kmmv_ring_place {
-		struct kmmv_ring_cursor	cursor;
-		u64			seen;	/* where poll() found nothing */
-	} cpu[];
+	struct kmmv_ring_page	*peek;
+	struct kmmv_ring_cursor	cpu[];
+};
+
+/* While a file waits it is armed or quiet; see ringwake.c. */
+enum kmmv_ring_watch {
+	KMMV_RING_IDLE,		/* the timer is not under way */
+	KMMV_RING_ARMED,	/* likewise; the next commit tells */
+	KMMV_RING_QUIET,	/* the timer will look */
 };
 
 /**
@@ -87,13 +101,12 @@ struct kmmv_ring_file {
  * @group: its directory; the last reference frees the structure
  * @link: in the list of rings
  * @name: of directory and device
- * @device_name: for misc
- * @node_name: below /dev
- * @misc: the device
+ * @minor: number of its node
  * @is_default: not to be removed, hence nothing to be depended on
  * @leaving: its directory is being removed; nobody can hold it any more
  * @users: who hold it: open files, and kernel code
  * @opened: files of them
+ * @ready: there are buffers, and it can be opened
  * @enabled: writers find the buffers
  * @overwrite: mode
  * @ring_pages: of a CPU
@@ -105,29 +118,28 @@ struct kmmv_ring_file {
  * @lock: what is about waiting; irqsave
  * @files: open ones
  * @consumer: the one that claimed it
- * @moves: times that some CPU was found to have moved
+ * @watch: how those that wait are told
  * @work: a commit found that somebody waits; its own line with what wakes
- * @timer: for what is due before @next_wake
- * @next_wake: when the next wake-up may be
+ * @timer: of a quiet ring
+ * @next_look: when it may be armed or looked at again
  * @rcu: all writers that may have missed that somebody waits are done
  * @rcu_queued: it is under way
- * @rcu_again: somebody began to wait since it was
+ * @rcu_again: the ring was armed since it was
  * @refused: events refused in NMI that are not counted yet
  * @refused_bytes: likewise
  * @live: by CPU: the buffer to write to, or NULL
  *
- * What has no other lock here is under the lock of the rings (rings.c), which is
- * inside the hotplug lock and misc's, and outside all others.
+ * What has no other lock here is under one of the two of rings.c, which says which,
+ * inside the hotplug lock and outside all others.
  */
 struct kmmv_ring {
 	struct config_group	group;
 	struct list_head	link;
 	char			name[KMMV_RING_NAME_MAX + 1];
-	char			device_name[KMMV_RING_NAME_MAX + 16];
-	char			node_name[KMMV_RING_NAME_MAX + 16];
-	struct miscdevice	misc;
+	u32			minor;
 	bool			is_default;
 	bool			leaving;
+	bool			ready;
 	bool			enabled;
 	bool			overwrite;
 	u8			follower;
@@ -142,10 +154,10 @@ struct kmmv_ring {
 	spinlock_t		lock ____cacheline_aligned_in_smp;
 	struct list_head	files;
 	struct kmmv_ring_file	*consumer;
-	u64			moves;
+	enum kmmv_ring_watch	watch;
 	struct irq_work		work;
 	struct hrtimer		timer;
-	ktime_t			next_wake;
+	ktime_t			next_look;
 	struct rcu_head		rcu;
 	bool			rcu_queued;
 	bool			rcu_again;
@@ -161,8 +173,9 @@ void kmmv_ring_free(struct kmmv_ring *ring);
 void kmmv_ring_show_up(struct kmmv_ring *ring);
 void kmmv_ring_leave(struct kmmv_ring *ring);
 void kmmv_ring_remove(struct kmmv_ring *ring);
-int kmmv_ring_open(struct kmmv_ring *ring);
-void kmmv_ring_close(struct kmmv_ring *ring);
+void kmmv_ring_serve(struct kmmv_ring *ring, bool serve);
+int kmmv_ring_open(unsigned int minor, struct kmmv_ring_file *file);
+void kmmv_ring_close(struct kmmv_ring_file *file);
 int kmmv_ring_enable(struct kmmv_ring *ring, bool enable);
 int kmmv_ring_set_mode(struct kmmv_ring *ring, bool overwrite);
 int kmmv_ring_set_pages(struct kmmv_ring *ring, u32 pages);
@@ -173,21 +186,30 @@ void kmmv_rings_recheck(void);
 /* ringwake.c */
 void kmmv_ring_wake_init(struct kmmv_ring *ring);
 void kmmv_ring_wake_drain(struct kmmv_ring *ring);
-void kmmv_ring_wait(struct kmmv_ring_file *file);
+void kmmv_ring_wait(struct kmmv_ring_file *file, u64 seen, bool ready);
 void kmmv_ring_recheck(struct kmmv_ring *ring);
 void kmmv_ring_again(struct kmmv_ring_file *file);
-u64 kmmv_ring_position(const struct kmmv_ring_cpu *rc);
+u64 kmmv_ring_position(const struct kmmv_ring *ring);
 
 /* ringfs.c */
 int kmmv_ringfs_init(u32 pages);
 void kmmv_ringfs_exit(void);
+int kmmv_ringfs_register(void);
+void kmmv_ringfs_unregister(void);
 int kmmv_ringfs_depend(struct kmmv_ring *ring);
 void kmmv_ringfs_undepend(struct kmmv_ring *ring);
 
 /* ringdev.c */
+extern const struct file_operations kmmv_ring_fops;
 void kmmv_ringdev_header(struct kmmv_ring *ring);
-int kmmv_ringdev_register(struct kmmv_ring *ring);
-void kmmv_ringdev_deregister(struct kmmv_ring *ring);
+
+/* ringnode.c */
+int kmmv_ringnode_init(const struct file_operations *fops);
+void kmmv_ringnode_exit(void);
+int kmmv_ringnode_make(struct kmmv_ring *ring);
+void kmmv_ringnode_remove(struct kmmv_ring *ring);
+void kmmv_ringnode_lead(struct kmmv_ring *ring, bool lead);
+struct kmmv_ring *kmmv_ringnode_find(unsigned int minor);
 
 /* hit.c */
 void kmmv_hit(u32 instance, s64 delta, u8 index);

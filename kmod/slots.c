@@ -35,8 +35,12 @@ int kmmv_slots_init(struct kmmv_slots *slots, const struct kmmv_geom *geom)
 			       GFP_KERNEL);
 	if (!slots->alive)
 		goto err_free_inc;
+	if (kmmv_sink_create(&slots->sink, geom->nr_cpus))
+		goto err_free_alive;
 	return 0;
 
+err_free_alive:
+	kfree(slots->alive);
 err_free_inc:
 	kvfree(slots->inc);
 err_free_taken:
@@ -58,6 +62,7 @@ void kmmv_slots_fini(struct kmmv_slots *slots)
 		kmmv_page_destroy(slots->page[i], slots->geom.nr_cpus);
 	for (i = 0; i < slots->geom.inc_pages; i++)
 		free_page((unsigned long)slots->inc[i]);
+	kmmv_sink_destroy(slots->sink);
 	kvfree(slots->follower);
 	kfree(slots->alive);
 	kvfree(slots->inc);
@@ -66,43 +71,64 @@ void kmmv_slots_fini(struct kmmv_slots *slots)
 }
 
 /**
- * kmmv_slots_populate() - a CPU is about to come up
+ * kmmv_slots_expect() - a CPU is about to come up
  * @slots: the store
  * @cpu: which; it does not count yet
  *
+ * What grows from now on has memory for it.
+ *
+ * Return: how many pages there were before, for kmmv_slots_populate().
+ */
+u32 kmmv_slots_expect(struct kmmv_slots *slots, int cpu)
+{
+	u32 pages = 0;
+
+	WRITE_ONCE(slots->alive[cpu], true);
+	while (pages < slots->geom.cpu_pages && slots->page[pages])
+		pages++;
+	return pages;
+}
+
+/**
+ * kmmv_slots_populate() - give a CPU memory for what was there before
+ * @slots: the store
+ * @cpu: which; it does not count yet
+ * @pages: from kmmv_slots_expect()
+ *
+ * Context: task, may sleep, without the table's mutex.
  * Return: 0 or -ENOMEM; then the CPU must not come up, and what it got is kept
  * for the next time.
  */
-int kmmv_slots_populate(struct kmmv_slots *slots, int cpu)
+int kmmv_slots_populate(struct kmmv_slots *slots, int cpu, u32 pages)
 {
 	u32 i;
 
-	for (i = 0; i < slots->geom.cpu_pages && slots->page[i]; i++)
+	for (i = 0; i < pages; i++)
 		if (kmmv_page_populate(slots->page[i], cpu))
 			return -ENOMEM;
-	slots->alive[cpu] = true;
 	return 0;
 }
 
-/* Pages behind number; what is allocated on the way to -ENOMEM is kept. */
-static int slots_grow(struct kmmv_slots *slots, u32 number)
+/* Pages behind number; what is there on the way to -EAGAIN is kept. */
+static int slots_grow(struct kmmv_slots *slots, u32 number,
+		      struct kmmv_spare *spare)
 {
 	u32 **inc = &slots->inc[number / KMMV_INC_PER_PAGE];
 	u32 i = (number + KMMV_SLOT_BIAS) / KMMV_PER_PAGE;
 	kmmv_page page;
 
 	if (!*inc) {
-		u32 *words = (u32 *)get_zeroed_page(GFP_KERNEL);
+		u32 *words = kmmv_spare_zeroed(spare);
 
 		if (!words)
-			return -ENOMEM;
+			return -EAGAIN;
 		/* slots:H pairs with area:A. */
 		smp_store_release(inc, words);
 	}
 	if (!slots->page[i]) {
-		page = kmmv_page_create(slots->alive, slots->geom.nr_cpus);
+		page = kmmv_spare_counters(spare, slots);
 		if (!page)
-			return -ENOMEM;
+			return -EAGAIN;
 		/* slots:I pairs with area:B. */
 		smp_store_release(&slots->page[i], page);
 	}
@@ -140,10 +166,13 @@ static u32 slots_find(struct kmmv_slots *slots, u32 count)
  * @count: how many, in a row
  * @number: the first of them; kmmv_slots_publish() of each, or
  *	kmmv_slots_cancel(), comes next
+ * @spare: memory for growth
  *
- * Return: 0; -ENOSPC when there are not so many in a row; -ENOMEM.
+ * Return: 0; -ENOSPC when there are not so many in a row; -EAGAIN when @spare
+ * wants filling.
  */
-int kmmv_slots_get(struct kmmv_slots *slots, u32 count, u32 *number)
+int kmmv_slots_get(struct kmmv_slots *slots, u32 count, u32 *number,
+		   struct kmmv_spare *spare)
 {
 	u32 first, end, i;
 	int err;
@@ -155,7 +184,7 @@ int kmmv_slots_get(struct kmmv_slots *slots, u32 count, u32 *number)
 		return -ENOSPC;
 	end = first + count;
 	for (i = max(first, slots->nr); i < end; i++) {
-		err = slots_grow(slots, i);
+		err = slots_grow(slots, i, spare);
 		if (err)
 			return err;
 	}
@@ -192,23 +221,39 @@ void kmmv_slots_cancel(struct kmmv_slots *slots, u32 number, u32 count)
  * No pair is needed, nor would it have but one writer: until the next record
  * is out, every reader's incarnation of the number is an old one.
  */
+static void word_set(u64 *word, u64 value)
+{
+#if KMMV_ATOMIC64
+	WRITE_ONCE(*word, value);
+#else
+	u32 *half = (u32 *)word;
+	u32 halves[2];
+
+	memcpy(halves, &value, sizeof(value));
+	WRITE_ONCE(half[0], halves[0]);
+	WRITE_ONCE(half[1], halves[1]);
+#endif
+}
+
 static void slots_clear(struct kmmv_slots *slots, u32 number)
 {
 	struct kmmv_slot slot = kmmv_slots_slot(slots, number);
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		u64 *word = kmmv_slot_cpu(slot, cpu);
+		u64 *word = kmmv_slot_word(slot, cpu);
 
-		if (!word)
-			continue;
-#if KMMV_ATOMIC64
-		WRITE_ONCE(*word, 0);
-#else
-		WRITE_ONCE(((u32 *)word)[0], 0);
-		WRITE_ONCE(((u32 *)word)[1], 0);
-#endif
+		if (word)
+			word_set(word, 0);
 	}
+}
+
+/* On the CPU that the caller is on: one that runs has its pages. */
+static void slots_start(struct kmmv_slots *slots, u32 number, u64 start)
+{
+	struct kmmv_slot slot = kmmv_slots_slot(slots, number);
+
+	word_set(kmmv_slot_word(slot, raw_smp_processor_id()), start);
 }
 
 static void slots_open(struct kmmv_slots *slots)
@@ -218,18 +263,23 @@ static void slots_open(struct kmmv_slots *slots)
 }
 
 /**
- * kmmv_slots_publish() - the number counts from 0, from now on
+ * kmmv_slots_publish() - the number counts, from now on
  * @slots: the store
  * @number: from kmmv_slots_get()
+ * @start: from where
  */
-void kmmv_slots_publish(struct kmmv_slots *slots, u32 number)
+void kmmv_slots_publish(struct kmmv_slots *slots, u32 number, u64 start)
 {
+	bool reused = slots_reused(slots, number);
+
 	if (number < KMMV_RESERVED)
 		return;
-	if (slots_reused(slots, number)) {
+	if (reused)
 		slots_clear(slots, number);
+	if (start)
+		slots_start(slots, number, start);
+	if (reused)
 		return;
-	}
 	/* slots:A, for updates while any number is followed. */
 	smp_store_release(&slots->bound, number - KMMV_RESERVED + 1);
 	slots_open(slots);
@@ -240,22 +290,25 @@ void kmmv_slots_publish(struct kmmv_slots *slots, u32 number)
  * @slots: the store
  * @number: was given out and is not the module's own
  * @index: of who does; 0: nobody any more
+ * @spare: a zeroed byte for each number, or NULL; NULL afterwards if it was
+ *	taken. Not needed for @index 0.
  *
  * Updates that are under way may still find what was before.
  *
- * Return: 0 or -ENOMEM, which can only be with the first.
+ * Return: 0, or -EAGAIN without @spare, which can only be with the first.
  */
-int kmmv_slots_follow(struct kmmv_slots *slots, u32 number, u8 index)
+int kmmv_slots_follow(struct kmmv_slots *slots, u32 number, u8 index,
+		      u8 **spare)
 {
 	u8 *follower = slots->follower;
 
 	if (!follower) {
 		if (!index)
 			return 0;
-		follower = kvcalloc(slots->geom.capacity, sizeof(*follower),
-				    GFP_KERNEL);
+		follower = *spare;
 		if (!follower)
-			return -ENOMEM;
+			return -EAGAIN;
+		*spare = NULL;
 		/* slots:J pairs with slots:K: it is zeroed. */
 		smp_store_release(&slots->follower, follower);
 	}
@@ -327,7 +380,7 @@ void kmmv_slots_put(struct kmmv_slots *slots, u32 number)
 
 	/* Who follows it does not follow the next owner. */
 	if (kmmv_slots_follower(slots, number))
-		kmmv_slots_follow(slots, number, 0);
+		kmmv_slots_follow(slots, number, 0, NULL);
 	slots_give_back(slots, number, 1);
 }
 
@@ -338,8 +391,8 @@ void kmmv_slots_put(struct kmmv_slots *slots, u32 number)
  */
 u32 kmmv_slots_incarnation(const struct kmmv_slots *slots, u32 number)
 {
-	return slots->inc[number / KMMV_INC_PER_PAGE]
-			 [number % KMMV_INC_PER_PAGE];
+	return READ_ONCE(slots->inc[number / KMMV_INC_PER_PAGE]
+				   [number % KMMV_INC_PER_PAGE]);
 }
 
 /**
@@ -393,8 +446,9 @@ u32 kmmv_slots_left(const struct kmmv_slots *slots)
 
 static struct kmmv_pair *slots_pair(struct kmmv_slots *slots, int cpu)
 {
-	return (struct kmmv_pair *)kmmv_slot_cpu(kmmv_page_slot(slots->page[0],
-								0), cpu);
+	struct kmmv_slot slot = kmmv_page_slot(slots->page[0], 0);
+
+	return (struct kmmv_pair *)kmmv_slot_word(slot, cpu);
 }
 
 /* The halves in the order in which they lie; both ends of the pair see both. */
@@ -421,7 +475,7 @@ void kmmv_ctr_add(struct kmmv_slots *slots, struct kmmv_slot slot, s64 delta)
 
 	local_irq_save(flags);
 	cpu = smp_processor_id();
-	word = kmmv_slot_cpu(slot, cpu);
+	word = kmmv_slot_word(slot, cpu);
 	pair_store(slots_pair(slots, cpu), word, *word + delta);
 	local_irq_restore(flags);
 }
@@ -435,14 +489,14 @@ void kmmv_ctr_store(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu,
 	unsigned long flags;
 
 	local_irq_save(flags);
-	pair_store(slots_pair(slots, cpu), kmmv_slot_cpu(slot, cpu), value);
+	pair_store(slots_pair(slots, cpu), kmmv_slot_word(slot, cpu), value);
 	local_irq_restore(flags);
 }
 
 /* Spins while @cpu is between two stores; never on a context below itself. */
 u64 kmmv_ctr_read(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu)
 {
-	u32 *half = (u32 *)kmmv_slot_cpu(slot, cpu);
+	u32 *half = (u32 *)kmmv_slot_word(slot, cpu);
 	struct kmmv_pair *pair;
 	u32 halves[2], done;
 	u64 value;

@@ -32,6 +32,7 @@
 #include <kmmv_deps.h>
 #include "geom.h"
 #include "pcpu.h"
+#include "spare.h"
 
 #define KMMV_INC_PER_PAGE	((u32)(PAGE_SIZE / sizeof(u32)))
 #define KMMV_SLOT_BIAS		(KMMV_ATOMIC64 ? 0 : 1)
@@ -53,12 +54,13 @@
  * @next: where the search for one of them goes on
  * @taken: a bit for each number
  * @inc: pages of the mapped incarnations, or NULL
- * @alive: CPUs that were ever online, by number
+ * @alive: CPUs that were ever online or about to be, by number
  * @bound: numbers from KMMV_RESERVED on that may be updated
  * @followed: how many are followed
  * @follower: of each number, 0 for none; NULL before the first
+ * @sink: a counter that nobody reads: the handle of who was refused one
  *
- * Writers hold the table's mutex.
+ * Writers hold the table's mutex. @alive is looked at without it, too.
  */
 struct kmmv_slots {
 	u32			open;
@@ -73,16 +75,20 @@ struct kmmv_slots {
 	u32			bound;
 	u32			followed;
 	u8			*follower;
+	struct kmmv_slot	sink;
 };
 
 int kmmv_slots_init(struct kmmv_slots *slots, const struct kmmv_geom *geom);
 void kmmv_slots_fini(struct kmmv_slots *slots);
-int kmmv_slots_populate(struct kmmv_slots *slots, int cpu);
-int kmmv_slots_get(struct kmmv_slots *slots, u32 count, u32 *number);
-void kmmv_slots_publish(struct kmmv_slots *slots, u32 number);
+u32 kmmv_slots_expect(struct kmmv_slots *slots, int cpu);
+int kmmv_slots_populate(struct kmmv_slots *slots, int cpu, u32 pages);
+int kmmv_slots_get(struct kmmv_slots *slots, u32 count, u32 *number,
+		   struct kmmv_spare *spare);
+void kmmv_slots_publish(struct kmmv_slots *slots, u32 number, u64 start);
 void kmmv_slots_cancel(struct kmmv_slots *slots, u32 number, u32 count);
 void kmmv_slots_put(struct kmmv_slots *slots, u32 number);
-int kmmv_slots_follow(struct kmmv_slots *slots, u32 number, u8 index);
+int kmmv_slots_follow(struct kmmv_slots *slots, u32 number, u8 index,
+		      u8 **spare);
 u8 kmmv_slots_follower(const struct kmmv_slots *slots, u32 number);
 bool kmmv_slots_add_followed(struct kmmv_slots *slots, u32 number, s64 delta,
 			     u8 *index);
@@ -91,6 +97,13 @@ u64 kmmv_slots_sum(struct kmmv_slots *slots, struct kmmv_slot slot);
 u32 kmmv_slots_left(const struct kmmv_slots *slots);
 bool kmmv_slots_number(const struct kmmv_slots *slots, struct kmmv_slot slot,
 		       u32 *number);
+
+/* Is it what was handed out with an error. */
+static inline bool kmmv_slots_is_sink(const struct kmmv_slots *slots,
+				      struct kmmv_slot slot)
+{
+	return kmmv_slot_same(slots->sink, slot);
+}
 
 /* Where number's counter is; number has pages. */
 static __always_inline struct kmmv_slot
@@ -107,14 +120,14 @@ kmmv_slots_slot(const struct kmmv_slots *slots, u32 number)
 static __always_inline void kmmv_ctr_add(struct kmmv_slots *slots,
 					 struct kmmv_slot slot, s64 delta)
 {
-	kmmv_slot_add(slot, delta);
+	__kmmv_slot_add(slot, delta);
 }
 
 /* One CPU's count, 0 for one that was never online. */
 static inline u64 kmmv_ctr_read(struct kmmv_slots *slots, struct kmmv_slot slot,
 				int cpu)
 {
-	u64 *word = kmmv_slot_cpu(slot, cpu);
+	const u64 *word = kmmv_slot_cpu(slot, cpu);
 
 	return word ? READ_ONCE(*word) : 0;
 }
@@ -122,7 +135,7 @@ static inline u64 kmmv_ctr_read(struct kmmv_slots *slots, struct kmmv_slot slot,
 static inline void kmmv_ctr_store(struct kmmv_slots *slots,
 				  struct kmmv_slot slot, int cpu, u64 value)
 {
-	WRITE_ONCE(*kmmv_slot_cpu(slot, cpu), value);
+	WRITE_ONCE(*kmmv_slot_word(slot, cpu), value);
 }
 
 #else /* KMMV_ATOMIC64 */

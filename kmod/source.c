@@ -11,34 +11,38 @@
 static DECLARE_RWSEM(sources_sem);
 static LIST_HEAD(sources);
 
-/**
- * kmmv_register_source() - copy on demand from now on
- * @source: caller's memory, with @refresh set
- *
- * Context: task.
- * Return: 0; -EINVAL without a function.
- */
+/* Under sources_sem. By its address: it may never have been registered. */
+static bool is_registered(const struct kmmv_source *source)
+{
+	const struct kmmv_source *other;
+
+	list_for_each_entry(other, &sources, list)
+		if (other == source)
+			return true;
+	return false;
+}
+
 int kmmv_register_source(struct kmmv_source *source)
 {
+	int err = 0;
+
 	if (!source || !source->refresh)
 		return -EINVAL;
 	down_write(&sources_sem);
-	list_add_tail(&source->list, &sources);
+	if (is_registered(source))
+		err = -EEXIST;
+	else
+		list_add_tail(&source->list, &sources);
 	up_write(&sources_sem);
-	return 0;
+	return err;
 }
 EXPORT_SYMBOL_GPL(kmmv_register_source);
 
-/**
- * kmmv_unregister_source() - no copy on demand is under way, nor will be
- * @source: from kmmv_register_source()
- *
- * Context: task; not with a lock that @source->refresh takes.
- */
 void kmmv_unregister_source(struct kmmv_source *source)
 {
 	down_write(&sources_sem);
-	list_del(&source->list);
+	if (is_registered(source))
+		list_del(&source->list);
 	up_write(&sources_sem);
 }
 EXPORT_SYMBOL_GPL(kmmv_unregister_source);

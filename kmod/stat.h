@@ -3,14 +3,17 @@
  * kmmv_stat.ko: what the kernel counts per CPU, and hands out as text, mirrored
  * into kmmv's pages.
  *
- * One copy reads every number once and stores those that moved. It runs with
- * CPU hotplug kept out and under one mutex, in this order:
+ * One copy reads every number once and stores those that moved. It is made in
+ * sections, a CPU or a line each, between which whoever waits may go ahead: how
+ * many readers there are, and how much there is to copy, is no CPU's wait that
+ * comes or goes. The locks, in this order:
  *
- *	cpus_read_lock()	the online mask and vm events hold still
+ *	copy_lock		one copy at a time
+ *	cpus_read_lock()	a section: the online mask and vm events hold still
  *	kmmv_stat_lock		all mirrors, all rows
  *	kmmv's own locks	kmmv_add() and the like
  *
- * Callbacks of CPU hotplug hold the first as writers, and take the second.
+ * Callbacks of CPU hotplug hold the second as writers, and take the third.
  */
 #ifndef KMMV_STAT_H
 #define KMMV_STAT_H
@@ -20,6 +23,7 @@
 #include <linux/mutex.h>
 
 #include "mirror.h"
+#include "pace.h"
 
 enum kmmv_stat_source {
 	KMMV_STAT_CPU,
@@ -35,7 +39,9 @@ enum kmmv_stat_source {
  * @instance: its number
  * @active: this module holds a reference of the instance
  * @source: whom to blame when a value goes back
- * @nr_cells: nr_cpu_ids, or 1 for a total, which the first possible CPU shows
+ * @shift: values are shown times 2 to the power of this
+ * @nr_cells: nr_cpu_ids, or 1 for a total, which the first possible CPU shows,
+ *	online or not
  * @slot: where the values go
  * @name: of the instance
  * @cell: a mirror for each CPU
@@ -45,6 +51,7 @@ struct kmmv_stat_row {
 	int			instance;
 	bool			active;
 	enum kmmv_stat_source	source;
+	u8			shift;
 	unsigned int		nr_cells;
 	struct kmmv_slot	slot;
 	char			name[32];
@@ -56,14 +63,17 @@ extern struct mutex kmmv_stat_lock;
 /* CPUs that have ever been online: the others have nothing to copy. */
 extern struct cpumask kmmv_stat_cpus;
 
+void kmmv_stat_section_begin(void);
+void kmmv_stat_section_end(void);
+
 struct kmmv_stat_row *kmmv_stat_row_create(int family, const char *name,
 					   enum kmmv_stat_source source,
-					   bool per_cpu);
+					   bool per_cpu, u8 shift);
 void kmmv_stat_row_destroy(struct kmmv_stat_row *row);
 int kmmv_stat_row_show(struct kmmv_stat_row *row);
 void kmmv_stat_row_hide(struct kmmv_stat_row *row);
-void kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
-			 enum kmmv_mirror_rule rule, u64 raw);
+int kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
+			enum kmmv_mirror_rule rule, u64 raw);
 void kmmv_stat_row_advance(struct kmmv_stat_row *row, int cpu,
 			   enum kmmv_mirror_rule rule, u64 raw);
 void kmmv_stat_row_renew(struct kmmv_stat_row *row, int cpu, u64 raw);
@@ -75,7 +85,8 @@ int kmmv_stat_self_init(void);
 void kmmv_stat_self_exit(void);
 void kmmv_stat_self_reset(enum kmmv_stat_source source);
 void kmmv_stat_self_failed(int err);
-void kmmv_stat_self_copied(u64 begun);
+void kmmv_stat_self_read(unsigned int n);
+void kmmv_stat_self_copied(const struct kmmv_pace *pace);
 u64 kmmv_stat_self_last(void);
 
 int kmmv_stat_cpu_init(void);
@@ -86,7 +97,7 @@ void kmmv_stat_cpu_goes(int cpu);
 
 int kmmv_stat_irq_init(void);
 void kmmv_stat_irq_exit(void);
-void kmmv_stat_irq_copy(void);
+void kmmv_stat_irq_copy(bool whole);
 
 int kmmv_stat_arch_init(int family);
 void kmmv_stat_arch_exit(void);

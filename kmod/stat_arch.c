@@ -103,14 +103,19 @@ static int create_row(int family, int i)
 {
 	const struct arch_line *line = &arch_lines[i];
 	struct kmmv_stat_row *row;
-	int cpu;
+	int cpu, err;
 
-	row = kmmv_stat_row_create(family, line->name, KMMV_STAT_IRQ, true);
+	row = kmmv_stat_row_create(family, line->name, KMMV_STAT_IRQ, true, 0);
 	if (IS_ERR(row))
 		return PTR_ERR(row);
-	for_each_possible_cpu(cpu)
-		kmmv_stat_row_adopt(row, cpu, KMMV_MIRROR_WRAP32,
-				    raw_count(line, cpu));
+	for_each_possible_cpu(cpu) {
+		err = kmmv_stat_row_adopt(row, cpu, KMMV_MIRROR_WRAP32,
+					  raw_count(line, cpu));
+		if (err) {
+			kmmv_stat_row_destroy(row);
+			return err;
+		}
+	}
 	rows[i] = row;
 	return 0;
 }
@@ -139,22 +144,31 @@ void kmmv_stat_arch_exit(void)
 		kmmv_stat_row_destroy(rows[i]);
 }
 
+static void copy_line(int family, int i)
+{
+	int cpu, err;
+
+	if (!rows[i]) {
+		if (!has_counted(&arch_lines[i]))
+			return;
+		err = create_row(family, i);
+		if (err) {
+			kmmv_stat_self_failed(err);
+			return;
+		}
+	}
+	for_each_cpu(cpu, &kmmv_stat_cpus)
+		kmmv_stat_row_advance(rows[i], cpu, KMMV_MIRROR_WRAP32,
+				      raw_count(&arch_lines[i], cpu));
+}
+
 void kmmv_stat_arch_copy(int family)
 {
-	int i, cpu, err;
+	int i;
 
 	for (i = 0; i < ARRAY_SIZE(arch_lines); i++) {
-		if (!rows[i]) {
-			if (!has_counted(&arch_lines[i]))
-				continue;
-			err = create_row(family, i);
-			if (err) {
-				kmmv_stat_self_failed(err);
-				continue;
-			}
-		}
-		for_each_cpu(cpu, &kmmv_stat_cpus)
-			kmmv_stat_row_advance(rows[i], cpu, KMMV_MIRROR_WRAP32,
-					      raw_count(&arch_lines[i], cpu));
+		kmmv_stat_section_begin();
+		copy_line(family, i);
+		kmmv_stat_section_end();
 	}
 }

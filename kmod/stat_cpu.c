@@ -12,8 +12,10 @@ static const struct kmmv_family cpu_family = {
 	.name = "stat.cpu",
 	.units = KMMV_UNITS_NSEC,
 	.semantics = KMMV_COUNTER,
+	.flags = KMMV_SINCE_BOOT,
 	.oneline = "CPU time by what it was spent on, as /proc/stat has it",
-	.help = "user includes guest, nice includes guest_nice. idle and iowait of a CPU\n"
+	.help = "Together they are all the time that there was: what guests had is in user\n"
+		"and nice, and in kmmv.value.stat.guest. idle and iowait of a CPU\n"
 		"that is offline stand; /proc/stat may count that time, or forget all\n"
 		"before it, once the CPU is back. How exact the times are is the kernel's affair:\n"
 		"without CONFIG_VIRT_CPU_ACCOUNTING all but idle and iowait are sampled\n"
@@ -22,27 +24,39 @@ static const struct kmmv_family cpu_family = {
 		"context switches, forks, processes running and blocked, boot time.",
 };
 
+static const struct kmmv_family guest_family = {
+	.name = "stat.guest",
+	.units = KMMV_UNITS_NSEC,
+	.semantics = KMMV_COUNTER,
+	.flags = KMMV_SINCE_BOOT,
+	.oneline = "CPU time that guests of a hypervisor had, as /proc/stat has it",
+	.help = "guest and guest_nice of /proc/stat: parts of user and of nice in\n"
+		"kmmv.value.stat.cpu.",
+};
+
 static const struct kmmv_family softirq_family = {
 	.name = "stat.softirq",
 	.units = KMMV_UNITS_COUNT,
 	.semantics = KMMV_COUNTER,
+	.flags = KMMV_SINCE_BOOT,
 	.oneline = "Softirqs run, by name, as /proc/softirqs has them",
 };
 
 static const struct {
-	const char		*name;
-	enum cpu_usage_stat	index;
+	const char			*name;
+	enum cpu_usage_stat		index;
+	const struct kmmv_family	*family;
 } times[] = {
-	{ "user",	CPUTIME_USER },
-	{ "nice",	CPUTIME_NICE },
-	{ "system",	CPUTIME_SYSTEM },
-	{ "idle",	CPUTIME_IDLE },
-	{ "iowait",	CPUTIME_IOWAIT },
-	{ "irq",	CPUTIME_IRQ },
-	{ "softirq",	CPUTIME_SOFTIRQ },
-	{ "steal",	CPUTIME_STEAL },
-	{ "guest",	CPUTIME_GUEST },
-	{ "guest_nice",	CPUTIME_GUEST_NICE },
+	{ "user",	CPUTIME_USER, &cpu_family },
+	{ "nice",	CPUTIME_NICE, &cpu_family },
+	{ "system",	CPUTIME_SYSTEM, &cpu_family },
+	{ "idle",	CPUTIME_IDLE, &cpu_family },
+	{ "iowait",	CPUTIME_IOWAIT, &cpu_family },
+	{ "irq",	CPUTIME_IRQ, &cpu_family },
+	{ "softirq",	CPUTIME_SOFTIRQ, &cpu_family },
+	{ "steal",	CPUTIME_STEAL, &cpu_family },
+	{ "user",	CPUTIME_GUEST, &guest_family },
+	{ "nice",	CPUTIME_GUEST_NICE, &guest_family },
 };
 
 /* The kernel's own array of them is not exported. */
@@ -116,23 +130,25 @@ static bool is_another(u64 kept, u64 raw, int cpu, enum cpu_usage_stat index)
 	return !cpu_online(cpu) || raw > kept + elapsed;
 }
 
-static void adopt_times(int cpu)
+static int adopt_times(int cpu)
 {
 	struct kernel_cpustat stat;
 	struct kmmv_stat_row *row;
+	int i, err = 0;
 	u64 raw;
-	int i;
 
 	kcpustat_cpu_fetch(&stat, cpu);
-	for (i = 0; i < ARRAY_SIZE(times); i++) {
+	for (i = 0; i < ARRAY_SIZE(times) && !err; i++) {
 		row = time_rows[i];
 		raw = raw_time(&stat, cpu, times[i].index);
 		if (is_another(row->cell[cpu].total, raw, cpu, times[i].index))
 			kmmv_stat_row_rebase(row, cpu, raw);
 		else
-			kmmv_stat_row_adopt(row, cpu, KMMV_MIRROR_HOLD, raw);
+			err = kmmv_stat_row_adopt(row, cpu, KMMV_MIRROR_HOLD,
+						  raw);
 	}
 	note_online(cpu);
+	return err;
 }
 
 /*
@@ -170,16 +186,28 @@ static void copy_softirqs(int cpu)
 				      kstat_softirqs_cpu(i, cpu));
 }
 
+static int adopt_softirqs(int cpu)
+{
+	int i, err = 0;
+
+	for (i = 0; i < NR_SOFTIRQS && !err; i++)
+		err = kmmv_stat_row_adopt(softirq_rows[i], cpu,
+					  KMMV_MIRROR_WRAP32,
+					  kstat_softirqs_cpu(i, cpu));
+	return err;
+}
+
 static int create_rows(void)
 {
-	int i, cpu, family;
+	int i, family;
 
-	family = kmmv_register_family(&cpu_family);
-	if (family < 0)
-		return family;
 	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		/* Known from the second time on. */
+		family = kmmv_register_family(times[i].family);
+		if (family < 0)
+			return family;
 		time_rows[i] = kmmv_stat_row_create(family, times[i].name,
-						    KMMV_STAT_CPU, true);
+						    KMMV_STAT_CPU, true, 0);
 		if (IS_ERR(time_rows[i]))
 			return PTR_ERR(time_rows[i]);
 	}
@@ -188,13 +216,10 @@ static int create_rows(void)
 		return family;
 	for (i = 0; i < NR_SOFTIRQS; i++) {
 		softirq_rows[i] = kmmv_stat_row_create(family, softirqs[i],
-						       KMMV_STAT_SOFTIRQ, true);
+						       KMMV_STAT_SOFTIRQ, true,
+						       0);
 		if (IS_ERR(softirq_rows[i]))
 			return PTR_ERR(softirq_rows[i]);
-		for_each_possible_cpu(cpu)
-			kmmv_stat_row_adopt(softirq_rows[i], cpu,
-					    KMMV_MIRROR_WRAP32,
-					    kstat_softirqs_cpu(i, cpu));
 	}
 	return 0;
 }
@@ -204,13 +229,13 @@ int kmmv_stat_cpu_init(void)
 	int cpu, err;
 
 	err = create_rows();
-	if (err) {
-		kmmv_stat_cpu_exit();
-		return err;
+	for_each_possible_cpu(cpu) {
+		err = err ?: adopt_times(cpu);
+		err = err ?: adopt_softirqs(cpu);
 	}
-	for_each_possible_cpu(cpu)
-		adopt_times(cpu);
-	return 0;
+	if (err)
+		kmmv_stat_cpu_exit();
+	return err;
 }
 
 void kmmv_stat_cpu_exit(void)
@@ -227,9 +252,13 @@ void kmmv_stat_cpu_copy(void)
 {
 	int cpu;
 
-	for_each_cpu(cpu, &kmmv_stat_cpus) {
-		copy_times(cpu);
-		copy_softirqs(cpu);
+	for_each_possible_cpu(cpu) {
+		kmmv_stat_section_begin();
+		if (cpumask_test_cpu(cpu, &kmmv_stat_cpus)) {
+			copy_times(cpu);
+			copy_softirqs(cpu);
+		}
+		kmmv_stat_section_end();
 	}
 }
 

@@ -21,10 +21,14 @@ static const struct kmmv_family irq_family = {
 	.name = "stat.irq",
 	.units = KMMV_UNITS_COUNT,
 	.semantics = KMMV_COUNTER,
+	.flags = KMMV_SINCE_BOOT,
 	.oneline = "Interrupts, by number or line, as /proc/interrupts has them",
 	.help = "The label action says who handles the interrupt. A number that is given\n"
 		"to another device goes on with its count; one that vanished is inactive,\n"
 		"its counts up to then are in the value.\n"
+		"The kernel counts in 32 bits, and from 0 again once a number was given back.\n"
+		"What kmmv adds up while it is loaded has 64 bits and goes through all lives of\n"
+		"the number; loaded again, it starts from what /proc/interrupts says then.\n"
 		"Counts of the architecture are out of a module's reach where the kernel\n"
 		"does not export them: MCE, MCP, ERR and MIS on x86, all lines that are no\n"
 		"numbers on other machines. Those that /proc/interrupts shows on some\n"
@@ -35,12 +39,17 @@ static const struct kmmv_family irq_family = {
  * struct irq_line - a numbered interrupt that was seen
  * @row: its instance and mirrors
  * @desc: descriptor whose counts are mirrored, referenced; NULL for none
+ * @settled: the counts that were last read added up to @total, and while the
+ *	kernel's total is that, they are what they were
+ * @total: the kernel's own, before they were read
  * @labelled: the label says @action
  * @action: names of the actions, empty for no label
  */
 struct irq_line {
 	struct kmmv_stat_row	*row;
 	struct irq_desc		*desc;
+	bool			settled;
+	u32			total;
 	bool			labelled;
 	char			action[KMMV_LABEL_MAX + 1];
 };
@@ -49,17 +58,24 @@ struct irq_line {
  * struct view - what the kernel has under a number at this moment
  * @desc: the descriptor, NULL for none; referenced here if not by the line
  * @shown: /proc/interrupts has a line
+ * @per_cpu: the kernel keeps no total: CPUs count without a lock
+ * @total: of all CPUs, modulo 2^32; unless @per_cpu
  * @action: names of the actions
  */
 struct view {
 	struct irq_desc		*desc;
 	bool			shown;
+	bool			per_cpu;
+	u32			total;
 	char			action[KMMV_LABEL_MAX + 1];
 };
 
 static int family;
 static struct irq_line **lines;
 static unsigned int nr_lines;
+
+/* Lines whose counts this copy has read. */
+static unsigned int nr_read;
 
 #ifdef CONFIG_SPARSE_IRQ
 
@@ -100,14 +116,21 @@ static size_t append(char *to, size_t at, const char *text)
 	return at;
 }
 
-/* Names as in /proc/interrupts. Interrupts are off meanwhile: no printf. */
-static void read_action(struct irq_desc *desc, struct view *view)
+/*
+ * Names as in /proc/interrupts. Interrupts are off meanwhile: no printf. Under
+ * the same lock most interrupts are counted, on their CPU and in the total.
+ * Per-CPU ones are not, nor those that are NMIs, which have to be per-CPU ones.
+ */
+static void read_desc(struct irq_desc *desc, struct view *view)
 {
 	struct irqaction *action;
 	unsigned long flags;
 	size_t at = 0;
 
 	raw_spin_lock_irqsave(&desc->lock, flags);
+	view->total = READ_ONCE(desc->tot_count);
+	view->per_cpu = desc->status_use_accessors &
+			(IRQ_PER_CPU | IRQ_PER_CPU_DEVID);
 	for (action = desc->action; action; action = action->next) {
 		/* A chained interrupt's action has no name, and no line. */
 		if (!action->name)
@@ -121,10 +144,12 @@ static void read_action(struct irq_desc *desc, struct view *view)
 	view->action[at] = '\0';
 }
 
-static bool has_counted(struct irq_desc *desc)
+static bool has_counted(struct irq_desc *desc, const struct view *view)
 {
 	int cpu;
 
+	if (!view->per_cpu && !view->total)
+		return false;
 	for_each_online_cpu(cpu)
 		if (irq_desc_kstat_cpu(desc, cpu))
 			return true;
@@ -140,14 +165,15 @@ static void look(unsigned int irq, const struct irq_line *line,
 
 	view->desc = NULL;
 	view->shown = false;
+	view->per_cpu = true;
 	rcu_read_lock();
 	data = irq_get_irq_data(irq);
 	if (!data)
 		goto out_unlock;
 	desc = irq_data_to_desc(data);
 	if (!(desc->status_use_accessors & IRQ_HIDDEN)) {
-		read_action(desc, view);
-		view->shown = view->shown || has_counted(desc);
+		read_desc(desc, view);
+		view->shown = view->shown || has_counted(desc, view);
 	}
 	if (!line && !view->shown)
 		goto out_unlock;
@@ -168,25 +194,58 @@ static struct irq_line *line_create(unsigned int irq, struct irq_desc *desc)
 	if (!line)
 		return ERR_PTR(-ENOMEM);
 	snprintf(name, sizeof(name), "%u", irq);
-	line->row = kmmv_stat_row_create(family, name, KMMV_STAT_IRQ, true);
+	line->row = kmmv_stat_row_create(family, name, KMMV_STAT_IRQ, true, 0);
 	if (IS_ERR(line->row)) {
 		err = PTR_ERR(line->row);
-		kfree(line);
-		return ERR_PTR(err);
+		goto err_free;
 	}
-	for_each_possible_cpu(cpu)
-		kmmv_stat_row_adopt(line->row, cpu, KMMV_MIRROR_WRAP32,
-				    irq_desc_kstat_cpu(desc, cpu));
+	for_each_possible_cpu(cpu) {
+		err = kmmv_stat_row_adopt(line->row, cpu, KMMV_MIRROR_WRAP32,
+					  irq_desc_kstat_cpu(desc, cpu));
+		if (err)
+			goto err_destroy;
+	}
 	return line;
+
+err_destroy:
+	kmmv_stat_row_destroy(line->row);
+err_free:
+	kfree(line);
+	return ERR_PTR(err);
 }
 
-static void copy_counts(struct irq_line *line)
+/* The sum of what CPUs have counted, modulo 2^32. */
+static u32 copy_counts(struct irq_line *line)
 {
+	u32 raw, sum = 0;
 	int cpu;
 
-	for_each_cpu(cpu, &kmmv_stat_cpus)
-		kmmv_stat_row_advance(line->row, cpu, KMMV_MIRROR_WRAP32,
-				      irq_desc_kstat_cpu(line->desc, cpu));
+	for_each_cpu(cpu, &kmmv_stat_cpus) {
+		raw = irq_desc_kstat_cpu(line->desc, cpu);
+		sum += raw;
+		kmmv_stat_row_advance(line->row, cpu, KMMV_MIRROR_WRAP32, raw);
+	}
+	nr_read++;
+	return sum;
+}
+
+/*
+ * A total that stood means that no CPU has counted since, provided that it was
+ * the sum of the counts: it is one count of many CPUs, read before them, and
+ * what a CPU has counted and the total has not yet, or the other way round, will
+ * still move it.
+ */
+static void copy_moved(struct irq_line *line, const struct view *view,
+		       bool whole)
+{
+	bool stood = line->settled && line->total == view->total;
+	u32 sum;
+
+	if (stood && !view->per_cpu && !whole)
+		return;
+	sum = copy_counts(line);
+	line->total = view->total;
+	line->settled = !view->per_cpu && sum == view->total;
 }
 
 /* Follow @view's descriptor, whose reference becomes the line's. */
@@ -199,6 +258,7 @@ static void change_desc(struct irq_line *line, const struct view *view)
 		desc_put(line->desc);
 	}
 	line->desc = view->desc;
+	line->settled = false;
 	if (line->desc)
 		for_each_possible_cpu(cpu)
 			kmmv_stat_row_renew(line->row, cpu,
@@ -232,7 +292,7 @@ err_failed:
 	kmmv_stat_self_failed(err);
 }
 
-static void copy_line(unsigned int irq)
+static void copy_line(unsigned int irq, bool whole)
 {
 	struct irq_line *line = lines[irq];
 	struct view view;
@@ -252,7 +312,7 @@ static void copy_line(unsigned int irq)
 	} else if (line->desc != view.desc) {
 		change_desc(line, &view);
 	} else if (line->desc) {
-		copy_counts(line);
+		copy_moved(line, &view, whole);
 	}
 	show_line(line, &view);
 }
@@ -285,17 +345,30 @@ static int grow(unsigned int nr)
 	return 0;
 }
 
-void kmmv_stat_irq_copy(void)
+/**
+ * kmmv_stat_irq_copy() - copy interrupts
+ * @whole: also the counts of those whose total stood
+ *
+ * Context: task, one at a time; not within a section.
+ */
+void kmmv_stat_irq_copy(bool whole)
 {
 	unsigned int irq;
 	int err;
 
+	nr_read = 0;
 	err = grow(irq_get_nr_irqs());
+	for (irq = next_line(0); irq < nr_lines; irq = next_line(irq + 1)) {
+		kmmv_stat_section_begin();
+		copy_line(irq, whole);
+		kmmv_stat_section_end();
+	}
+	kmmv_stat_arch_copy(family);
+	kmmv_stat_section_begin();
+	kmmv_stat_self_read(nr_read);
 	if (err)
 		kmmv_stat_self_failed(err);
-	for (irq = next_line(0); irq < nr_lines; irq = next_line(irq + 1))
-		copy_line(irq);
-	kmmv_stat_arch_copy(family);
+	kmmv_stat_section_end();
 }
 
 int kmmv_stat_irq_init(void)

@@ -11,8 +11,7 @@
 
 #include "stat.h"
 
-/* Far below the time in which a 32-bit count can go half of its range. */
-#define KEEP_ALIVE	(5 * 60 * HZ)
+#define KEEP_ALIVE	(KMMV_MIRROR_PERIOD * HZ)
 
 static unsigned int period_ms;
 module_param(period_ms, uint, 0444);
@@ -21,63 +20,117 @@ MODULE_PARM_DESC(period_ms, "copy every so many milliseconds; 0, the default: wh
 DEFINE_MUTEX(kmmv_stat_lock);
 struct cpumask kmmv_stat_cpus;
 
-/* ktime_get_ns() when the last copy was begun; under kmmv_stat_lock. */
-static u64 begun;
+/* One copy at a time, and all that it finds out for itself. */
+static DEFINE_MUTEX(copy_lock);
+
+/* When the last copy was begun that read all there is; under copy_lock. */
+static u64 whole_begun;
+
+/* Under pace_lock, so that whoever finds a copy young enough waits for nobody. */
+static struct kmmv_pace pace;
+static DEFINE_SPINLOCK(pace_lock);
 
 static enum cpuhp_state hotplug_state;
 
-static void copy(void)
+/**
+ * kmmv_stat_section_begin() - CPUs neither come nor go, and rows are the caller's
+ *
+ * Context: task, within a copy. What follows is short: a CPU's numbers, a line.
+ */
+void kmmv_stat_section_begin(void)
 {
-	begun = ktime_get_ns();
-	kmmv_stat_cpu_copy();
-	kmmv_stat_irq_copy();
-	kmmv_stat_vm_copy();
-	kmmv_stat_self_copied(begun);
+	cpus_read_lock();
+	mutex_lock(&kmmv_stat_lock);
+}
+
+/**
+ * kmmv_stat_section_end() - whoever waits goes ahead
+ */
+void kmmv_stat_section_end(void)
+{
+	mutex_unlock(&kmmv_stat_lock);
+	cpus_read_unlock();
+	cond_resched();
 }
 
 /*
- * Who waited for another's copy has no need of one of his own if that one was
- * begun after he asked: it is younger than any age.
+ * Under copy_lock. What has not moved since the last copy is left out where the
+ * kernel says so; that it says so is believed for a period only.
  */
-static bool is_young(u64 asked, u64 max_age)
+static void copy(void)
 {
-	s64 age = asked - begun;
+	u64 begun = ktime_get_ns();
+	bool whole = !whole_begun || begun - whole_begun >=
+		     (u64)KMMV_MIRROR_PERIOD * NSEC_PER_SEC;
 
-	return age < 0 || (max_age && age <= max_age);
+	kmmv_stat_cpu_copy();
+	kmmv_stat_irq_copy(whole);
+	kmmv_stat_vm_copy();
+	if (whole)
+		whole_begun = begun;
+	spin_lock(&pace_lock);
+	kmmv_pace_copied(&pace, begun, ktime_get_ns());
+	spin_unlock(&pace_lock);
+	kmmv_stat_section_begin();
+	kmmv_stat_self_copied(&pace);
+	kmmv_stat_section_end();
+}
+
+static bool is_due(u64 asked, u64 max_age)
+{
+	bool due;
+
+	spin_lock(&pace_lock);
+	due = kmmv_pace_due(&pace, asked, max_age, ktime_get_ns());
+	spin_unlock(&pace_lock);
+	return due;
+}
+
+static s64 age_now(void)
+{
+	s64 age;
+
+	spin_lock(&pace_lock);
+	age = ktime_get_ns() - pace.begun;
+	spin_unlock(&pace_lock);
+	return age;
 }
 
 static s64 refresh(struct kmmv_source *source, u64 max_age)
 {
 	u64 asked = ktime_get_ns();
-	s64 age;
 
-	cpus_read_lock();
-	mutex_lock(&kmmv_stat_lock);
-	if (!is_young(asked, max_age))
-		copy();
-	age = ktime_get_ns() - begun;
-	mutex_unlock(&kmmv_stat_lock);
-	cpus_read_unlock();
-	return age;
+	if (is_due(asked, max_age)) {
+		if (mutex_lock_killable(&copy_lock))
+			return -EINTR;
+		/* Whoever had the lock may have copied. */
+		if (is_due(asked, max_age))
+			copy();
+		mutex_unlock(&copy_lock);
+	}
+	return age_now();
 }
 
 static struct kmmv_source source = {
 	.refresh = refresh,
 };
 
+/*
+ * On no CPU in particular: the one that it was queued on may idle, or be busy,
+ * for longer than others may go without being copied.
+ */
+static struct workqueue_struct *queue;
+
 static void copy_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(periodic, copy_work);
-/* Need not wake an idle CPU: what is idle does not count. */
-static DECLARE_DEFERRABLE_WORK(keep_alive, copy_work);
 
 static void queue_copy(void)
 {
+	unsigned long delay = KEEP_ALIVE;
+
 	if (period_ms)
-		schedule_delayed_work(&periodic,
-				      min_t(unsigned long, KEEP_ALIVE,
-					    msecs_to_jiffies(period_ms)));
-	else
-		schedule_delayed_work(&keep_alive, KEEP_ALIVE);
+		delay = min(delay, msecs_to_jiffies(period_ms));
+	queue_delayed_work(queue, &periodic, delay);
 }
 
 static void copy_work(struct work_struct *work)
@@ -113,7 +166,10 @@ static bool was_ever_online(int cpu)
 	for (i = 0; i < NR_STATS; i++)
 		if (kcpustat_cpu(cpu).cpustat[i])
 			return true;
-	return false;
+	for (i = 0; i < NR_SOFTIRQS; i++)
+		if (kstat_softirqs_cpu(i, cpu))
+			return true;
+	return kstat_cpu_irqs_sum(cpu);
 }
 
 static void find_cpus(void)
@@ -179,8 +235,6 @@ static int begin(void)
 	mutex_lock(&kmmv_stat_lock);
 	find_cpus();
 	err = init_units();
-	if (!err)
-		copy();
 	mutex_unlock(&kmmv_stat_lock);
 	if (err)
 		goto out_unlock;
@@ -198,10 +252,18 @@ out_unlock:
 	return err;
 }
 
+static void copy_all(void)
+{
+	mutex_lock(&copy_lock);
+	whole_begun = 0;
+	copy();
+	mutex_unlock(&copy_lock);
+}
+
 static void end(void)
 {
 	cpuhp_remove_state_nocalls(hotplug_state);
-	refresh(&source, 0);
+	copy_all();
 	cpus_read_lock();
 	discard();
 	cpus_read_unlock();
@@ -211,9 +273,13 @@ static int __init stat_init(void)
 {
 	int err;
 
+	queue = alloc_workqueue("kmmv_stat", WQ_UNBOUND, 1);
+	if (!queue)
+		return -ENOMEM;
 	err = begin();
 	if (err)
-		return err;
+		goto err_destroy_queue;
+	copy_all();
 	err = kmmv_register_source(&source);
 	if (err)
 		goto err_end;
@@ -222,6 +288,8 @@ static int __init stat_init(void)
 
 err_end:
 	end();
+err_destroy_queue:
+	destroy_workqueue(queue);
 	return err;
 }
 
@@ -229,7 +297,7 @@ static void __exit stat_exit(void)
 {
 	kmmv_unregister_source(&source);
 	cancel_delayed_work_sync(&periodic);
-	cancel_delayed_work_sync(&keep_alive);
+	destroy_workqueue(queue);
 	end();
 }
 

@@ -19,10 +19,14 @@ static int cpu_of(struct kmmv_stat_row *row, int cpu)
 	return row->nr_cells == 1 ? cpumask_first(cpu_possible_mask) : cpu;
 }
 
-static void store(struct kmmv_stat_row *row, int cpu)
+/*
+ * Fails for want of memory only, and only where a CPU that is offline shows more
+ * than 0 for the first time since kmmv was loaded: when its row is new.
+ */
+static int store(struct kmmv_stat_row *row, int cpu)
 {
-	/* Cannot fail: the CPU is possible. */
-	kmmv_store(row->slot, cpu_of(row, cpu), cell_of(row, cpu)->total);
+	return kmmv_store(row->slot, cpu_of(row, cpu),
+			  cell_of(row, cpu)->total << row->shift);
 }
 
 /* What an earlier load of this module has shown is where it goes on. */
@@ -32,7 +36,7 @@ static void take_kept(struct kmmv_stat_row *row)
 
 	for_each_possible_cpu(cpu) {
 		cell_of(row, cpu)->total =
-			kmmv_load(row->slot, cpu_of(row, cpu));
+			kmmv_load(row->slot, cpu_of(row, cpu)) >> row->shift;
 		if (row->nr_cells == 1)
 			break;
 	}
@@ -44,12 +48,13 @@ static void take_kept(struct kmmv_stat_row *row)
  * @name: of the instance
  * @source: whose values it mirrors
  * @per_cpu: false for a total
+ * @shift: what is shown is what is counted, times 2 to the power of this
  *
  * Return: the row, or ERR_PTR() of kmmv_add()'s errors or -ENOMEM.
  */
 struct kmmv_stat_row *kmmv_stat_row_create(int family, const char *name,
 					   enum kmmv_stat_source source,
-					   bool per_cpu)
+					   bool per_cpu, u8 shift)
 {
 	unsigned int nr = per_cpu ? nr_cpu_ids : 1;
 	struct kmmv_stat_row *row;
@@ -61,6 +66,7 @@ struct kmmv_stat_row *kmmv_stat_row_create(int family, const char *name,
 	row->family = family;
 	row->source = source;
 	row->nr_cells = nr;
+	row->shift = shift;
 	strscpy(row->name, name, sizeof(row->name));
 	err = kmmv_stat_row_show(row);
 	if (err)
@@ -127,13 +133,16 @@ void kmmv_stat_row_hide(struct kmmv_stat_row *row)
  * @cpu: possible; any one for a total
  * @rule: how the source counts
  * @raw: its value
+ *
+ * Return: 0; -ENOMEM for a CPU that counted before kmmv was loaded. With 0 for
+ * each CPU nothing else of the row's can fail.
  */
-void kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
-			 enum kmmv_mirror_rule rule, u64 raw)
+int kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
+			enum kmmv_mirror_rule rule, u64 raw)
 {
 	if (kmmv_mirror_adopt(cell_of(row, cpu), rule, raw))
 		kmmv_stat_self_reset(row->source);
-	store(row, cpu);
+	return store(row, cpu);
 }
 
 /**

@@ -15,9 +15,10 @@ static const struct kmmv_family copied_family = {
 	.name = "stat.copied",
 	.units = KMMV_UNITS_NSEC,
 	.semantics = KMMV_INSTANT,
+	.flags = KMMV_NO_TOTAL,
 	.oneline = "When the copy of the kernel's statistics was begun",
 	.help = "Time of CLOCK_MONOTONIC, in nanoseconds, at which the copy that all\n"
-		"other metrics of kmmv.stat come from was begun: no value is older.",
+		"other metrics of kmmv.value.stat come from was begun: no value is\nolder.",
 };
 
 static const struct kmmv_family resets_family = {
@@ -40,6 +41,29 @@ static const struct kmmv_family failed_family = {
 		"there was no instance number or no memory left. Each copy tries again.",
 };
 
+static const struct kmmv_family work_family = {
+	.name = "stat.work",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.flags = KMMV_NO_TOTAL,
+	.oneline = "What was done to copy the kernel's statistics",
+	.help = "copies: how often they were copied. lines: numbered interrupts whose counts\n"
+		"were read on every CPU; those that have not moved are left out, but for\n"
+		"per-CPU ones, and but for one copy a minute that reads all.",
+};
+
+static const struct kmmv_family took_family = {
+	.name = "stat.took",
+	.units = KMMV_UNITS_NSEC,
+	.semantics = KMMV_COUNTER,
+	.oneline = "Time that copies of the kernel's statistics took, and rested after",
+	.help = "copies: while they were made. rest: after each, for nine times as long as it\n"
+		"took, though no less than 1 and no more than 100 ms, there is no other;\n"
+		"whoever asks is given what there is. So however many readers ask, they\n"
+		"cost about a tenth of one CPU. Both together pass as fast as time does\n"
+		"where they ask as often as they may.",
+};
+
 static const char * const sources[KMMV_STAT_SOURCES] = {
 	[KMMV_STAT_CPU]		= "cpu",
 	[KMMV_STAT_SOFTIRQ]	= "softirq",
@@ -49,6 +73,10 @@ static const char * const sources[KMMV_STAT_SOURCES] = {
 
 static struct kmmv_stat_row *copied;
 static struct kmmv_stat_row *failed;
+static struct kmmv_stat_row *copies;
+static struct kmmv_stat_row *lines;
+static struct kmmv_stat_row *took;
+static struct kmmv_stat_row *rest;
 static struct kmmv_stat_row *resets[KMMV_STAT_SOURCES];
 
 static int create_one(const struct kmmv_family *metric, const char *name,
@@ -58,7 +86,7 @@ static int create_one(const struct kmmv_family *metric, const char *name,
 
 	if (family < 0)
 		return family;
-	*row = kmmv_stat_row_create(family, name, KMMV_STAT_IRQ, false);
+	*row = kmmv_stat_row_create(family, name, KMMV_STAT_IRQ, false, 0);
 	return PTR_ERR_OR_ZERO(*row);
 }
 
@@ -73,6 +101,10 @@ int kmmv_stat_self_init(void)
 			goto err_exit;
 	}
 	err = create_one(&failed_family, "irq", &failed);
+	err = err ?: create_one(&work_family, "copies", &copies);
+	err = err ?: create_one(&work_family, "lines", &lines);
+	err = err ?: create_one(&took_family, "copies", &took);
+	err = err ?: create_one(&took_family, "rest", &rest);
 	err = err ?: create_one(&copied_family, "monotonic", &copied);
 	if (err)
 		goto err_exit;
@@ -88,6 +120,10 @@ void kmmv_stat_self_exit(void)
 	int i;
 
 	kmmv_stat_row_destroy(copied);
+	kmmv_stat_row_destroy(rest);
+	kmmv_stat_row_destroy(took);
+	kmmv_stat_row_destroy(lines);
+	kmmv_stat_row_destroy(copies);
 	kmmv_stat_row_destroy(failed);
 	for (i = 0; i < KMMV_STAT_SOURCES; i++)
 		kmmv_stat_row_destroy(resets[i]);
@@ -102,17 +138,26 @@ void kmmv_stat_self_reset(enum kmmv_stat_source source)
 /* An interrupt, or its label, is not shown. */
 void kmmv_stat_self_failed(int err)
 {
-	pr_warn_once("an interrupt is not shown, error %d; further ones are counted in kmmv.stat.failed\n",
+	pr_warn_once("an interrupt is not shown, error %d; further ones are counted in kmmv.value.stat.failed\n",
 		     err);
 	kmmv_stat_row_add(failed, 1);
 }
 
-/* Last of a copy: whoever sees the time sees values of it, or later ones. */
-void kmmv_stat_self_copied(u64 begun)
+/* The counts of so many numbered interrupts were read. */
+void kmmv_stat_self_read(unsigned int n)
 {
+	kmmv_stat_row_add(lines, n);
+}
+
+/* Last of a copy: whoever sees the time sees values of it, or later ones. */
+void kmmv_stat_self_copied(const struct kmmv_pace *pace)
+{
+	kmmv_stat_row_add(copies, 1);
+	kmmv_stat_row_add(took, pace->ended - pace->begun);
+	kmmv_stat_row_add(rest, kmmv_pace_rest(pace));
 	/* stat_self:A pairs with read_status:A; a reader asks for the time first. */
 	smp_wmb();
-	kmmv_stat_row_set(copied, begun);
+	kmmv_stat_row_set(copied, pace->begun);
 }
 
 /* When the last copy was begun, this load's or an earlier one's; 0 for none. */

@@ -14,11 +14,22 @@ static const struct kmmv_family vm_family = {
 	.name = "stat.vm",
 	.units = KMMV_UNITS_COUNT,
 	.semantics = KMMV_COUNTER,
+	.flags = KMMV_SINCE_BOOT | KMMV_NO_TOTAL,
 	.oneline = "VM events since boot, by name as in /proc/vmstat",
 	.help = "Summed over all CPUs; kmmv.percpu.stat.vm has the sum on the first CPU.\n"
-		"pgpgin and pgpgout are in kilobytes, as in /proc/vmstat. The levels and\n"
-		"the numa_* counts of allocations at the start of /proc/vmstat are not\n"
-		"events, and not here.",
+		"pgpgin and pgpgout are no counts of events: they are in kmmv.value.stat.paged.\n"
+		"The levels and the numa_* counts of allocations at the start of\n"
+		"/proc/vmstat are not events, and not here.",
+};
+
+static const struct kmmv_family paged_family = {
+	.name = "stat.paged",
+	.units = KMMV_UNITS_BYTES,
+	.semantics = KMMV_COUNTER,
+	.flags = KMMV_SINCE_BOOT,
+	.oneline = "Bytes read from block devices (in) and written to them (out)",
+	.help = "pgpgin and pgpgout of /proc/vmstat, which are in kilobytes there. Summed\n"
+		"over all CPUs; kmmv.percpu.stat.paged has the sum on the first CPU.",
 };
 
 #ifdef CONFIG_VM_EVENT_COUNTERS
@@ -32,9 +43,14 @@ static const char * const names[NR_VM_EVENT_ITEMS] = {
 static struct kmmv_stat_row *rows[NR_VM_EVENT_ITEMS];
 static unsigned long events[NR_VM_EVENT_ITEMS];
 
+/* Counted in sectors. */
+#define PAGED_SHIFT	9
+
 /*
  * all_vm_events() would do, but takes cpus_read_lock(), which does not nest
- * while a CPU is waiting to go.
+ * while a CPU is waiting to go. It cannot be left and taken again on the way: a
+ * CPU that goes adds its events to another's, and they would be summed twice, or
+ * not at all.
  */
 static void sum_events(void)
 {
@@ -46,29 +62,41 @@ static void sum_events(void)
 		state = &per_cpu(vm_event_states, cpu);
 		for (i = 0; i < NR_VM_EVENT_ITEMS; i++)
 			events[i] += READ_ONCE(state->event[i]);
+		cond_resched();
 	}
-	/* Sectors to kilobytes. */
-	events[PGPGIN] /= 2;
-	events[PGPGOUT] /= 2;
+}
+
+static struct kmmv_stat_row *create_row(int item, int vm, int paged)
+{
+	if (item == PGPGIN)
+		return kmmv_stat_row_create(paged, "in", KMMV_STAT_VM, false,
+					    PAGED_SHIFT);
+	if (item == PGPGOUT)
+		return kmmv_stat_row_create(paged, "out", KMMV_STAT_VM, false,
+					    PAGED_SHIFT);
+	return kmmv_stat_row_create(vm, names[item], KMMV_STAT_VM, false, 0);
 }
 
 int kmmv_stat_vm_init(void)
 {
-	int i, err, family;
+	int i, err, vm, paged;
 
-	family = kmmv_register_family(&vm_family);
-	if (family < 0)
-		return family;
+	vm = kmmv_register_family(&vm_family);
+	if (vm < 0)
+		return vm;
+	paged = kmmv_register_family(&paged_family);
+	if (paged < 0)
+		return paged;
 	sum_events();
 	for (i = 0; i < NR_VM_EVENT_ITEMS; i++) {
-		rows[i] = kmmv_stat_row_create(family, names[i], KMMV_STAT_VM,
-					       false);
-		if (IS_ERR(rows[i])) {
-			err = PTR_ERR(rows[i]);
+		rows[i] = create_row(i, vm, paged);
+		err = PTR_ERR_OR_ZERO(rows[i]);
+		err = err ?: kmmv_stat_row_adopt(rows[i], 0, VM_RULE,
+						 events[i]);
+		if (err) {
 			kmmv_stat_vm_exit();
 			return err;
 		}
-		kmmv_stat_row_adopt(rows[i], 0, VM_RULE, events[i]);
 	}
 	return 0;
 }
@@ -85,9 +113,11 @@ void kmmv_stat_vm_copy(void)
 {
 	int i;
 
+	kmmv_stat_section_begin();
 	sum_events();
 	for (i = 0; i < NR_VM_EVENT_ITEMS; i++)
 		kmmv_stat_row_advance(rows[i], 0, VM_RULE, events[i]);
+	kmmv_stat_section_end();
 }
 
 #else /* CONFIG_VM_EVENT_COUNTERS */

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Scalable statistics counters on kmmv's slots. After Sarma, Thirumalai and
- * McKenney, "Scalable Statistics Counters", whose names and meanings these are.
+ * McKenney, "Scalable Statistics Counters", whose names and meanings these are;
+ * linux/statctr.h says them.
+ *
+ * One whose making failed has the handle of the slots' sink, and so has one that
+ * was cleaned up: whoever counts on regardless counts into nothing.
  */
 #include <kmmv_deps.h>
 #include <linux/statctr.h>
@@ -11,19 +15,39 @@
 
 #ifdef CONFIG_SMP
 
+/**
+ * struct set - a statctr_set() under way
+ * @link: in sets
+ * @slot: what it sets
+ * @passed: sets of the same slot that were made good since this one began
+ */
+struct set {
+	struct list_head	link;
+	struct kmmv_slot	slot;
+	unsigned int		passed;
+};
 
-/* One statctr_set() at a time: two would both make up for one difference. */
-static DEFINE_RAW_SPINLOCK(set_lock);
+/*
+ * Two sets must not both make up for one difference. So the sum that a set is
+ * to make good is of no use once another one has been. The lock is held over
+ * the sets under way, never over the CPUs.
+ */
+static LIST_HEAD(sets);
+static DEFINE_RAW_SPINLOCK(sets_lock);
 
 #ifdef CONFIG_KMMV_FLEXIBLE
 
-static pcpu_ctr_t *handle_create(struct kmmv_slot slot)
+/* First, so that nothing can fail once there is a slot. */
+static bool handle_alloc(pcpu_ctr_t **handle)
 {
-	pcpu_ctr_t *ctr = kmalloc(sizeof(*ctr), GFP_KERNEL);
+	*handle = kmalloc(sizeof(**handle), GFP_KERNEL);
+	return *handle;
+}
 
-	if (ctr)
-		ctr->slot = slot;
-	return ctr;
+static pcpu_ctr_t *handle_set(pcpu_ctr_t *handle, struct kmmv_slot slot)
+{
+	handle->slot = slot;
+	return handle;
 }
 
 static void handle_destroy(pcpu_ctr_t *ctr)
@@ -31,9 +55,20 @@ static void handle_destroy(pcpu_ctr_t *ctr)
 	kfree(ctr);
 }
 
+static pcpu_ctr_t *handle_sink(void)
+{
+	return container_of(&kmmv_table.slots.sink, struct pcpu_ctr, slot);
+}
+
 #else
 
-static pcpu_ctr_t *handle_create(struct kmmv_slot slot)
+static bool handle_alloc(pcpu_ctr_t **handle)
+{
+	*handle = NULL;
+	return true;
+}
+
+static pcpu_ctr_t *handle_set(pcpu_ctr_t *handle, struct kmmv_slot slot)
 {
 	return (pcpu_ctr_t __force *)slot.ctr;
 }
@@ -42,31 +77,30 @@ static void handle_destroy(pcpu_ctr_t *ctr)
 {
 }
 
+static pcpu_ctr_t *handle_sink(void)
+{
+	return (pcpu_ctr_t __force *)kmmv_table.slots.sink.ctr;
+}
+
 #endif
 
-/**
- * statctr_cleanup() - give up a statctr
- * @stctr: from statctr_init() or statctr_init_named(); nobody uses it any more
- *
- * Its slot is used again, unless it has a name: that one keeps its count.
- *
- * Context: task, may sleep.
- */
+static bool is_made(const statctr_t *stctr)
+{
+	return stctr->ctr && stctr->ctr != handle_sink();
+}
+
 void statctr_cleanup(statctr_t *stctr)
 {
-	kmmv_table_put(&kmmv_table, pcpu_ctr_slot(stctr->ctr));
-	handle_destroy(stctr->ctr);
-	stctr->ctr = NULL;
+	pcpu_ctr_t *ctr = stctr->ctr;
+
+	if (is_made(stctr)) {
+		kmmv_table_put(&kmmv_table, __pcpu_ctr_slot(ctr));
+		handle_destroy(ctr);
+	}
+	stctr->ctr = handle_sink();
 }
 EXPORT_SYMBOL_GPL(statctr_cleanup);
 
-/**
- * statctr_ncleanup() - give up an array of statctrs
- * @stctr: from statctr_ninit(); nobody uses them any more
- * @count: as they were made
- *
- * Context: task, may sleep.
- */
 void statctr_ncleanup(statctr_t *stctr, int count)
 {
 	int i;
@@ -76,19 +110,7 @@ void statctr_ncleanup(statctr_t *stctr, int count)
 }
 EXPORT_SYMBOL_GPL(statctr_ncleanup);
 
-/**
- * statctr_ninit() - make an array of statctrs
- * @stctr: caller's memory
- * @count: how many
- * @value: what each of them starts from
- *
- * Their slots are in a row, hence in as few cache lines per CPU as there can be.
- *
- * Context: task, may sleep.
- * Return: 0; -EINVAL for a count below 1; -ENOSPC when there are not so many
- * slots in a row; -ENOMEM.
- */
-int statctr_ninit(statctr_t *stctr, int count, unsigned long value)
+int statctr_ninit(statctr_t *stctr, int count, s64 value)
 {
 	struct kmmv_slots *slots = &kmmv_table.slots;
 	u32 first;
@@ -96,13 +118,18 @@ int statctr_ninit(statctr_t *stctr, int count, unsigned long value)
 
 	if (count < 1)
 		return -EINVAL;
+	for (i = 0; i < count; i++)
+		stctr[i].ctr = handle_sink();
 	err = kmmv_table_get_unnamed(&kmmv_table, count, &first);
 	if (err)
 		return err;
 	for (i = 0; i < count; i++) {
-		stctr[i].ctr = handle_create(kmmv_slots_slot(slots, first + i));
-		if (!stctr[i].ctr)
+		pcpu_ctr_t *handle;
+
+		if (!handle_alloc(&handle))
 			goto err_put;
+		stctr[i].ctr = handle_set(handle,
+					  kmmv_slots_slot(slots, first + i));
 		statctr_add(&stctr[i], value);
 	}
 	return 0;
@@ -115,100 +142,83 @@ err_put:
 }
 EXPORT_SYMBOL_GPL(statctr_ninit);
 
-/**
- * statctr_init() - make a statctr
- * @stctr: caller's memory
- * @value: what it starts from
- *
- * Context: task, may sleep.
- * Return: 0; -ENOSPC when all slots are taken; -ENOMEM.
- */
-int statctr_init(statctr_t *stctr, unsigned long value)
+int statctr_init(statctr_t *stctr, s64 value)
 {
 	return statctr_ninit(stctr, 1, value);
 }
 EXPORT_SYMBOL_GPL(statctr_init);
 
-/**
- * statctr_init_named() - make a statctr that is an instance in PCP
- * @stctr: caller's memory
- * @family: from kmmv_register_family(), or KMMV_FAMILY_COUNTER; one of semantics
- *	instant if statctr_dec(), _sub() or _set() are to be used
- * @name: as for perf_add()
- * @value: what it starts from if nothing had the name; else its count goes on
- *
- * Context: task, may sleep.
- * Return: 0, or an error of kmmv_add()'s.
- */
 int statctr_init_named(statctr_t *stctr, int family, const char *name,
-		       unsigned long value)
+		       s64 value)
 {
-	struct kmmv_slot slot;
-	bool is_new;
+	pcpu_ctr_t *handle;
+	u64 start = value;
 	int number;
 
-	number = kmmv_instance_add(&kmmv_table, family, name, &is_new);
-	if (number < 0)
-		return number;
-	slot = kmmv_slots_slot(&kmmv_table.slots, number);
-	stctr->ctr = handle_create(slot);
-	if (!stctr->ctr) {
-		kmmv_table_put(&kmmv_table, slot);
+	stctr->ctr = handle_sink();
+	if (family < 0)
+		return kmmv_number_error(family);
+	if (!handle_alloc(&handle))
 		return -ENOMEM;
+	number = kmmv_instance_add(&kmmv_table, family, name, &start);
+	if (number < 0) {
+		handle_destroy(handle);
+		return number;
 	}
-	if (is_new)
-		statctr_add(stctr, value);
+	stctr->ctr = handle_set(handle,
+				kmmv_slots_slot(&kmmv_table.slots, number));
 	return 0;
 }
 EXPORT_SYMBOL_GPL(statctr_init_named);
 
-/**
- * statctr_read() - the sum over all CPUs
- * @stctr: made
- *
- * Every update that had ended before the call is in it, and each update at most
- * once. Updates that run meanwhile may be in it or not.
- *
- * Context: any; without 64-bit atomicity not NMI.
- */
 unsigned long statctr_read(statctr_t *stctr)
 {
-	return kmmv_slots_sum(&kmmv_table.slots, pcpu_ctr_slot(stctr->ctr));
+	if (!is_made(stctr))
+		return 0;
+	return kmmv_slots_sum(&kmmv_table.slots, __pcpu_ctr_slot(stctr->ctr));
 }
 EXPORT_SYMBOL_GPL(statctr_read);
 
-/**
- * statctr_set() - have the sum be a value
- * @stctr: made
- * @i: the value
- *
- * A read that follows gives @i and what was counted since. With other CPUs
- * counting meanwhile, each of their updates is either before the set, and
- * forgotten, or after it, and counted; none is half or twice in it. The moment
- * that divides them is, on each CPU, within the call. A read at the same time
- * as the set is of the time before it or after it.
- *
- * Context: any but NMI.
- */
-void statctr_set(statctr_t *stctr, unsigned long i)
+static void set_make_good(struct set *mine, u64 difference)
 {
-	unsigned long flags;
+	struct set *set;
 
-	raw_spin_lock_irqsave(&set_lock, flags);
-	kmmv_ctr_add(&kmmv_table.slots, pcpu_ctr_slot(stctr->ctr),
-		     i - kmmv_slots_sum(&kmmv_table.slots,
-					pcpu_ctr_slot(stctr->ctr)));
-	raw_spin_unlock_irqrestore(&set_lock, flags);
+	list_for_each_entry(set, &sets, link)
+		if (kmmv_slot_same(set->slot, mine->slot))
+			set->passed++;
+	kmmv_ctr_add(&kmmv_table.slots, mine->slot, difference);
+}
+
+/*
+ * At most two sums are taken. A set that was passed twice has no third: who
+ * passed it the second time summed after the first had passed it, hence began
+ * and ended within it, and may as well have come last.
+ */
+void statctr_set(statctr_t *stctr, s64 i)
+{
+	struct set mine = { .passed = 0 };
+	unsigned int passed;
+	unsigned long flags;
+	u64 sum;
+
+	if (!is_made(stctr))
+		return;
+	mine.slot = __pcpu_ctr_slot(stctr->ctr);
+	raw_spin_lock_irqsave(&sets_lock, flags);
+	list_add(&mine.link, &sets);
+	do {
+		passed = mine.passed;
+		raw_spin_unlock_irqrestore(&sets_lock, flags);
+		sum = kmmv_slots_sum(&kmmv_table.slots, mine.slot);
+		raw_spin_lock_irqsave(&sets_lock, flags);
+	} while (mine.passed != passed && mine.passed < 2);
+	if (mine.passed == passed)
+		set_make_good(&mine, i - sum);
+	list_del(&mine.link);
+	raw_spin_unlock_irqrestore(&sets_lock, flags);
 }
 EXPORT_SYMBOL_GPL(statctr_set);
 
-/**
- * pcpu_ctr_alloc() - a counter on every CPU, each in its CPU's own lines
- * @flag: allocation flags, as for kmalloc(); GFP_KERNEL is what is used
- *
- * Context: task, may sleep.
- * Return: the counter, 0 on every CPU, or NULL.
- */
 pcpu_ctr_t *pcpu_ctr_alloc(int flag)
 {
 	statctr_t stctr;
@@ -219,19 +229,12 @@ pcpu_ctr_t *pcpu_ctr_alloc(int flag)
 }
 EXPORT_SYMBOL_GPL(pcpu_ctr_alloc);
 
-/**
- * pcpu_ctr_free() - free a counter
- * @ctr: from pcpu_ctr_alloc(); nobody uses it any more
- *
- * Context: task, may sleep.
- * Return: NULL, for the variable that held it.
- */
 pcpu_ctr_t *pcpu_ctr_free(pcpu_ctr_t *ctr)
 {
 	statctr_t stctr = { .ctr = ctr };
 
 	statctr_cleanup(&stctr);
-	return stctr.ctr;
+	return NULL;
 }
 EXPORT_SYMBOL_GPL(pcpu_ctr_free);
 

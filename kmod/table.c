@@ -29,10 +29,13 @@ static unsigned long *generation_word(u64 *word)
  * @table: the table, locked
  *
  * What changes has been prepared completely, so that it cannot fail now; a call
- * that fails has changed nothing that anybody can see.
+ * that fails has changed nothing that anybody can see. Until
+ * kmmv_table_change_end(), which takes few steps, nobody may sleep.
  */
 void kmmv_table_change_begin(struct kmmv_table *table)
+	__acquires(&table->changes_lock)
 {
+	spin_lock(&table->changes_lock);
 	WRITE_ONCE(*generation_word(&table->header->gen1), ++table->generation);
 }
 
@@ -48,17 +51,45 @@ static void show_extent(struct kmmv_table *table)
 }
 
 /**
- * kmmv_table_change_end() - readers may have it, and are woken
+ * kmmv_table_change_end() - readers may have it, and are to be woken
  * @table: the table, locked
  */
 void kmmv_table_change_end(struct kmmv_table *table)
+	__releases(&table->changes_lock)
 {
 	struct kmmv_header *header = table->header;
 
 	show_extent(table);
 	/* table:B pairs with update_words:A: gen2 before the table. */
 	smp_store_release(generation_word(&header->gen2), table->generation);
-	wake_up_interruptible_all(&table->changed);
+	spin_unlock(&table->changes_lock);
+	if (table->changed)
+		table->changed();
+}
+
+/**
+ * kmmv_table_generation() - of the last change that readers may have
+ * @table: the table
+ *
+ * Context: any.
+ */
+unsigned long kmmv_table_generation(const struct kmmv_table *table)
+{
+	return READ_ONCE(*generation_word(&table->header->gen2));
+}
+
+/**
+ * kmmv_table_on_change() - have a function called after each change
+ * @table: the table
+ * @changed: must not sleep; NULL for none any more
+ *
+ * After the call the one before is not called any more.
+ */
+void kmmv_table_on_change(struct kmmv_table *table, void (*changed)(void))
+{
+	mutex_lock(&table->lock);
+	table->changed = changed;
+	mutex_unlock(&table->lock);
 }
 
 static u64 *header_mask(struct kmmv_header *header, u32 offset)
@@ -114,8 +145,8 @@ int kmmv_table_init(struct kmmv_table *table, const struct kmmv_geom *geom,
 
 	memset(table, 0, sizeof(*table));
 	mutex_init(&table->lock);
-	init_waitqueue_head(&table->changed);
-	INIT_LIST_HEAD(&table->changes);
+	mutex_init(&table->readers);
+	spin_lock_init(&table->changes_lock);
 	table->epoch = epoch;
 	table->generation = generation;
 
@@ -135,15 +166,9 @@ int kmmv_table_init(struct kmmv_table *table, const struct kmmv_geom *geom,
 	err = kmmv_instance_init(table);
 	if (err)
 		goto err_kind_fini;
-	err = -ENOMEM;
-	table->text = kmalloc(KMMV_TEXT_MAX, GFP_KERNEL);
-	if (!table->text)
-		goto err_instance_fini;
 	header_init(table);
 	return 0;
 
-err_instance_fini:
-	kmmv_instance_fini(table);
 err_kind_fini:
 	kmmv_kind_fini(table);
 err_metric_fini:
@@ -161,12 +186,12 @@ err_slots_fini:
  */
 void kmmv_table_fini(struct kmmv_table *table)
 {
-	kfree(table->text);
 	kmmv_instance_fini(table);
 	kmmv_kind_fini(table);
 	kmmv_metric_fini(table);
 	free_page((unsigned long)table->header);
 	kmmv_slots_fini(&table->slots);
+	mutex_destroy(&table->readers);
 	mutex_destroy(&table->lock);
 }
 
@@ -183,17 +208,22 @@ void kmmv_table_fini(struct kmmv_table *table)
  */
 int kmmv_table_get_unnamed(struct kmmv_table *table, u32 count, u32 *number)
 {
+	struct kmmv_slots *slots = &table->slots;
+	struct kmmv_spare spare = { 0 };
 	u32 i;
 	int err;
 
-	mutex_lock(&table->lock);
-	err = kmmv_slots_get(&table->slots, count, number);
-	if (!err) {
-		for (i = *number; i < *number + count; i++)
-			kmmv_slots_publish(&table->slots, i);
-		show_extent(table);
-	}
-	mutex_unlock(&table->lock);
+	do {
+		mutex_lock(&table->lock);
+		err = kmmv_slots_get(slots, count, number, &spare);
+		if (!err) {
+			for (i = *number; i < *number + count; i++)
+				kmmv_slots_publish(slots, i, 0);
+			show_extent(table);
+		}
+		mutex_unlock(&table->lock);
+	} while (err == -EAGAIN && !(err = kmmv_spare_fill(&spare, slots)));
+	kmmv_spare_free(&spare, slots);
 	return err;
 }
 
@@ -237,12 +267,12 @@ unlock:
  */
 int kmmv_table_populate(struct kmmv_table *table, int cpu)
 {
-	int err;
+	u32 pages;
 
 	mutex_lock(&table->lock);
-	err = kmmv_slots_populate(&table->slots, cpu);
+	pages = kmmv_slots_expect(&table->slots, cpu);
 	mutex_unlock(&table->lock);
-	return err;
+	return kmmv_slots_populate(&table->slots, cpu, pages);
 }
 
 /* Two halves where a word is no longer: the generation covers both. */

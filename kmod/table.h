@@ -15,32 +15,19 @@
 #define KMMV_TABLE_H
 
 #include <kmmv_deps.h>
+#include "changes.h"
+#include "index.h"
 #include "slots.h"
 
 #define KMMV_TEXT_MAX		(3 * KMMV_LINE_MAX)
 
-enum kmmv_record_kind {
-	KMMV_RECORD_FAMILY,
-	KMMV_RECORD_INSTANCE,
-	KMMV_RECORD_TYPE,
-	KMMV_RECORD_CURSOR,
-};
-
-/**
- * struct kmmv_record - an element of the list of changes
- * @link: in kmmv_table.changes, whose order is that of last change
- * @kind: what the record is part of
- */
-struct kmmv_record {
-	struct list_head	link;
-	enum kmmv_record_kind	kind;
-};
-
 /**
  * struct kmmv_table - all that there is
  * @slots: the store; first, for its lines that no writer of metadata touches
- * @lock: metadata: everything here but the counters; a leaf under the caller's
- *	locks and the hotplug lock, task context
+ * @lock: metadata: everything here but the counters; task context. A leaf under
+ *	the caller's locks and the hotplug lock, and under it nothing waits for
+ *	memory (spare.h): a block driver's perf_del() may come while its queue
+ *	is what reclaim waits for
  * @header: the page that readers map
  * @generation: of the table; header->gen2 between changes
  * @families: by id
@@ -48,12 +35,14 @@ struct kmmv_record {
  * @kinds: types of events, by number less KMMV_EVENT_FIRST
  * @nr_kinds: how many
  * @instances: by number: pages of KMMV_PER_PAGE pointers
- * @buckets: instances by identity
- * @bucket_bits: log2 of the number of buckets
- * @nr_named: instances in the buckets
- * @changes: all records and cursors, in the order of their last change
- * @changed: woken at each change
- * @text: the lines of one record, see names.c
+ * @index: instances by identity
+ * @changes_lock: under @lock, between kmmv_table_change_begin() and _end(): what
+ *	readers of names look at, which is @changes, what is in its records, and
+ *	@generation; these have the one lock or the other
+ * @changes: all records
+ * @readers: of names, one at a time, outside @changes_lock
+ * @changed: called after each change with @lock held, may be NULL; must not
+ *	sleep
  * @epoch: of this load
  */
 struct kmmv_table {
@@ -66,12 +55,11 @@ struct kmmv_table {
 	struct kmmv_kind	**kinds;
 	u32			nr_kinds;
 	struct kmmv_instance	***instances;
-	struct hlist_head	*buckets;
-	u32			bucket_bits;
-	u32			nr_named;
-	struct list_head	changes;
-	wait_queue_head_t	changed;
-	char			*text;
+	struct kmmv_index	index;
+	spinlock_t		changes_lock;
+	struct kmmv_changes	changes;
+	struct mutex		readers;
+	void			(*changed)(void);
 	u64			epoch;
 };
 
@@ -84,6 +72,8 @@ void kmmv_table_fini(struct kmmv_table *table);
 
 void kmmv_table_change_begin(struct kmmv_table *table);
 void kmmv_table_change_end(struct kmmv_table *table);
+unsigned long kmmv_table_generation(const struct kmmv_table *table);
+void kmmv_table_on_change(struct kmmv_table *table, void (*changed)(void));
 
 int kmmv_table_get_unnamed(struct kmmv_table *table, u32 count, u32 *number);
 int kmmv_table_put(struct kmmv_table *table, struct kmmv_slot slot);

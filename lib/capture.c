@@ -175,8 +175,11 @@ static int put_names(struct kmmv *k, FILE *file)
 	fprintf(file, "kmmv abi=%u.%u epoch=%" PRIu64 "\n", KMMV_ABI_MAJOR,
 		KMMV_ABI_MINOR, (uint64_t)k->header.epoch);
 	for (i = 0; (f = kmmv_family(k, i)); i++) {
-		fprintf(file, "family id=%u units=%s semantics=%s name=",
-			f->id, f->units, semantics[f->semantics]);
+		fprintf(file,
+			"family id=%u units=%s semantics=%s since=%s total=%s name=",
+			f->id, f->units, semantics[f->semantics],
+			f->since_boot ? "boot" : "load",
+			f->total ? "yes" : "no");
 		put_text(file, f->name);
 		fprintf(file, "oneline id=%u text=", f->id);
 		put_text(file, f->oneline);
@@ -234,15 +237,23 @@ out:
 int kmmv_capture(struct kmmv *k, const char *dir)
 {
 	unsigned int tries = 0;
+	bool changed = false;
 	int err;
 
 	if (mkdir(dir, 0755) && errno != EEXIST)
 		return kmmv_fail(k, -errno, "%s: %s", dir, strerror(errno));
 	do {
 		err = kmmv_update(k);
+		changed |= err == 1;
 		if (err >= 0)
-			err = put_file(k, dir, "counters", put_counters);
+			err = k->generation == k->stream.generation ?
+				      put_file(k, dir, "counters",
+					       put_counters) :
+				      -EAGAIN;
 	} while (err == -EAGAIN && ++tries < TRIES_MAX);
+	/* The caller has not been told; its next update says so. */
+	k->stream.changed |= changed;
+	k->stream.moved |= changed;
 	if (err == -EAGAIN)
 		kmmv_fail(k, err, "%s: table and values do not hold still; try again",
 			  k->dir);

@@ -141,7 +141,20 @@ static void print_families(const struct kmmv *k)
 			       semantics[f->semantics], f->oneline);
 }
 
+/* A level may be below zero, and is kept modulo 2^64 like a counter. */
+static const char *value_text(const struct kmmv_family_info *f, uint64_t value)
+{
+	static char text[24];
+
+	if (!f || f->semantics == KMMV_SEM_COUNTER)
+		snprintf(text, sizeof(text), "%" PRIu64, value);
+	else
+		snprintf(text, sizeof(text), "%" PRId64, (int64_t)value);
+	return text;
+}
+
 static void print_value(const struct values *v, uint32_t number,
+			const struct kmmv_family_info *f,
 			const struct kmmv *k)
 {
 	uint32_t cpu;
@@ -151,13 +164,14 @@ static void print_value(const struct values *v, uint32_t number,
 		return;
 	}
 	if (!v->cpu) {
-		printf(" %" PRIu64, v->sums[number]);
+		printf(" %s", value_text(f, v->sums[number]));
 		return;
 	}
 	for (cpu = 0; cpu < v->info.nr_cpus; cpu++)
 		if (kmmv_cpu_possible(k, cpu))
-			printf(" %" PRIu64,
-			       v->cpu[(size_t)number * v->info.nr_cpus + cpu]);
+			printf(" %s",
+			       value_text(f, v->cpu[(size_t)number *
+						    v->info.nr_cpus + cpu]));
 }
 
 static void print_instance(const struct kmmv *k, const struct values *v,
@@ -169,7 +183,7 @@ static void print_instance(const struct kmmv *k, const struct values *v,
 	if (names_only)
 		printf(" number %u.%u", in->number, in->incarnation);
 	else
-		print_value(v, in->number, k);
+		print_value(v, in->number, f, k);
 	if (in->state != KMMV_ACTIVE)
 		printf(" (%s)", states[in->state]);
 	if (in->label)
@@ -241,6 +255,11 @@ static json_t *json_u64(uint64_t value)
 	return json_string(text);
 }
 
+static json_t *json_value(const struct kmmv_family_info *f, uint64_t value)
+{
+	return json_string(value_text(f, value));
+}
+
 static json_t *json_header(const struct kmmv *k, const struct kmmv_info *info)
 {
 	json_t *o = json_object();
@@ -270,12 +289,16 @@ static json_t *json_family(const struct kmmv_family_info *f)
 	json_object_set_new(o, "units", json_text(f->units));
 	json_object_set_new(o, "semantics",
 			    json_string(semantics[f->semantics]));
+	json_object_set_new(o, "since",
+			    json_string(f->since_boot ? "boot" : "load"));
+	json_object_set_new(o, "total", json_boolean(f->total));
 	json_object_set_new(o, "oneline", json_text(f->oneline));
 	json_object_set_new(o, "help", json_text(f->help));
 	return o;
 }
 
 static void json_values(json_t *o, const struct kmmv *k,
+			const struct kmmv_family_info *f,
 			const struct values *v, uint32_t number)
 {
 	const uint64_t *cpu_values;
@@ -288,14 +311,14 @@ static void json_values(json_t *o, const struct kmmv *k,
 		return;
 	}
 	if (!v->cpu) {
-		json_object_set_new(o, "value", json_u64(v->sums[number]));
+		json_object_set_new(o, "value", json_value(f, v->sums[number]));
 		return;
 	}
 	cpu_values = v->cpu + (size_t)number * v->info.nr_cpus;
 	array = json_array();
 	for (cpu = 0; cpu < v->info.nr_cpus; cpu++)
 		json_array_append_new(array, kmmv_cpu_possible(k, cpu) ?
-						     json_u64(cpu_values[cpu]) :
+						     json_value(f, cpu_values[cpu]) :
 						     json_null());
 	json_object_set_new(o, "values", array);
 }
@@ -317,7 +340,7 @@ static json_t *json_instance(const struct kmmv *k, const struct values *v,
 							  "text",
 							  json_text(in->label)));
 	if (!names_only)
-		json_values(o, k, v, in->number);
+		json_values(o, k, f, v, in->number);
 	return o;
 }
 
@@ -359,7 +382,7 @@ static const char usage[] =
 	"  -a, --all           inactive instances, too\n"
 	"  -H, --header        the header only\n"
 	"  -n, --names         numbers, not values\n"
-	"  -r, --max-age MS    mirrored counters no older than this (0: copy now)\n"
+	"  -r, --max-age MS    mirrored counters no older than this (0: as young as there is)\n"
 	"  -j, --json\n"
 	"  -C, --capture DIR   write a copy of the area to DIR\n"
 	"events:\n"
@@ -370,7 +393,8 @@ static const char usage[] =
 	"  -i, --instance GLOB only of such instances; they leave events in --own\n"
 	"  -N, --count N       end after so many lines\n"
 	"  -L, --rings         what rings there are\n"
-	"  -h, --help\n";
+	"  -h, --help\n"
+	"  -V, --version\n";
 
 static const struct option options[] = {
 	{ "device", required_argument, NULL, 'd' },
@@ -390,6 +414,7 @@ static const struct option options[] = {
 	{ "count", required_argument, NULL, 'N' },
 	{ "rings", no_argument, NULL, 'L' },
 	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -459,7 +484,7 @@ static int parse(int argc, char **argv, const char **capture)
 {
 	int c;
 
-	while ((c = getopt_long(argc, argv, "d:f:caHnr:jC:FR:xo::i:N:Lh",
+	while ((c = getopt_long(argc, argv, "d:f:caHnr:jC:FR:xo::i:N:LhV",
 				options, NULL)) != -1) {
 		switch (c) {
 		case 'd':
@@ -520,6 +545,9 @@ static int parse(int argc, char **argv, const char **capture)
 		case 'h':
 			fputs(usage, stdout);
 			return 1;
+		case 'V':
+			puts("kmmvdump " KMMV_VERSION);
+			return 1;
 		default:
 			fputs(usage, stderr);
 			return 3;
@@ -531,11 +559,27 @@ static int parse(int argc, char **argv, const char **capture)
 	return 3;
 }
 
+static bool is_family(const struct kmmv *k, const char *name)
+{
+	const struct kmmv_family_info *f;
+	uint32_t i;
+
+	for (i = 0; (f = kmmv_family(k, i)); i++)
+		if (!strcmp(f->name, name))
+			return true;
+	return false;
+}
+
 static int dump(struct kmmv *k)
 {
 	struct values v = { 0 };
 	int err;
 
+	if (family_wanted && !is_family(k, family_wanted)) {
+		fprintf(stderr, "kmmvdump: %s: no family %s\n", dir,
+			family_wanted);
+		return 1;
+	}
 	err = read_values(k, &v);
 	if (!err && as_json)
 		err = print_json(k, &v);

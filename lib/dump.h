@@ -5,6 +5,9 @@
 #ifndef KMMV_LIB_DUMP_H
 #define KMMV_LIB_DUMP_H
 
+/* The library's and the command's. */
+#define KMMV_VERSION "0.1.0"
+
 #include <stdbool.h>
 #include <stdint.h>
 

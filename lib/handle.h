@@ -33,6 +33,7 @@ struct kmmv_instance {
 	char *label;		/* owned: key, NUL, text; NULL if none */
 	uint32_t next;		/* in its hash chain, number + 1; 0 ends */
 	bool seen;		/* a record for the number was read */
+	bool linked;		/* is in its hash chain: active or inactive */
 	bool changed;		/* is in table.changed */
 };
 
@@ -63,8 +64,13 @@ enum { KMMV_FAMILY_HEADS = 256 };
 /* What the names said so far. */
 struct kmmv_table {
 	struct kmmv_instance *instances;	/* by number */
-	uint32_t *incarnations;	/* by number; apart, for the read path */
-	uint8_t *readable;	/* by number: 1 if active or inactive */
+	/*
+	 * By number, for the read path: what values are checked against. As of
+	 * the last "end", so that no caller is given a value of what it has
+	 * not been told of.
+	 */
+	uint32_t *incarnations;
+	uint8_t *readable;	/* 1 if active or inactive */
 	uint32_t nr;		/* numbers below it have an entry */
 	uint32_t room;
 
@@ -97,6 +103,7 @@ struct kmmv_stream {
 	bool complete;		/* the last line was an "end" */
 	uint64_t generation;	/* of the last "end" */
 	bool changed;		/* something came since kmmv_update() last said so */
+	bool moved;		/* likewise: a number is another instance's */
 	uint32_t last;		/* number of the last instance, plus 1 */
 };
 
@@ -156,8 +163,7 @@ bool kmmv_names_reached(const struct kmmv *k, uint64_t target);
 /* table.c: records as they come, and the check when a batch is complete. */
 int kmmv_table_init(struct kmmv *k);
 void kmmv_table_fini(struct kmmv *k);
-int kmmv_table_family(struct kmmv *k, uint32_t id, const char *name,
-		      const char *units, enum kmmv_sem semantics);
+int kmmv_table_family(struct kmmv *k, const struct kmmv_family_info *info);
 int kmmv_table_family_text(struct kmmv *k, uint32_t id, bool help,
 			   const char *text);
 int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info);

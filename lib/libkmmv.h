@@ -36,6 +36,8 @@ struct kmmv_family_info {
 	enum kmmv_sem semantics;
 	const char *oneline;
 	const char *help;	/* "" where there is none */
+	bool since_boot;	/* absolute; else it starts anew with each epoch */
+	bool total;		/* a sum over instances means something */
 };
 
 struct kmmv_instance_info {
@@ -50,7 +52,7 @@ struct kmmv_instance_info {
 
 struct kmmv_info {
 	unsigned int major, minor;
-	uint64_t features;	/* KMMV_F_* of <linux/kmmv.h> */
+	uint64_t features;	/* KMMV_F_* of <kmmv/abi.h> */
 	uint64_t epoch;
 	uint64_t generation;	/* that the table stands at */
 	uint32_t page_size;
@@ -82,7 +84,9 @@ void kmmv_close(struct kmmv *handle);
 const char *kmmv_error(const struct kmmv *handle);
 
 /* Take over what changed in the table: 1 if something did, 0 if not,
- * -ESTALE after a reload, -EAGAIN if it did not hold still. After -ESTALE,
+ * -ESTALE after a reload, -EAGAIN if it did not hold still; then no number has
+ * become another instance's. After 1 a number that the caller keeps may be another instance's: look it
+ * up again before the next read. After -ESTALE,
  * -EBADMSG, -EOPNOTSUPP or -ENOMEM the table cannot be followed any more, and
  * each further call fails alike. */
 int kmmv_update(struct kmmv *handle);
@@ -156,7 +160,7 @@ struct kmmv_record {
 	uint32_t cpu;
 	uint32_t instance;	/* number, or KMMV_EVENT_NO_INSTANCE */
 	uint16_t incarnation;	/* low bits of the instance's */
-	uint16_t type;		/* KMMV_EVENT_* of <linux/kmmv_ring.h>; 0: no event, only losses */
+	uint16_t type;		/* KMMV_EVENT_* of <kmmv/ring_abi.h>; 0: no event, only losses */
 	uint32_t size;		/* of the payload, padded to 4 bytes */
 	const void *payload;	/* 4-byte aligned; until the next call for this ring */
 	uint64_t sequence;	/* events of this CPU before it, written or overwritten */

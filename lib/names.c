@@ -22,8 +22,8 @@ enum { CHUNK = 64 << 10 };
 
 /* The fields of one line; absent ones are NULL. */
 struct fields {
-	char *abi, *epoch, *id, *units, *semantics, *number, *family;
-	char *incarnation, *state, *key, *offset, *size, *kind;
+	char *abi, *epoch, *id, *units, *semantics, *since, *total;
+	char *number, *family, *incarnation, *state, *key, *offset, *size, *kind;
 	char *text;	/* name= or text=: the rest of the line, unescaped */
 };
 
@@ -36,6 +36,8 @@ static const struct {
 	{ "id", offsetof(struct fields, id) },
 	{ "units", offsetof(struct fields, units) },
 	{ "semantics", offsetof(struct fields, semantics) },
+	{ "since", offsetof(struct fields, since) },
+	{ "total", offsetof(struct fields, total) },
 	{ "number", offsetof(struct fields, number) },
 	{ "family", offsetof(struct fields, family) },
 	{ "incarnation", offsetof(struct fields, incarnation) },
@@ -202,19 +204,24 @@ static int take_start(struct kmmv *k, struct fields *f)
 static int take_family(struct kmmv *k, struct fields *f)
 {
 	static const char *const names[] = { "counter", "instant", "discrete" };
-	uint32_t id;
+	struct kmmv_family_info info = { .name = f->text, .units = f->units };
 	int i;
 
 	k->stream.last = 0;
-	if (!parse_u32(f->id, &id) || !f->units || !f->text ||
+	if (!parse_u32(f->id, &info.id) || !f->units || !f->text ||
 	    !f->semantics || !is_family_name(f->text) ||
 	    !is_clean(f->units, KMMV_UNITS_MAX))
 		return bad(k, "not a family");
 	for (i = 0; i < 3; i++)
 		if (!strcmp(f->semantics, names[i]))
-			return kmmv_table_family(k, id, f->text, f->units,
-						 (enum kmmv_sem)i);
-	return bad(k, "semantics %s", f->semantics);
+			break;
+	if (i == 3)
+		return bad(k, "semantics %s", f->semantics);
+	info.semantics = (enum kmmv_sem)i;
+	/* What is not said is said of most: it starts anew, and adds up. */
+	info.since_boot = f->since && !strcmp(f->since, "boot");
+	info.total = !f->total || !strcmp(f->total, "yes");
+	return kmmv_table_family(k, &info);
 }
 
 static int take_family_text(struct kmmv *k, const struct fields *f, bool help)

@@ -70,7 +70,7 @@ static void identity_grow(struct kmmv_table *t)
 	t->nr_heads *= 2;
 	t->nr_hashed = 0;
 	for (i = 0; i < t->nr; i++)
-		if (t->readable[i])
+		if (t->instances[i].linked)
 			identity_link(t, i);
 }
 
@@ -132,8 +132,7 @@ static struct kmmv_family *family_by_name(const struct kmmv_table *t,
 	return NULL;
 }
 
-static int family_append(struct kmmv *k, uint32_t id, const char *name,
-			 const char *units, enum kmmv_sem semantics)
+static int family_append(struct kmmv *k, const struct kmmv_family_info *info)
 {
 	struct kmmv_table *t = &k->table;
 	struct kmmv_family *f;
@@ -152,8 +151,8 @@ static int family_append(struct kmmv *k, uint32_t id, const char *name,
 	}
 	f = &t->families[t->nr_families];
 	memset(f, 0, sizeof(*f));
-	f->name = strdup(name);
-	f->units = strdup(units);
+	f->name = strdup(info->name);
+	f->units = strdup(info->units);
 	f->oneline = strdup("");
 	f->help = strdup("");
 	if (!f->name || !f->units || !f->oneline || !f->help) {
@@ -163,12 +162,15 @@ static int family_append(struct kmmv *k, uint32_t id, const char *name,
 		free(f->help);
 		return kmmv_fail_nomem(k);
 	}
-	f->info.id = id;
-	f->info.semantics = semantics;
-	head = &t->family_ids[id % KMMV_FAMILY_HEADS];
+	f->info.id = info->id;
+	f->info.semantics = info->semantics;
+	f->info.since_boot = info->since_boot;
+	f->info.total = info->total;
+	head = &t->family_ids[info->id % KMMV_FAMILY_HEADS];
 	f->next_id = *head;
 	*head = ++t->nr_families;
-	head = &t->family_names[hash_text(t->seed, name) % KMMV_FAMILY_HEADS];
+	head = &t->family_names[hash_text(t->seed, info->name) %
+				KMMV_FAMILY_HEADS];
 	f->next_name = *head;
 	*head = t->nr_families;
 	t->families_changed = true;
@@ -176,18 +178,19 @@ static int family_append(struct kmmv *k, uint32_t id, const char *name,
 }
 
 /* Families never change: one that is told again has to be what it was. */
-int kmmv_table_family(struct kmmv *k, uint32_t id, const char *name,
-		      const char *units, enum kmmv_sem semantics)
+int kmmv_table_family(struct kmmv *k, const struct kmmv_family_info *info)
 {
-	struct kmmv_family *f = family_by_id(&k->table, id);
+	struct kmmv_family *f = family_by_id(&k->table, info->id);
 
-	if (!f && family_by_name(&k->table, name))
-		return bad(k, "a second family %s", name);
+	if (!f && family_by_name(&k->table, info->name))
+		return bad(k, "a second family %s", info->name);
 	if (!f)
-		return family_append(k, id, name, units, semantics);
-	if (strcmp(f->name, name) || strcmp(f->units, units) ||
-	    f->info.semantics != semantics)
-		return bad(k, "family %u has changed", id);
+		return family_append(k, info);
+	if (strcmp(f->name, info->name) || strcmp(f->units, info->units) ||
+	    f->info.semantics != info->semantics ||
+	    f->info.since_boot != info->since_boot ||
+	    f->info.total != info->total)
+		return bad(k, "family %u has changed", info->id);
 	return 0;
 }
 
@@ -290,7 +293,7 @@ static int check_identity(struct kmmv *k, const struct kmmv_instance_info *info)
 	const struct kmmv_table *t = &k->table;
 	const struct kmmv_instance *in = &t->instances[info->number];
 
-	if (!t->readable[info->number] || info->state == KMMV_FREE ||
+	if (!in->linked || info->state == KMMV_FREE ||
 	    in->info.incarnation != info->incarnation)
 		return 0;
 	if (in->info.family == info->family && !strcmp(in->name, info->name))
@@ -326,7 +329,7 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 	if (!name)
 		return kmmv_fail_nomem(k);
 	in = &t->instances[number];
-	if (t->readable[number])
+	if (in->linked)
 		identity_unlink(t, number);
 	free(in->name);
 	free(in->label);
@@ -335,9 +338,8 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 	in->info = *info;
 	in->info.name = NULL;
 	in->seen = true;
-	t->incarnations[number] = info->incarnation;
-	t->readable[number] = info->state != KMMV_FREE;
-	if (t->readable[number]) {
+	in->linked = info->state != KMMV_FREE;
+	if (in->linked) {
 		identity_link(t, number);
 		identity_grow(t);
 	}
@@ -373,7 +375,7 @@ static int check_unique(struct kmmv *k, uint32_t number)
 	struct kmmv_instance *in = &t->instances[number];
 	uint32_t at;
 
-	if (!t->readable[number])
+	if (!in->linked)
 		return 0;
 	at = *identity_head(t, in->info.family, in->name);
 	for (; at; at = t->instances[at - 1].next) {
@@ -420,6 +422,26 @@ static int check_families(struct kmmv *k)
 	return err;
 }
 
+/* From here on values are of what the batch tells. True if some are others'. */
+static bool publish(struct kmmv_table *t)
+{
+	bool moved = false;
+	uint32_t i;
+
+	for (i = 0; i < t->nr_changed; i++) {
+		uint32_t number = t->changed[i];
+		struct kmmv_instance *in = &t->instances[number];
+
+		moved |= t->readable[number] != in->linked ||
+			 t->incarnations[number] != in->info.incarnation;
+		t->incarnations[number] = in->info.incarnation;
+		t->readable[number] = in->linked;
+		in->changed = false;
+	}
+	t->nr_changed = 0;
+	return moved;
+}
+
 /* At an "end" line: the batch as a whole. 1 if it changed anything. */
 int kmmv_table_end(struct kmmv *k)
 {
@@ -432,17 +454,18 @@ int kmmv_table_end(struct kmmv *k)
 		err = check_unique(k, t->changed[i]);
 		if (err)
 			return err;
-		t->instances[t->changed[i]].changed = false;
 	}
-	t->nr_changed = 0;
 	if (t->families_changed) {
 		err = check_families(k);
 		if (err)
 			return err;
 	}
-	t->families_changed = false;
 	err = kmmv_types_end(k);
-	return err ?: changed;
+	if (err)
+		return err;
+	k->stream.moved |= publish(t);
+	t->families_changed = false;
+	return changed;
 }
 
 const struct kmmv_family_info *kmmv_family(const struct kmmv *k, uint32_t index)

@@ -174,6 +174,7 @@ int kmmv_open(const char *dir, struct kmmv **handle)
 		return err;
 	}
 	k->stream.changed = false;
+	k->stream.moved = false;
 	*handle = k;
 	return 0;
 }
@@ -229,10 +230,15 @@ int kmmv_update(struct kmmv *k)
 	if (err == -ESTALE || err == -EBADMSG || err == -EOPNOTSUPP ||
 	    err == -ENOMEM)
 		k->broken = err;
-	if (err)
+	/*
+	 * Values are checked against the last whole batch: who keeps numbers has
+	 * to hear of it, though the rest does not hold still yet.
+	 */
+	if (err && (err != -EAGAIN || !k->stream.moved))
 		return err;
 	changed = k->stream.changed || k->generation != before;
 	k->stream.changed = false;
+	k->stream.moved = false;
 	return changed;
 }
 

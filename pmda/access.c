@@ -1,28 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who may store, and have events. pmcd tells the attributes of each client context. A process
- * identifier among them means a local connection: a user who authenticated
- * from another machine has a uid and none.
+ * Who may do what. Root may store, and have events; events are for users that
+ * the file $PCP_SYSCONF_DIR/kmmv/users names, too. Everybody is known by what pmcd
+ * tells of a client context: a process identifier among its attributes means a
+ * local connection, a user who authenticated from another machine has a uid and
+ * none.
+ *
+ * pmproxy is on this machine, but speaks for everybody on the web. It runs as the
+ * service's user, who may do nothing, whoever is said to be behind the process.
+ *
+ * Names are looked up where the agent starts and where the file has changed, never
+ * for a request: a name service that does not answer would have pmcd give up the
+ * agent.
  */
+#include <ctype.h>
 #include <errno.h>
-#include <grp.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include "agent.h"
 
-enum { HAVE_UID = 1, HAVE_GID = 2, HAVE_PID = 4 };
+#define USERS_MAX 256
+
+enum { HAVE_UID = 1, HAVE_PID = 2 };
 
 struct context {
 	int ctx;
 	unsigned int have;
 	uid_t uid;
-	gid_t gid;
+	bool service;	/* it is, or comes by, a process of the service's user */
 };
 
 static struct context *contexts;
 static int nr_contexts;
+static uid_t service = -1;	/* nobody, unless there is such a user */
+static char *users_path;
+static struct stat users_seen;	/* the file that was read */
+static uid_t users[USERS_MAX];
+static int nr_users;
 
 /* -1 is that of an entry that is free. */
 static struct context *find(int ctx)
@@ -55,14 +73,123 @@ static struct context *find_or_add(int ctx)
 	return c;
 }
 
-static bool to_id(const char *value, int length, unsigned int *id)
+static bool to_id(const char *value, unsigned int *id)
 {
+	unsigned long n;
 	char *end;
 
-	if (!value || length < 2 || *value < '0' || *value > '9')
+	if (!value || *value < '0' || *value > '9')
 		return false;
-	*id = strtoul(value, &end, 10);
-	return *end == '\0';
+	errno = 0;
+	n = strtoul(value, &end, 10);
+	if (errno || *end || n >= UINT32_MAX)
+		return false;
+	*id = n;
+	return true;
+}
+
+/* A name or number of the file; what is wrong with it concerns nobody else. */
+static void add_user(const char *name)
+{
+	const struct passwd *pw;
+	unsigned int id;
+
+	if (!to_id(name, &id)) {
+		pw = getpwnam(name);
+		if (!pw) {
+			agent_error("%s: no user %s", users_path, name);
+			return;
+		}
+		id = pw->pw_uid;
+	}
+	if (id == service) {
+		agent_error("%s: %s is pmproxy's, and so everybody",
+			    users_path, name);
+		return;
+	}
+	if (nr_users == USERS_MAX) {
+		agent_error("%s: %d users are the most", users_path, USERS_MAX);
+		return;
+	}
+	users[nr_users++] = id;
+}
+
+/* One word of a line is a user, "#" begins a comment. */
+static void read_users(void)
+{
+	char line[256], *word;
+	FILE *file;
+
+	nr_users = 0;
+	file = fopen(users_path, "re");
+	if (!file) {
+		if (errno != ENOENT)
+			agent_error("%s: %s", users_path, osstrerror());
+		return;
+	}
+	while (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "#")] = '\0';
+		word = strtok(line, " \t\r\n");
+		if (word)
+			add_user(word);
+	}
+	fclose(file);
+}
+
+/* Whoever connects finds the file as it is then. */
+static void look_at_users(void)
+{
+	struct stat st;
+
+	if (stat(users_path, &st) < 0)
+		memset(&st, 0, sizeof(st));
+	if (st.st_dev == users_seen.st_dev && st.st_ino == users_seen.st_ino &&
+	    st.st_size == users_seen.st_size &&
+	    st.st_mtim.tv_sec == users_seen.st_mtim.tv_sec &&
+	    st.st_mtim.tv_nsec == users_seen.st_mtim.tv_nsec)
+		return;
+	users_seen = st;
+	read_users();
+}
+
+void agent_access_init(void)
+{
+	const char *name = pmGetOptionalConfig("PCP_USER");
+	const char *dir = pmGetOptionalConfig("PCP_SYSCONF_DIR");
+	const struct passwd *pw = getpwnam(name && *name ? name : "pcp");
+	char path[MAXPATHLEN];
+
+	/* Where the service is root's, its user is not to be kept out. */
+	if (pw && pw->pw_uid != 0)
+		service = pw->pw_uid;
+	pmsprintf(path, sizeof(path), "%s/kmmv/users", dir ? dir : "/etc/pcp");
+	users_path = strdup(path);
+	if (!users_path)
+		pmNoMem("path of users", strlen(path) + 1, PM_FATAL_ERR);
+	look_at_users();
+}
+
+/*
+ * Who has authenticated through pmproxy has a uid of his own, and one that was
+ * started by hand may be root's.
+ */
+static bool is_services(unsigned int pid)
+{
+	char path[32], name[32] = "";
+	struct stat st;
+	FILE *file;
+
+	pmsprintf(path, sizeof(path), "/proc/%u", pid);
+	if (stat(path, &st) == 0 && st.st_uid == service)
+		return true;
+	pmsprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(name, sizeof(name), file))
+		name[0] = '\0';
+	fclose(file);
+	return strcmp(name, "pmproxy\n") == 0;
 }
 
 int agent_access_attribute(int ctx, int key, const char *value, int length,
@@ -71,29 +198,26 @@ int agent_access_attribute(int ctx, int key, const char *value, int length,
 	struct context *c;
 	unsigned int id;
 
+	(void)length;
 	(void)ext;
 	if (pmDebugOptions.appl1)
 		pmNotifyErr(LOG_DEBUG, "context %d: attribute %d = %s", ctx,
 			    key, value ? value : "");
-	if (key != PMDA_ATTR_USERID && key != PMDA_ATTR_GROUPID &&
-	    key != PMDA_ATTR_PROCESSID)
+	if (key != PMDA_ATTR_USERID && key != PMDA_ATTR_PROCESSID)
 		return 0;
 	c = find_or_add(ctx);
 	if (!c)
 		return -ENOMEM;
-	if (!to_id(value, length, &id))
+	look_at_users();
+	if (!to_id(value, &id))
 		return 0;
-	switch (key) {
-	case PMDA_ATTR_USERID:
+	if (key == PMDA_ATTR_USERID) {
 		c->uid = id;
 		c->have |= HAVE_UID;
-		break;
-	case PMDA_ATTR_GROUPID:
-		c->gid = id;
-		c->have |= HAVE_GID;
-		break;
-	default:
+		c->service |= id == service;
+	} else {
 		c->have |= HAVE_PID;
+		c->service |= is_services(id);
 	}
 	return 0;
 }
@@ -104,39 +228,36 @@ void agent_access_end(int ctx)
 
 	if (!c)
 		return;
+	memset(c, 0, sizeof(*c));
 	c->ctx = -1;
-	c->have = 0;
 }
 
-static bool in_group(uid_t uid, gid_t gid, gid_t wanted)
+static const struct context *local(int ctx)
 {
-	gid_t groups[256];
-	struct passwd *pw;
-	int i, n = sizeof(groups) / sizeof(groups[0]);
+	const struct context *c = find(ctx);
 
-	if (gid == wanted)
-		return true;
-	pw = getpwuid(uid);
-	if (!pw || getgrouplist(pw->pw_name, gid, groups, &n) < 0)
+	if (!c || c->have != (HAVE_UID | HAVE_PID) || c->service)
+		return NULL;
+	return c;
+}
+
+bool agent_access_store(int ctx)
+{
+	const struct context *c = local(ctx);
+
+	return c && c->uid == 0;
+}
+
+bool agent_access_events(int ctx)
+{
+	const struct context *c = local(ctx);
+	int i;
+
+	if (!c)
 		return false;
-	for (i = 0; i < n; i++) {
-		if (groups[i] == wanted)
+	for (i = 0; i < nr_users; i++) {
+		if (users[i] == c->uid)
 			return true;
 	}
-	return false;
-}
-
-bool agent_access_allowed(int ctx)
-{
-	const unsigned int local = HAVE_UID | HAVE_GID | HAVE_PID;
-	const struct context *c = find(ctx);
-	const char *name = pmGetOptionalConfig("PCP_GROUP");
-	struct group *group;
-
-	if (!c || (c->have & local) != local)
-		return false;
-	if (c->uid == 0)
-		return true;
-	group = getgrnam(name ? name : "pcp");
-	return group && in_group(c->uid, c->gid, group->gr_gid);
+	return c->uid == 0;
 }

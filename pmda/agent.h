@@ -6,12 +6,14 @@
  *
  *	pmda.c		options, dispatch, the DSO's and the daemon's start
  *	attach.c	the mapping: open, close, what is wrong
- *	family.c	families and their lasting numbers
- *	instance.c	instances of a family and their lasting numbers
- *	percpu.c	name::cpuN, numbered by arithmetic
+ *	id.c		lasting numbers, see id.h; idfile.c has their file
+ *	family.c	families
+ *	instance.c	instances of a family; name.c has their names
+ *	percpu.c	name::cpuN
  *	pmns.c		the name space
  *	desc.c		descriptors
  *	indom.c		instance domains as clients see them
+ *	seen.c		what clients have fetched, and may still ask for
  *	fetch.c		value sets; values.c builds one
  *	control.c	kmmv.control.*; access.c says who may store
  *	ring.c		kmmv.ring.*, and what ring.h lists: reader.c queue.c
@@ -30,6 +32,7 @@
 #include <pcp/pmapi.h>
 #include <pcp/pmda.h>
 #include "libkmmv.h"
+#include "id.h"
 
 /* PCP 7 gave pmResult a finer clock; agents keep the old structure. */
 #ifndef pmdaResult
@@ -49,12 +52,28 @@ enum {
 	FIRST_CLUSTER = 16,
 	LAST_CLUSTER = 4095,
 	MAX_FAMILIES = LAST_CLUSTER - FIRST_CLUSTER + 1,
+	MAX_FIELDS = (FIRST_CLUSTER - CLUSTER_RING_FIELDS) * 1024,
+	MAX_RINGS = 4096,
 };
 
 enum { ITEM_SUM, ITEM_PERCPU, ITEM_ALL, NR_ITEMS };
 
+/*
+ * Families of kmmv's own modules have numbers that are the same on every host,
+ * listed in family.c, with room for those of modules to come. The cluster is
+ * FIRST_CLUSTER + number.
+ */
 enum {
-	SERIAL_FAMILIES,	/* not a domain: the cache of family names */
+	FAMILY_CORE = 0,	/* kmmv, kmmv_stat */
+	FAMILY_BLOCK = 16,
+	FAMILY_NET = 48,
+	FAMILY_TRACE = 80,
+	FAMILY_PROFILE = 112,
+	FIRST_FREE_FAMILY = 240,
+};
+
+enum {
+	SERIAL_FAMILIES,	/* not a domain: the numbers of families */
 	SERIAL_FIELDS,		/* likewise, of the fields of events */
 	SERIAL_RINGS,
 	SERIAL_RING_CPUS,
@@ -72,6 +91,8 @@ extern pmdaExt *agent_ext;
 /* Bring mapping and tables up to date; true if there is a mapping. */
 bool agent_attach_sync(void);
 struct kmmv *agent_attach_handle(void);
+/* Of no CPU if there is no mapping. */
+bool agent_attach_possible(uint32_t cpu);
 void agent_attach_init(const char *dir);
 void agent_attach_close(void);
 /* Attach (1) or let go of the device (0), from now on. */
@@ -84,7 +105,7 @@ const char *agent_attach_state(void);
 /* What a value that cannot be had answers; for when there is no mapping. */
 int agent_attach_status(void);
 void agent_attach_counts(uint64_t *retries, uint64_t *rereads);
-/* Remember, and log, what is wrong; kmmv.control.error shows the last one. */
+/* Remember, and log, what is wrong; kmmv.control.error shows the last ones. */
 void agent_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 const char *agent_error_text(void);
 
@@ -98,9 +119,9 @@ struct binding {
 };
 
 /*
- * base is what was counted under earlier bindings, seen the last raw value of
- * this one. A binding that ends leaves its count in base, so that a counter
- * goes on where clients saw it last.
+ * seen is the last raw value of this binding, base what is added to it. While
+ * nothing was read of a new binding, base is what clients saw last; seen is 0
+ * then, or CARRY_UNREAD where the first value has to be compared with base.
  */
 struct carry {
 	uint64_t base;
@@ -108,13 +129,16 @@ struct carry {
 };
 
 struct inst {
-	int id;			/* lasting, ascending in family.insts */
+	int id;			/* lasting; -1: nobody has this position */
 	bool bound;		/* the kernel has it, active or not */
 	bool active;
+	bool listed;		/* in family.left */
 	struct binding key;	/* also of the last binding */
+	uint64_t left;		/* when it ceased to be active, see seen.c */
 	uint64_t label_hash;
-	char *name;		/* external */
-	char *raw;		/* NULL where it is the same */
+	struct id *lasting;
+	const char *name;	/* external; lasting's, as raw */
+	const char *raw;	/* NULL where it is the same */
 	struct carry *cpus;	/* nr_cpus, once asked for */
 	uint32_t nr_cpus;
 };
@@ -128,14 +152,14 @@ struct members {
 
 struct family {
 	int fid;		/* lasting */
+	uint32_t order;		/* of those with one name, the last one counts */
 	char *name;
 	bool present;		/* in the table that is mapped now */
 	bool dirty;		/* members are out of date */
-	bool unsaved;		/* has ids that are not on disk yet */
-	bool loaded;
 	enum kmmv_sem sem;
+	bool since_boot;	/* absolute: nothing is carried over */
+	bool total;		/* its instances add up */
 	pmUnits units;
-	char *units_text;
 	char *oneline;
 	char *help;
 
@@ -144,29 +168,69 @@ struct family {
 	uint64_t *value;	/* parallel: what the last reading gave */
 	int *status;
 	uint32_t nr_insts, room;
-	struct members active, bound;
+	uint32_t unused;	/* a position that nobody has, plus one */
+	struct members active, bound;	/* by id */
 	uint64_t gone;		/* counts of instances that are not bound */
+	uint64_t purged;	/* of those, whose names are purged */
 	uint64_t reading;	/* see fetch.c */
+	int *left;		/* ids that some client may ask for, see seen.c */
+	uint32_t nr_left, left_room;
 };
+
+/* No count since boot has this value; others, which may wrap, can. */
+#define CARRY_UNREAD UINT64_MAX
+
+static inline uint64_t agent_carry_sum(const struct family *f,
+				       const struct carry *carry)
+{
+	if (f->since_boot && carry->seen == CARRY_UNREAD)
+		return carry->base;
+	return carry->base + carry->seen;
+}
+
+/* A sum over instances that came and went means something only of what counts. */
+static inline bool agent_family_has_total(const struct family *f)
+{
+	return f->total && f->sem == KMMV_SEM_COUNTER;
+}
+
+/* A level may be below zero. */
+static inline int agent_family_type(const struct family *f)
+{
+	return f->sem == KMMV_SEM_COUNTER ? PM_TYPE_U64 : PM_TYPE_64;
+}
 
 static inline const char *agent_inst_raw(const struct inst *inst)
 {
 	return inst->raw ? inst->raw : inst->name;
 }
 
+/* RAW was read: what clients see. */
+uint64_t agent_carry_read(const struct family *f, struct carry *carry,
+			  uint64_t raw);
 /* Bind what the table has; after family.c has done its part. */
 void agent_instance_sync(struct kmmv *handle);
 /* The mapping is about to go: nothing is bound any more. */
 void agent_instance_unbind_all(void);
-/* The lasting ids of a family, once, before its first binding. */
-void agent_instance_load(struct family *f);
+/* A name that nothing is bound to is no more; its count is in the total. */
+void agent_instance_purged(struct id *id);
+/* Whether its count goes on by itself, so that it is not to be kept. */
+bool agent_instance_is_absolute(const struct id *id);
+/* F's counts are absolute from now on, or are not any more. */
+void agent_instance_since(struct family *f, bool since_boot);
 struct inst *agent_instance_by_id(struct family *f, int id);
 struct inst *agent_instance_by_name(struct family *f, const char *name);
 uint32_t agent_instance_active(void);
 /* What the kernel's number stands for, if INCARNATION are the low bits of the
- * one that is known; the names last as long as the agent. */
+ * one that is known. The family's name lasts as long as the agent, the other
+ * one until it is given to agent_id_release(). */
 void agent_instance_names(uint32_t number, uint16_t incarnation,
 			  const char **family, const char **name);
+/* The instance, made if it has an id already; NULL if it has none. */
+struct inst *agent_instance_of_id(struct family *f, struct id *id);
+
+/* ---- name.c ---- */
+
 /* External form of a raw name, without regard to clashes. */
 void agent_instance_sanitise(const char *raw, char *name, size_t size);
 /* Make it valid UTF-8 without control characters, in place. */
@@ -207,6 +271,12 @@ struct family *agent_family_of_indom(pmInDom indom, bool *percpu, int *fid);
 /* ---- percpu.c ---- */
 
 #define PERCPU_CPU_BITS 13	/* NR_CPUS goes to 8192 */
+/*
+ * An instance has a lasting number for each block of 64 CPUs of it that was
+ * asked for; the identifier is that number and the CPU's within the block.
+ */
+#define PERCPU_BLOCK_BITS 6
+#define PERCPU_MAX_BLOCKS (1 << (31 - PERCPU_BLOCK_BITS))
 
 struct cell {
 	uint32_t pos;		/* in family.insts */
@@ -218,17 +288,21 @@ struct cells {
 	uint32_t count, room;
 };
 
-extern uint32_t agent_percpu_limit;
+#define AGENT_PERCPU_MAX (1u << 20)
+
+extern uint32_t agent_percpu_limit;	/* up to AGENT_PERCPU_MAX */
 extern uint32_t agent_percpu_omitted;
 
 /* Note which CPUs are online. */
 void agent_percpu_sync(struct kmmv *handle);
-/* Identifier of a cell, or -1 where the arithmetic has no room. */
+/* Identifier of a cell that was selected, or -1 where it has none (yet). */
 int agent_percpu_id(const struct inst *inst, uint32_t cpu);
 /* Cells that PROFILE asks for, up to the limit; -errno. The result is valid
  * until the next call. */
 int agent_percpu_select(struct family *f, const pmProfile *profile,
 			const struct cells **cells);
+/* Those of a listing for CTX: what it fetched last, and has gone, too. */
+int agent_percpu_list(struct family *f, int ctx, const struct cells **cells);
 /* The active instance and CPU of an identifier or name; PM_ERR_INST. */
 int agent_percpu_by_id(struct family *f, int id, struct cell *cell);
 int agent_percpu_by_name(struct family *f, const char *name,
@@ -254,6 +328,18 @@ void agent_indom_free(pmInResult *result);
 int agent_indom_instance(pmInDom indom, int inst, char *name,
 			 pmInResult **result, pmdaExt *ext);
 
+/* ---- seen.c ---- */
+
+/* CTX has fetched, of the families that there are now. */
+void agent_seen_fetch(int ctx);
+void agent_seen_end(int ctx);
+/* INST is active no more. */
+void agent_seen_left(struct family *f, struct inst *inst);
+/* Whether INST is of CTX's domain: active, or in its last fetch. */
+bool agent_seen_has(int ctx, const struct inst *inst);
+/* Those that are of it and not active; *IDS until the next call. */
+uint32_t agent_seen_list(struct family *f, int ctx, const int **ids);
+
 /* ---- pmns.c ---- */
 
 void agent_pmns_rebuild(void);
@@ -274,8 +360,9 @@ int agent_desc(pmID pmid, pmDesc *desc, pmdaExt *ext);
  * the values live exactly as long as the set does.
  */
 pmValueSet *agent_values_alloc(pmID pmid, uint32_t count);
-void agent_values_put_u64(pmValueSet *set, uint32_t count, uint32_t index,
-			  int inst, uint64_t value);
+/* TYPE is PM_TYPE_U64 or PM_TYPE_64. */
+void agent_values_put(pmValueSet *set, uint32_t count, uint32_t index, int inst,
+		      int type, uint64_t value);
 pmValueSet *agent_values_alloc_u32(pmID pmid, uint32_t count);
 pmValueSet *agent_values_alloc_strings(pmID pmid, uint32_t count);
 /* Short words only: what is longer is cut. */
@@ -292,6 +379,9 @@ pmValueSet *agent_values_string(pmID pmid, const char *text);
 /* ---- fetch.c ---- */
 
 extern uint64_t agent_fetch_max_age;	/* nanoseconds */
+/* So many instances and CPUs are remembered, 16 bytes each, of all families. */
+extern uint64_t agent_fetch_cells_max;
+void agent_fetch_forget(struct inst *inst);
 
 int agent_fetch(int count, pmID *pmids, pmdaResult **result, pmdaExt *ext);
 /* Everything that F ever counted; false if there is nothing to read. */
@@ -316,22 +406,28 @@ int agent_control_store(pmdaResult *result, pmdaExt *ext);
 
 /* ---- access.c ---- */
 
+/* Once, before there are clients. */
+void agent_access_init(void);
 int agent_access_attribute(int ctx, int key, const char *value, int length,
 			   pmdaExt *ext);
 void agent_access_end(int ctx);
-/* Whether the client may store, and have events: uid 0 or group pcp, on this
- * machine. */
-bool agent_access_allowed(int ctx);
+/* Whether the client may store what is not its own, and have events. No look-ups. */
+bool agent_access_store(int ctx);
+bool agent_access_events(int ctx);
 
 /* ---- ring.c ---- */
 
-extern uint64_t agent_ring_queue_bytes;	/* limit of each ring's queue */
+#define AGENT_QUEUE_MAX (256ULL << 20)
+
+/* Limit of each ring's queue, up to AGENT_QUEUE_MAX. */
+extern uint64_t agent_ring_queue_bytes;
 
 /* NAMES, with commas, are those whose events clients can have. */
 void agent_ring_init(const char *names);
 /* Before a request that is about rings: list them, read each anew. */
 void agent_ring_request(void);
-void agent_ring_close_all(void);
+/* The mapping is about to go. */
+void agent_ring_forget(void);
 void agent_ring_names(void (*add)(pmID pmid, const char *prefix,
 				  const char *name));
 int agent_ring_desc(pmID pmid, pmDesc *desc);
@@ -356,7 +452,6 @@ void agent_records_drain(bool woken);
 
 /* ---- param.c ---- */
 
-void agent_param_load(void);
 /* Take over the table's types of events. */
 void agent_param_sync(struct kmmv *handle);
 void agent_param_names(void (*add)(pmID pmid, const char *prefix,

@@ -22,7 +22,10 @@ static uint64_t tried_ms;	/* the last attempt; 0: none yet */
 static uint64_t stale_ms;	/* the last attempt without waiting */
 static uint64_t retries, rereads;	/* of mappings that are closed */
 static uint64_t changes;	/* tables taken over */
-static char error_text[512];
+
+/* What was wrong since the last attach, the newest first, each once. */
+#define ERRORS_MAX 8
+static char errors[ERRORS_MAX][512];
 
 static uint64_t now_ms(void)
 {
@@ -34,22 +37,34 @@ static uint64_t now_ms(void)
 
 void agent_error(const char *fmt, ...)
 {
-	char text[sizeof(error_text)];
+	char text[sizeof(errors[0])];
 	va_list ap;
+	int i;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	/* A condition that lasts is logged once. */
-	if (strcmp(text, error_text) == 0)
-		return;
-	memcpy(error_text, text, sizeof(error_text));
+	/* A condition that lasts is logged once, whatever else is wrong. */
+	for (i = 0; i < ERRORS_MAX; i++) {
+		if (strcmp(text, errors[i]) == 0)
+			return;
+	}
+	memmove(errors[1], errors[0], (ERRORS_MAX - 1) * sizeof(errors[0]));
+	memcpy(errors[0], text, sizeof(errors[0]));
 	pmNotifyErr(LOG_WARNING, "%s", text);
 }
 
 const char *agent_error_text(void)
 {
-	return error_text;
+	static char all[ERRORS_MAX * (sizeof(errors[0]) + 2)];
+	size_t at = 0;
+	int i;
+
+	all[0] = '\0';
+	for (i = 0; i < ERRORS_MAX && errors[i][0]; i++)
+		at += pmsprintf(all + at, sizeof(all) - at, "%s%s",
+				i ? "; " : "", errors[i]);
+	return all;
 }
 
 static void open_failed(int rc)
@@ -58,6 +73,10 @@ static void open_failed(int rc)
 	agent_error("%s", kmmv_error(NULL));
 }
 
+/*
+ * The only place where the handle goes, for a detach, for an error or for a new
+ * epoch: all that was learned by it is forgotten here, before it is closed.
+ */
 static void close_handle(void)
 {
 	struct kmmv_info info;
@@ -67,7 +86,7 @@ static void close_handle(void)
 	kmmv_get_info(handle, &info);
 	retries += info.retries;
 	rereads += info.rereads;
-	agent_ring_close_all();
+	agent_ring_forget();
 	agent_instance_unbind_all();
 	agent_family_absent_all();
 	kmmv_close(handle);
@@ -96,10 +115,11 @@ static bool try_open(void)
 		return false;
 	}
 	why = 0;
-	error_text[0] = '\0';
+	memset(errors, 0, sizeof(errors));
 	kmmv_get_info(handle, &info);
 	pmNotifyErr(LOG_INFO, "attached %s, ABI %u.%u, epoch %llu", device,
 		    info.major, info.minor, (unsigned long long)info.epoch);
+	agent_id_lasting(info.live);
 	take_over();
 	return true;
 }
@@ -125,11 +145,12 @@ static bool reopen(int rc)
 
 bool agent_attach_sync(void)
 {
+	bool again = agent_id_pending();
 	int rc;
 
 	if (handle) {
 		rc = kmmv_update(handle);
-		if (rc > 0)
+		if (rc > 0 || (rc == 0 && again))
 			take_over();
 		if (rc >= 0)
 			return true;
@@ -154,6 +175,11 @@ bool agent_attach_changed(void)
 struct kmmv *agent_attach_handle(void)
 {
 	return handle;
+}
+
+bool agent_attach_possible(uint32_t cpu)
+{
+	return handle && kmmv_cpu_possible(handle, cpu);
 }
 
 void agent_attach_init(const char *dir)

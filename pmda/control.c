@@ -194,16 +194,27 @@ static int store_one(int ctx, const pmValueSet *set)
 		agent_fetch_max_age = atom.ul * 1000000ULL;
 		return 0;
 	default:
+		if (atom.ul > AGENT_PERCPU_MAX)
+			return PM_ERR_BADSTORE;
 		agent_percpu_limit = atom.ul;
 		return 0;
 	}
+}
+
+/* A filter is the client's own, and only for who may have events. */
+static bool allowed(int ctx, pmID pmid)
+{
+	return agent_ring_is_records(pmid) ? agent_access_events(ctx)
+					   : agent_access_store(ctx);
 }
 
 int agent_control_store(pmdaResult *result, pmdaExt *ext)
 {
 	int i, rc;
 
-	if (!agent_access_allowed(ext->e_context)) {
+	for (i = 0; i < result->numpmid; i++) {
+		if (allowed(ext->e_context, result->vset[i]->pmid))
+			continue;
 		if (pmDebugOptions.appl1)
 			pmNotifyErr(LOG_DEBUG, "context %d may not store",
 				    ext->e_context);

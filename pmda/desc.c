@@ -29,9 +29,10 @@ int agent_desc(pmID pmid, pmDesc *desc, pmdaExt *ext)
 	if (agent_param_is(pmid))
 		return agent_param_desc(pmid, desc);
 	f = agent_family((int)pmID_cluster(pmid) - FIRST_CLUSTER);
-	if (!f || item >= NR_ITEMS)
+	if (!f || item >= NR_ITEMS ||
+	    (item == ITEM_ALL && !agent_family_has_total(f)))
 		return PM_ERR_PMID;
-	desc->type = PM_TYPE_U64;
+	desc->type = agent_family_type(f);
 	desc->sem = semantics(f->sem);
 	desc->units = f->units;
 	desc->indom = item == ITEM_ALL ? PM_INDOM_NULL :

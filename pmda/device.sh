@@ -57,7 +57,7 @@ open_nodes()
 {
 	if udev_runs; then
 		udevadm trigger --action=change --subsystem-match=misc \
-			--sysname-match='kmmv_*' 2>/dev/null
+			--subsystem-match=kmmv --sysname-match='kmmv_*' 2>/dev/null
 		udevadm settle --timeout=10 2>/dev/null
 	fi
 	for node in $nodes; do
@@ -96,6 +96,50 @@ device_remove()
 	done
 }
 
+# The agent's options are in a file, one or more a line, for they have to outlive
+# Install, which writes the agent's line of pmcd.conf anew. What was added to that
+# line by hand goes there. Sets args, for pmdaproc.sh.
+options=$PCP_SYSCONF_DIR/kmmv/options
+
+options_setup()
+{
+	found=$(sed -n 's/^kmmv[[:blank:]].*pmdakmmv[[:blank:]]\{1,\}//p' \
+		"$PCP_PMCDCONF_PATH" 2>/dev/null |
+		sed 's/^-d[[:blank:]]*[0-9]*[[:blank:]]*//')
+	mkdir -p "${options%/*}"
+	[ -f "$options" ] ||
+		echo "# Options of pmdakmmv(1) but -d; ./Install reads them." \
+			>"$options"
+	args=$(options_read)
+	[ -n "$found" ] && [ "$found" != "$args" ] || return 0
+	if [ -z "$args" ]; then
+		echo "The agent's options, $found, are in $options now."
+		echo "$found" >>"$options"
+		args=$found
+	else
+		echo "Warning: pmcd.conf had the options $found; the agent gets those of"
+		echo "  $options, $args."
+	fi
+}
+
+options_read()
+{
+	sed 's/#.*//' "$options" | tr -s '[:space:]' ' ' | sed 's/^ //; s/ $//'
+}
+
+# Only where nobody has put anything in.
+options_remove()
+{
+	[ -f "$options" ] || return 0
+	if [ -z "$(options_read)" ]; then
+		rm -f "$options"
+		rmdir "${options%/*}" 2>/dev/null
+	else
+		echo "Keeping $options."
+	fi
+	return 0
+}
+
 # pmcd makes the name space when it starts first; pmdaproc.sh gives up if it
 # has not yet.
 pmns_setup()
@@ -105,16 +149,12 @@ pmns_setup()
 	(cd "$PMNSDIR" && ./Rebuild -us)
 }
 
-# The agent runs as $PCP_USER and must be able to write what root may have made.
-cache_setup()
-{
-	for file in "$PCP_VAR_DIR/config/pmda/$domain".*; do
-		[ -f "$file" ] && chown "$PCP_USER:$PCP_GROUP" "$file"
-	done
-}
-
-cache_remove()
+log_remove()
 {
 	rm -f "$PCP_LOG_DIR/pmcd/kmmv.log" "$PCP_LOG_DIR/pmcd/kmmv.log.prev"
+}
+
+numbers_remove()
+{
 	rm -f "$PCP_VAR_DIR/config/pmda/$domain".*
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Families and their lasting numbers. A family's number is bound to its name
- * by a pmdaCache on disk; cluster and instance domains follow from it, so that
- * archives of different days agree whatever order families register in.
+ * Families. A family's lasting number is bound to its name, semantics and
+ * units, so that archives of different days agree whatever order families
+ * register in, and nobody takes nanoseconds for microseconds because a driver
+ * changed its mind: that is another metric, of the same name. Cluster and
+ * instance domains follow from the number.
  *
- * A family that this process has seen keeps its metrics while the device is
- * away. They answer with an error then.
+ * What descriptors consist of is on disk with the number: a family that was
+ * ever seen has its metrics while the device is away, and after a restart, too.
+ * They answer with an error then.
  */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "agent.h"
@@ -18,36 +22,53 @@ struct kid {
 	struct family *family;
 };
 
+/* name:semantics:units, by which numbers are kept. */
+#define KEY_SIZE (AGENT_NAME_SIZE + 128)
+
 static struct family *families[MAX_FAMILIES];
-static bool known[MAX_FAMILIES];	/* in the cache */
 static int limit;
 static struct kid *kids;
 static uint32_t nr_kids;
 static int present;
-static int save_status;
 
-static pmInDom cache(void)
-{
-	return pmInDom_build(agent_domain, SERIAL_FAMILIES);
-}
+static const char *const semantics[] = {
+	[KMMV_SEM_COUNTER] = "counter",
+	[KMMV_SEM_INSTANT] = "instant",
+	[KMMV_SEM_DISCRETE] = "discrete",
+};
 
 /*
- * Only active entries can be walked, and the library drops a cache file that
- * it cannot read; what it could read counts.
+ * Numbers that are the same everywhere. They are in archives: none changes, and
+ * one whose units or semantics change takes a new line.
  */
-void agent_family_load(void)
-{
+static const struct {
 	int fid;
+	const char *key;
+} fixed[] = {
+	{ FAMILY_CORE + 0, "counter:counter:0,0,1,0,0,0" },
+	{ FAMILY_CORE + 1, "core.refused:counter:0,0,1,0,0,0" },
+	{ FAMILY_CORE + 2, "stat.cpu:counter:0,1,0,0,0,0" },
+	{ FAMILY_CORE + 3, "stat.softirq:counter:0,0,1,0,0,0" },
+	{ FAMILY_CORE + 4, "stat.irq:counter:0,0,1,0,0,0" },
+	{ FAMILY_CORE + 5, "stat.vm:counter:0,0,1,0,0,0" },
+	{ FAMILY_CORE + 6, "stat.copied:instant:0,1,0,0,0,0" },
+	{ FAMILY_CORE + 7, "stat.resets:counter:0,0,1,0,0,0" },
+	{ FAMILY_CORE + 8, "stat.failed:counter:0,0,1,0,0,0" },
+	{ FAMILY_CORE + 9, "stat.guest:counter:0,1,0,0,0,0" },
+	{ FAMILY_CORE + 10, "stat.paged:counter:1,0,0,0,0,0" },
+	{ FAMILY_CORE + 11, "stat.work:counter:0,0,1,0,0,0" },
+	{ FAMILY_CORE + 12, "stat.took:counter:0,1,0,0,0,0" },
+};
 
-	pmdaCacheOp(cache(), PMDA_CACHE_LOAD);
-	pmdaCacheOp(cache(), PMDA_CACHE_ACTIVE);
-	pmdaCacheOp(cache(), PMDA_CACHE_WALK_REWIND);
-	while ((fid = pmdaCacheOp(cache(), PMDA_CACHE_WALK_NEXT)) >= 0) {
-		if (fid >= MAX_FAMILIES)
-			continue;
-		known[fid] = true;
-		limit = fid + 1;
+static int fixed_number(const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+		if (strcmp(fixed[i].key, key) == 0)
+			return fixed[i].fid;
 	}
+	return -1;
 }
 
 static bool reserved(const char *name)
@@ -117,39 +138,152 @@ static struct family *make(const char *name, int fid)
 		return NULL;
 	f->fid = fid;
 	f->name = strdup(name);
-	f->units_text = strdup("");
 	f->oneline = strdup("");
 	f->help = strdup("");
-	if (!f->name || !f->units_text || !f->oneline || !f->help) {
+	if (!f->name || !f->oneline || !f->help) {
 		free(f->name);
-		free(f->units_text);
 		free(f->oneline);
 		free(f->help);
 		free(f);
 		return NULL;
 	}
 	families[fid] = f;
-	known[fid] = true;
 	if (fid >= limit)
 		limit = fid + 1;
 	return f;
 }
 
-static void parse_units(struct family *f, const char *text)
+/* As many as the kernel takes. */
+enum { FAMILIES_MAX = 4096 };
+
+static uint64_t told_epoch;
+static bool told[FAMILIES_MAX];	/* by the kernel's id, of that epoch */
+
+/* What is wrong with a family's units is said once in an epoch. */
+static void tell_units(const struct kmmv_family_info *info)
 {
+	if (info->id < FAMILIES_MAX) {
+		if (told[info->id])
+			return;
+		told[info->id] = true;
+	}
+	agent_error("family %s: units \"%s\" are not PCP's", info->name,
+		    info->units);
+}
+
+static void parse_units(const struct kmmv_family_info *info, pmUnits *units)
+{
+	const char *text = info->units;
 	char *message = NULL;
 	double scale = 1;
 
-	memset(&f->units, 0, sizeof(f->units));
-	if (!*text)
+	memset(units, 0, sizeof(*units));
+	/* The kernel's word for a number without a dimension. */
+	if (!*text || strcmp(text, "none") == 0)
 		return;
-	if (pmParseUnitsStr(text, &f->units, &scale, &message) < 0 ||
-	    scale != 1) {
-		agent_error("family %s: units \"%s\" are not PCP's", f->name,
-			    text);
-		memset(&f->units, 0, sizeof(f->units));
+	if (pmParseUnitsStr(text, units, &scale, &message) < 0 || scale != 1) {
+		tell_units(info);
+		memset(units, 0, sizeof(*units));
 	}
 	free(message);
+}
+
+static void make_key(const struct kmmv_family_info *info, char *key)
+{
+	pmUnits units;
+
+	parse_units(info, &units);
+	pmsprintf(key, KEY_SIZE, "%s:%s:%d,%d,%d,%d,%d,%d", info->name,
+		  semantics[info->semantics], units.dimSpace, units.dimTime,
+		  units.dimCount, units.scaleSpace, units.scaleTime,
+		  units.scaleCount);
+}
+
+/* What of a descriptor is in the key. */
+static bool read_key(struct family *f, const char *key)
+{
+	int part[6], i, at = 0;
+	char word[16];
+
+	if (sscanf(key, "%15[a-z]:%d,%d,%d,%d,%d,%d%n", word, &part[0],
+		   &part[1], &part[2], &part[3], &part[4], &part[5],
+		   &at) != 7 ||
+	    key[at])
+		return false;
+	f->units = (pmUnits)PMDA_PMUNITS(part[0], part[1], part[2], part[3],
+					 part[4], part[5]);
+	for (i = 0; i <= KMMV_SEM_DISCRETE; i++) {
+		if (strcmp(word, semantics[i]) == 0) {
+			f->sem = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The rest, in the words of the names stream. */
+static const char *rest_of(const struct kmmv_family_info *info)
+{
+	if (info->since_boot)
+		return info->total ? "since=boot" : "since=boot total=no";
+	return info->total ? "" : "total=no";
+}
+
+/* The family of a number, made if this process has not seen it; or NULL. */
+static struct family *family_of(const struct id *id)
+{
+	struct family *f = families[id->number];
+	char name[KEY_SIZE];
+	size_t len = strcspn(id->name, ":");
+
+	if (!f) {
+		if (!id->name[len] || len >= sizeof(name))
+			return NULL;
+		memcpy(name, id->name, len);
+		name[len] = '\0';
+		f = make(name, id->number);
+		if (!f)
+			return NULL;
+		if (!valid_name(name) || !read_key(f, id->name + len + 1)) {
+			families[id->number] = NULL;
+			free(f->name);
+			free(f->oneline);
+			free(f->help);
+			free(f);
+			return NULL;
+		}
+	}
+	f->order = id->order;
+	agent_instance_since(f, strstr(id->rest, "since=boot") != NULL);
+	f->total = strstr(id->rest, "total=no") == NULL;
+	return f;
+}
+
+void agent_family_load(void)
+{
+	int fid;
+
+	for (fid = 0; fid < agent_id_limit(SERIAL_FAMILIES); fid++) {
+		const struct id *id = agent_id_by_number(SERIAL_FAMILIES, fid);
+
+		if (id)
+			family_of(id);
+	}
+}
+
+/* Whether another one of the same name is shown now. */
+static bool is_hidden(const struct family *f)
+{
+	int fid;
+
+	for (fid = 0; fid < limit; fid++) {
+		const struct family *other = families[fid];
+
+		if (other && other != f && other->order > f->order &&
+		    strcmp(other->name, f->name) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void replace(char **text, const char *new)
@@ -165,42 +299,43 @@ static void replace(char **text, const char *new)
 	*text = copy;
 }
 
-static void describe(struct family *f, const struct kmmv_family_info *info)
+static void add_number(const struct kmmv_family_info *info)
 {
-	f->sem = info->semantics;
-	if (!f->loaded || strcmp(f->units_text, info->units) != 0) {
-		replace(&f->units_text, info->units);
-		parse_units(f, info->units);
-	}
-	replace(&f->oneline, info->oneline);
-	replace(&f->help, info->help);
+	char key[KEY_SIZE];
+
+	make_key(info, key);
+	if (!agent_id_find(SERIAL_FAMILIES, key))
+		agent_id_add(SERIAL_FAMILIES, fixed_number(key), key,
+			     rest_of(info));
 }
 
 static struct family *take(const struct kmmv_family_info *info, bool *new)
 {
+	char key[KEY_SIZE];
 	struct family *f;
-	int fid;
+	struct id *id;
 
-	fid = pmdaCacheStore(cache(), PMDA_CACHE_ADD, info->name, NULL);
-	if (fid < 0 || fid >= MAX_FAMILIES) {
-		agent_error("family %s: no number left for it", info->name);
+	make_key(info, key);
+	id = agent_id_find(SERIAL_FAMILIES, key);
+	if (!id)
 		return NULL;
-	}
-	f = families[fid];
+	f = families[id->number];
 	if (!f) {
-		f = make(info->name, fid);
-		if (!f)
-			return NULL;
 		*new = true;
 		if (pmDebugOptions.appl0)
 			pmNotifyErr(LOG_DEBUG, "family %s: number %d",
-				    f->name, fid);
+				    info->name, id->number);
+	} else if (is_hidden(f)) {
+		*new = true;
+		agent_id_describe(id, rest_of(info));
+	} else if (strcmp(id->rest, rest_of(info)) != 0) {
+		agent_id_describe(id, rest_of(info));
 	}
-	describe(f, info);
-	if (!f->loaded) {
-		agent_instance_load(f);
-		f->loaded = true;
-	}
+	f = family_of(id);
+	if (!f)
+		return NULL;
+	replace(&f->oneline, info->oneline);
+	replace(&f->help, info->help);
 	f->present = true;
 	return f;
 }
@@ -210,16 +345,6 @@ static int compare_kids(const void *a, const void *b)
 	const struct kid *x = a, *y = b;
 
 	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static void save(void)
-{
-	int rc = pmdaCacheOp(cache(), PMDA_CACHE_SAVE);
-
-	if (rc < 0 && rc != save_status)
-		agent_error("numbers of families cannot be saved: %s",
-			    pmErrStr(rc));
-	save_status = rc;
 }
 
 void agent_family_sync(struct kmmv *handle)
@@ -232,6 +357,9 @@ void agent_family_sync(struct kmmv *handle)
 	uint32_t i, n;
 
 	kmmv_get_info(handle, &table);
+	if (table.epoch != told_epoch)
+		memset(told, 0, sizeof(told));
+	told_epoch = table.epoch;
 	n = table.nr_families;
 	names = calloc(n + 1, sizeof(*names));
 	list = calloc(n + 1, sizeof(*list));
@@ -250,15 +378,20 @@ void agent_family_sync(struct kmmv *handle)
 	nr_kids = 0;
 	agent_family_absent_all();
 	for (i = 0; i < n; i++) {
+		info = kmmv_family(handle, i);
+		if (valid_name(info->name) && !has_prefix(info->name, names, n))
+			add_number(info);
+		else
+			agent_error("family %s: cannot be a metric's name",
+				    info->name);
+	}
+	agent_id_commit();
+	for (i = 0; i < n; i++) {
 		struct family *f;
 
 		info = kmmv_family(handle, i);
-		if (!valid_name(info->name) ||
-		    has_prefix(info->name, names, n)) {
-			agent_error("family %s: cannot be a metric's name",
-				    info->name);
+		if (!valid_name(info->name) || has_prefix(info->name, names, n))
 			continue;
-		}
 		f = take(info, &new);
 		if (!f)
 			continue;
@@ -270,7 +403,6 @@ void agent_family_sync(struct kmmv *handle)
 	qsort(kids, nr_kids, sizeof(*kids), compare_kids);
 	if (!new)
 		return;
-	save();
 	agent_pmns_rebuild();
 	pmdaExtSetFlags(agent_ext,
 			PMDA_EXT_NAMES_CHANGE | PMDA_EXT_LABEL_CHANGE);
@@ -294,11 +426,17 @@ struct family *agent_family(int fid)
 
 struct family *agent_family_by_name(const char *name)
 {
+	struct family *found = NULL;
 	int fid;
 
-	if (pmdaCacheLookupName(cache(), name, &fid, NULL) < 0)
-		return NULL;
-	return agent_family(fid);
+	for (fid = 0; fid < limit; fid++) {
+		struct family *f = families[fid];
+
+		if (f && strcmp(f->name, name) == 0 &&
+		    (!found || f->order > found->order))
+			found = f;
+	}
+	return found;
 }
 
 struct family *agent_family_by_kid(uint32_t id)
@@ -317,7 +455,7 @@ int agent_family_limit(void)
 
 bool agent_family_known(int fid)
 {
-	return fid >= 0 && fid < limit && known[fid];
+	return agent_family(fid) != NULL;
 }
 
 int agent_family_present(void)

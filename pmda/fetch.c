@@ -60,8 +60,7 @@ static void read_members(struct family *f, const struct members *m)
 		f->status[pos] = rc < 0 ? rc : states[i];
 		if (f->status[pos] < 0)
 			continue;
-		f->value[pos] = sums[i];
-		f->carry[pos].seen = sums[i];
+		f->value[pos] = agent_carry_read(f, &f->carry[pos], sums[i]);
 	}
 }
 
@@ -114,8 +113,8 @@ static pmValueSet *fetch_sum(struct family *f, pmID pmid)
 			status = f->status[pos];
 			continue;
 		}
-		agent_values_put_u64(set, m->count, n++, f->insts[pos].id,
-				     f->carry[pos].base + f->value[pos]);
+		agent_values_put(set, m->count, n++, f->insts[pos].id,
+				 agent_family_type(f), f->value[pos]);
 	}
 	set->numval = n ? (int)n : no_values(status);
 	return set;
@@ -129,12 +128,9 @@ bool agent_fetch_total(struct family *f, uint64_t *total)
 		return false;
 	read_all(f);
 	*total = f->gone;
-	for (i = 0; i < f->bound.count; i++) {
-		const struct carry *carry = &f->carry[f->bound.pos[i]];
-
-		/* What could not be read counts as it did last. */
-		*total += carry->base + carry->seen;
-	}
+	/* What could not be read counts as it did last. */
+	for (i = 0; i < f->bound.count; i++)
+		*total += agent_carry_sum(f, &f->carry[f->bound.pos[i]]);
 	return true;
 }
 
@@ -147,20 +143,40 @@ static pmValueSet *fetch_all(struct family *f, pmID pmid)
 	return agent_values_u64(pmid, total);
 }
 
-/* Per-CPU counts go on across bindings like sums do. */
+uint64_t agent_fetch_cells_max = AGENT_PERCPU_MAX;
+static uint64_t nr_cells;
+
+/*
+ * Per-CPU counts go on across bindings like sums do. For that each that was ever
+ * asked for is remembered; with many CPUs and many names that would be gigabytes
+ * in the end, for anybody who asks. What there is no room for has no value, lest
+ * it fell.
+ */
 static struct carry *cpu_carry(struct inst *inst, uint32_t nr_cpus)
 {
 	struct carry *p;
 
 	if (inst->nr_cpus >= nr_cpus)
 		return inst->cpus;
+	if (nr_cells + nr_cpus - inst->nr_cpus > agent_fetch_cells_max)
+		return NULL;
 	p = realloc(inst->cpus, nr_cpus * sizeof(*p));
 	if (!p)
 		return NULL;
 	memset(p + inst->nr_cpus, 0, (nr_cpus - inst->nr_cpus) * sizeof(*p));
+	nr_cells += nr_cpus - inst->nr_cpus;
 	inst->cpus = p;
 	inst->nr_cpus = nr_cpus;
 	return p;
+}
+
+/* Its name is purged: nothing goes on. */
+void agent_fetch_forget(struct inst *inst)
+{
+	nr_cells -= inst->nr_cpus;
+	free(inst->cpus);
+	inst->cpus = NULL;
+	inst->nr_cpus = 0;
 }
 
 struct percpu {
@@ -189,12 +205,14 @@ static void put_cell(struct percpu *p, const struct cell *cell, uint32_t row)
 		return;
 	value = p->values[(size_t)row * p->nr_cpus + cell->cpu];
 	carry = cpu_carry(inst, p->nr_cpus);
-	if (carry) {
-		carry[cell->cpu].seen = value;
-		value += carry[cell->cpu].base;
+	if (!carry) {
+		agent_percpu_omitted++;
+		return;
 	}
-	agent_values_put_u64(p->set, p->cells->count, p->done++,
-			     agent_percpu_id(inst, cell->cpu), value);
+	value = agent_carry_read(p->family, &carry[cell->cpu], value);
+	agent_values_put(p->set, p->cells->count, p->done++,
+			 agent_percpu_id(inst, cell->cpu),
+			 agent_family_type(p->family), value);
 }
 
 /* Cells from FROM on that lie in the next CHUNK instances; where they end. */
@@ -283,6 +301,8 @@ static pmValueSet *fetch_one(pmID pmid)
 		   !agent_family_known((int)pmID_cluster(pmid) -
 				       FIRST_CLUSTER)))
 		return agent_values_error(pmid, PM_ERR_PMID);
+	if (f && pmID_item(pmid) == ITEM_ALL && !agent_family_has_total(f))
+		return agent_values_error(pmid, PM_ERR_PMID);
 	if (!agent_attach_handle())
 		return agent_values_error(pmid, agent_attach_status());
 	/* Its source is not loaded: metrics without instances. */
@@ -341,7 +361,8 @@ static void prepare(int count, const pmID *pmids, const pmdaExt *ext)
 	for (i = 0; i < count; i++) {
 		struct family *f = family_of(pmids[i]);
 
-		if (f && f->present && pmID_item(pmids[i]) == ITEM_ALL)
+		if (f && f->present && pmID_item(pmids[i]) == ITEM_ALL &&
+		    agent_family_has_total(f))
 			read_all(f);
 	}
 }
@@ -389,6 +410,12 @@ int agent_fetch(int count, pmID *pmids, pmdaResult **result, pmdaExt *ext)
 		while (i > 0)
 			free(res->vset[--i]);
 		return -ENOMEM;
+	}
+	for (i = 0; i < count; i++) {
+		if (pmID_cluster(pmids[i]) < FIRST_CLUSTER)
+			continue;
+		agent_seen_fetch(request_ctx);
+		break;
 	}
 	res->numpmid = count;
 	set_state(res, ext);

@@ -161,15 +161,22 @@ pmInResult *agent_indom_alloc(pmInDom indom, uint32_t count, bool ids,
 	return res;
 }
 
-static int list_instances(struct family *f, pmInDom indom, pmInResult **result)
+/* In the client's last fetch there may have been some that are gone. */
+static int list_instances(struct family *f, pmInDom indom, int ctx,
+			  pmInResult **result)
 {
-	uint32_t i, count = f->active.count;
-	pmInResult *res = agent_indom_alloc(indom, count, true, true);
+	uint32_t i, nr_left, active = f->active.count;
+	const int *left;
+	pmInResult *res;
 
+	nr_left = agent_seen_list(f, ctx, &left);
+	res = agent_indom_alloc(indom, active + nr_left, true, true);
 	if (!res)
 		return -ENOMEM;
-	for (i = 0; i < count; i++) {
-		struct inst *inst = &f->insts[f->active.pos[i]];
+	for (i = 0; i < active + nr_left; i++) {
+		struct inst *inst =
+			i < active ? &f->insts[f->active.pos[i]] :
+				     agent_instance_by_id(f, left[i - active]);
 
 		res->instlist[i] = inst->id;
 		res->namelist[i] = strdup(inst->name);
@@ -182,7 +189,8 @@ static int list_instances(struct family *f, pmInDom indom, pmInResult **result)
 	return 0;
 }
 
-static int list_cells(struct family *f, pmInDom indom, pmInResult **result)
+static int list_cells(struct family *f, pmInDom indom, int ctx,
+		      pmInResult **result)
 {
 	char name[AGENT_NAME_SIZE];
 	const struct cells *cells;
@@ -190,7 +198,7 @@ static int list_cells(struct family *f, pmInDom indom, pmInResult **result)
 	uint32_t i;
 	int rc;
 
-	rc = agent_percpu_select(f, NULL, &cells);
+	rc = agent_percpu_list(f, ctx, &cells);
 	if (rc < 0)
 		return rc;
 	res = agent_indom_alloc(indom, cells->count, true, true);
@@ -213,8 +221,8 @@ static int list_cells(struct family *f, pmInDom indom, pmInResult **result)
 }
 
 /* Resolve an identifier, or NAME if there is one; both are set at return. */
-static int resolve(struct family *f, bool percpu, const char *given, int *id,
-		   char *name, size_t size)
+static int resolve(struct family *f, bool percpu, int ctx, const char *given,
+		   int *id, char *name, size_t size)
 {
 	struct inst *inst;
 	struct cell cell;
@@ -232,19 +240,19 @@ static int resolve(struct family *f, bool percpu, const char *given, int *id,
 	}
 	inst = given ? agent_instance_by_name(f, given) :
 		       agent_instance_by_id(f, *id);
-	if (!inst || !inst->active)
+	if (!inst || !agent_seen_has(ctx, inst))
 		return PM_ERR_INST;
 	*id = inst->id;
 	pmsprintf(name, size, "%s", inst->name);
 	return 0;
 }
 
-static int list(struct family *f, bool percpu, pmInDom indom,
+static int list(struct family *f, bool percpu, pmInDom indom, int ctx,
 		pmInResult **result)
 {
 	if (f)
-		return percpu ? list_cells(f, indom, result) :
-				list_instances(f, indom, result);
+		return percpu ? list_cells(f, indom, ctx, result) :
+				list_instances(f, indom, ctx, result);
 	*result = agent_indom_alloc(indom, 0, true, true);
 	return *result ? 0 : -ENOMEM;
 }
@@ -258,7 +266,6 @@ int agent_indom_instance(pmInDom indom, int inst, char *name,
 	bool percpu;
 	int fid, rc;
 
-	(void)ext;
 	agent_attach_sync();
 	if (agent_ring_is_indom(indom, &percpu))
 		return agent_ring_instance(indom, inst, name, result);
@@ -266,10 +273,11 @@ int agent_indom_instance(pmInDom indom, int inst, char *name,
 	if (!agent_family_known(fid))
 		return PM_ERR_INDOM;
 	if (inst == (int)PM_IN_NULL && !name)
-		return list(f, percpu, indom, result);
+		return list(f, percpu, indom, ext->e_context, result);
 	if (!f || (inst != (int)PM_IN_NULL && name))
 		return PM_ERR_INST;
-	rc = resolve(f, percpu, name, &inst, text, sizeof(text));
+	rc = resolve(f, percpu, ext->e_context, name, &inst, text,
+		     sizeof(text));
 	if (rc < 0)
 		return rc;
 	res = agent_indom_alloc(indom, 1, name != NULL, name == NULL);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Instances of a family and their lasting identifiers.
+ * Instances of a family, and what the kernel's numbers stand for.
  *
- * A family's pmdaCache holds one line per instance ever seen, "name" or, where
- * PCP cannot take the raw name, "name raw". The cache compares first words
- * only, so the external name is the key and the raw one rides along: after a
- * restart "a b" and "a_b" get back what was theirs, in whatever order they
- * come. Entries are hidden, never culled; identifiers are never given out
- * again.
+ * An instance's lasting number, id.c, has its external name and, where PCP
+ * cannot take the raw name, that as the rest: after a restart "a b" and "a_b"
+ * get back what was theirs, in whatever order they come. An instance is made
+ * when its name is first bound in this process, and goes when its name is
+ * purged; the position in the family's arrays then is the next one's.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,79 +23,10 @@ struct slot {
 static struct slot *slots;
 static uint32_t nr_slots;
 static uint32_t nr_active;
-static int save_status;
 
-uint64_t agent_hash(uint64_t hash, const char *text)
+static int scope_of(const struct family *f)
 {
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ULL;
-	return hash;
-}
-
-/* Bytes of the valid UTF-8 sequence at P, or 0. */
-static int utf8_length(const unsigned char *p)
-{
-	uint32_t c, least;
-	int i, n;
-
-	if (p[0] < 0x80)
-		return 1;
-	if (p[0] >= 0xc2 && p[0] < 0xe0)
-		n = 2, c = p[0] & 0x1f, least = 0x80;
-	else if (p[0] >= 0xe0 && p[0] < 0xf0)
-		n = 3, c = p[0] & 0x0f, least = 0x800;
-	else if (p[0] >= 0xf0 && p[0] < 0xf5)
-		n = 4, c = p[0] & 0x07, least = 0x10000;
-	else
-		return 0;
-	for (i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	if (c < least || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		return 0;
-	return n;
-}
-
-/*
- * White space would make names one to PCP, a leading '[' reads as a key in
- * the cache file, and clients written in Python raise on invalid UTF-8.
- */
-void agent_instance_sanitise(const char *raw, char *name, size_t size)
-{
-	const unsigned char *p = (const unsigned char *)raw;
-	size_t at = 0;
-
-	while (*p && at + 5 < size) {
-		int n = utf8_length(p);
-
-		if (n == 0 || *p <= ' ' || *p == 0x7f || (*p == '[' && !at)) {
-			name[at++] = '_';
-			p++;
-			continue;
-		}
-		while (n--)
-			name[at++] = *p++;
-	}
-	if (at == 0)
-		name[at++] = '_';
-	name[at] = '\0';
-}
-
-void agent_clean_text(char *text)
-{
-	unsigned char *p = (unsigned char *)text;
-
-	while (*p) {
-		int n = utf8_length(p);
-
-		if (n == 0 || *p == 0x7f)
-			*p = '?';
-		else if (*p < ' ')
-			*p = ' ';
-		p += n ? n : 1;
-	}
+	return FIRST_SERIAL + 2 * f->fid;
 }
 
 static int grow(struct family *f)
@@ -126,173 +56,169 @@ static int grow(struct family *f)
 	return 0;
 }
 
-/* Identifiers ascend, in the cache and here; RAW is NULL if it is NAME. */
-static struct inst *append(struct family *f, int id, const char *name,
-			   const char *raw)
+/* A position that nobody has, or -ENOMEM. */
+static int64_t take_position(struct family *f)
+{
+	uint32_t pos = f->unused;
+
+	if (pos) {
+		f->unused = f->insts[pos - 1].key.number;
+		return pos - 1;
+	}
+	if (grow(f) < 0)
+		return -ENOMEM;
+	return f->nr_insts++;
+}
+
+struct inst *agent_instance_of_id(struct family *f, struct id *id)
 {
 	struct inst *inst;
+	int64_t pos;
 
-	if (f->nr_insts && f->insts[f->nr_insts - 1].id >= id)
-		return NULL;
-	if (grow(f) < 0)
-		return NULL;
-	inst = &f->insts[f->nr_insts];
-	memset(inst, 0, sizeof(*inst));
-	memset(&f->carry[f->nr_insts], 0, sizeof(*f->carry));
-	inst->id = id;
-	inst->name = strdup(name);
-	inst->raw = raw ? strdup(raw) : NULL;
-	if (!inst->name || (raw && !inst->raw)) {
-		free(inst->name);
-		free(inst->raw);
+	if (id->user)
+		return &f->insts[id->user - 1];
+	pos = take_position(f);
+	if (pos < 0) {
+		agent_error("no memory for instances of %s", f->name);
 		return NULL;
 	}
-	f->nr_insts++;
+	inst = &f->insts[pos];
+	memset(inst, 0, sizeof(*inst));
+	memset(&f->carry[pos], 0, sizeof(*f->carry));
+	inst->id = id->number;
+	inst->lasting = id;
+	inst->name = id->name;
+	inst->raw = *id->rest ? id->rest : NULL;
+	id->user = pos + 1;
 	return inst;
 }
 
-/* The cache's private pointer is the position plus one. */
-static void *to_private(const struct family *f, const struct inst *inst)
+bool agent_instance_is_absolute(const struct id *id)
 {
-	return (void *)(uintptr_t)(inst - f->insts + 1);
+	const struct family *f = agent_family((id->scope - FIRST_SERIAL) / 2);
+
+	return f->since_boot && f->sem == KMMV_SEM_COUNTER;
 }
 
-static void set_cache(struct family *f, struct inst *inst, int flag)
+void agent_instance_purged(struct id *id)
 {
-	pmdaCacheStore(agent_indom(f, false), flag, inst->name,
-		       to_private(f, inst));
-}
+	struct family *f = agent_family((id->scope - FIRST_SERIAL) / 2);
+	uint32_t pos = id->user - 1;
+	struct inst *inst = &f->insts[pos];
 
-static void load_entry(struct family *f, int id, const char *line)
-{
-	char name[AGENT_NAME_SIZE];
-	size_t len = strcspn(line, " ");
-	struct inst *inst;
-
-	if (len >= sizeof(name))
-		return;
-	memcpy(name, line, len);
-	name[len] = '\0';
-	inst = append(f, id, name, line[len] ? line + len + 1 : NULL);
-	if (inst)
-		set_cache(f, inst, PMDA_CACHE_ADD);
-}
-
-void agent_instance_load(struct family *f)
-{
-	pmInDom indom = agent_indom(f, false);
-	char *line;
-	int id;
-
-	pmdaCacheOp(indom, PMDA_CACHE_LOAD);
-	pmdaCacheOp(indom, PMDA_CACHE_ACTIVE);
-	pmdaCacheOp(indom, PMDA_CACHE_WALK_REWIND);
-	while ((id = pmdaCacheOp(indom, PMDA_CACHE_WALK_NEXT)) >= 0) {
-		if (pmdaCacheLookup(indom, id, &line, NULL) >= 0)
-			load_entry(f, id, line);
-	}
-	pmdaCacheOp(indom, PMDA_CACHE_INACTIVE);
+	if (f->sem == KMMV_SEM_COUNTER)
+		f->purged += agent_carry_sum(f, &f->carry[pos]);
+	agent_fetch_forget(inst);
+	memset(inst, 0, sizeof(*inst));
+	inst->id = -1;
+	inst->key.number = f->unused;
+	f->unused = id->user;
+	f->dirty = true;
+	id->user = 0;
 }
 
 struct inst *agent_instance_by_name(struct family *f, const char *name)
 {
-	uintptr_t at;
-	void *private;
+	struct id *id = agent_id_find(scope_of(f), name);
 
-	if (strchr(name, ' '))
-		return NULL;
-	if (pmdaCacheLookupName(agent_indom(f, false), name, NULL,
-				&private) < 0)
-		return NULL;
-	at = (uintptr_t)private;
-	return at > 0 && at <= f->nr_insts ? &f->insts[at - 1] : NULL;
+	return id && id->user ? &f->insts[id->user - 1] : NULL;
 }
 
-struct inst *agent_instance_by_id(struct family *f, int id)
+struct inst *agent_instance_by_id(struct family *f, int number)
 {
-	uint32_t low = 0, high = f->nr_insts;
+	struct id *id = agent_id_by_number(scope_of(f), number);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (f->insts[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low < f->nr_insts && f->insts[low].id == id)
-		return &f->insts[low];
-	return NULL;
-}
-
-static struct inst *create(struct family *f, const char *name, const char *raw)
-{
-	pmInDom indom = agent_indom(f, false);
-	char line[2 * AGENT_NAME_SIZE];
-	struct inst *inst;
-	int id;
-
-	if (strcmp(name, raw) == 0) {
-		raw = NULL;
-		pmsprintf(line, sizeof(line), "%s", name);
-	} else {
-		pmsprintf(line, sizeof(line), "%s %s", name, raw);
-	}
-	id = pmdaCacheStore(indom, PMDA_CACHE_ADD, line, NULL);
-	if (id < 0) {
-		agent_error("instance \"%s\" of %s: %s", line, f->name,
-			    pmErrStr(id));
-		return NULL;
-	}
-	f->unsaved = true;
-	inst = append(f, id, name, raw);
-	if (inst)
-		set_cache(f, inst, PMDA_CACHE_HIDE);
-	return inst;
+	return id && id->user ? &f->insts[id->user - 1] : NULL;
 }
 
 /*
- * The instance of a raw name, made if need be. Clashing names probe a
- * sequence of suffixes; as nothing is ever taken out, a name is found where it
- * was put. After a few steps the suffix is a hash, so that many names of one
- * external form cost no quadratic time.
+ * The lasting number of a raw name, or NULL with what it would be called.
+ * Clashing names probe a sequence of suffixes, after a few steps a hash, so
+ * that many names of one external form cost no quadratic time. One that was
+ * purged leaves a gap in the sequence: where names clash at all, a name is new
+ * only when the whole of it was looked at.
  */
-static struct inst *find_or_create(struct family *f, const char *raw)
+static struct id *lookup(struct family *f, const char *raw, char *name,
+			 size_t size)
 {
-	char plain[AGENT_NAME_SIZE - 48], name[AGENT_NAME_SIZE];
-	struct inst *inst;
+	char plain[AGENT_NAME_SIZE - 48], text[AGENT_NAME_SIZE];
+	bool clashes = agent_id_has_rests(scope_of(f));
+	bool free_name = false;
+	struct id *id;
 	uint64_t hash;
 	int i;
 
 	agent_instance_sanitise(raw, plain, sizeof(plain));
 	for (i = 1; i < 32; i++) {
 		if (i == 1) {
-			pmsprintf(name, sizeof(name), "%s", plain);
+			pmsprintf(text, sizeof(text), "%s", plain);
 		} else if (i < 8) {
-			pmsprintf(name, sizeof(name), "%s#%d", plain, i);
+			pmsprintf(text, sizeof(text), "%s#%d", plain, i);
 		} else {
 			hash = agent_hash(AGENT_HASH_INIT + i, raw);
-			pmsprintf(name, sizeof(name), "%s#%016llx", plain,
+			pmsprintf(text, sizeof(text), "%s#%016llx", plain,
 				  (unsigned long long)hash);
 		}
-		inst = agent_instance_by_name(f, name);
-		if (!inst)
-			return create(f, name, raw);
-		if (strcmp(agent_inst_raw(inst), raw) == 0)
-			return inst;
+		id = agent_id_find(scope_of(f), text);
+		if (id && strcmp(*id->rest ? id->rest : id->name, raw) == 0)
+			return id;
+		if (!id && !free_name) {
+			pmsprintf(name, size, "%s", text);
+			free_name = true;
+		}
+		if (!id && !clashes)
+			break;
 	}
-	agent_error("instance \"%s\" of %s: no name left for it", raw, f->name);
+	if (!free_name)
+		*name = '\0';
 	return NULL;
 }
 
 /* Only what counts goes on: a level starts anew. */
 static void carry_over(const struct family *f, struct carry *carry)
 {
-	if (f->sem == KMMV_SEM_COUNTER)
-		carry->base += carry->seen;
-	else
-		carry->base = 0;
-	carry->seen = 0;
+	carry->base = f->sem == KMMV_SEM_COUNTER ? agent_carry_sum(f, carry) :
+						   0;
+	carry->seen = f->since_boot ? CARRY_UNREAD : 0;
+}
+
+/*
+ * The first value of a binding says what is to be added to it. A count since
+ * boot is shown as it is, unless that is less than what was shown before: the
+ * kernel's own wrapped at 32 bits, or went back. It goes on from there then.
+ */
+uint64_t agent_carry_read(const struct family *f, struct carry *carry,
+			  uint64_t raw)
+{
+	if (f->since_boot && carry->seen == CARRY_UNREAD)
+		carry->base = raw < carry->base ? carry->base - raw : 0;
+	carry->seen = raw;
+	return carry->base + raw;
+}
+
+/* What was not read under the old rule is as it was shown last. */
+static void settle(struct carry *carry)
+{
+	if (carry->seen == CARRY_UNREAD)
+		carry->seen = 0;
+}
+
+void agent_instance_since(struct family *f, bool since_boot)
+{
+	uint32_t pos, cpu;
+
+	if (f->since_boot == since_boot)
+		return;
+	for (pos = 0; pos < f->nr_insts; pos++) {
+		const struct inst *inst = &f->insts[pos];
+
+		if (!f->since_boot)
+			break;
+		settle(&f->carry[pos]);
+		for (cpu = 0; inst->cpus && cpu < inst->nr_cpus; cpu++)
+			settle(&inst->cpus[cpu]);
+	}
+	f->since_boot = since_boot;
 }
 
 /* A counter goes on from what its last binding gave. */
@@ -317,10 +243,12 @@ static void set_active(struct family *f, struct inst *inst, bool active)
 	inst->active = active;
 	nr_active += active ? 1 : -1;
 	f->dirty = true;
-	set_cache(f, inst, active ? PMDA_CACHE_ADD : PMDA_CACHE_HIDE);
+	if (!active)
+		agent_seen_left(f, inst);
 }
 
-static void unbind_slot(struct slot *slot)
+/* STATE: whether the kernel forgot the name. */
+static void unbind_slot(struct slot *slot, int state)
 {
 	struct family *f = slot->family;
 	struct inst *inst;
@@ -332,6 +260,7 @@ static void unbind_slot(struct slot *slot)
 	set_active(f, inst, false);
 	inst->bound = false;
 	f->dirty = true;
+	agent_id_set_state(inst->lasting, state);
 }
 
 static void bind_slot(uint32_t n, const struct kmmv_instance_info *info,
@@ -339,18 +268,50 @@ static void bind_slot(uint32_t n, const struct kmmv_instance_info *info,
 {
 	struct family *f = agent_family_by_kid(info->family);
 	struct binding key = { epoch, n, info->incarnation };
+	char name[AGENT_NAME_SIZE];
 	struct inst *inst;
+	struct id *id;
 
-	if (!f)
-		return;
-	inst = find_or_create(f, info->name);
+	id = f ? lookup(f, info->name, name, sizeof(name)) : NULL;
+	inst = id ? agent_instance_of_id(f, id) : NULL;
 	if (!inst || inst->bound)
 		return;
+	agent_id_set_state(id, ID_USED);
 	rebase(f, inst, &key);
 	inst->bound = true;
 	f->dirty = true;
 	slots[n].family = f;
 	slots[n].pos = inst - f->insts;
+}
+
+/*
+ * Numbers for names that have none, a batch at most. Returns how many of the
+ * kernel's numbers were looked at; the others have to wait.
+ */
+static uint32_t add_new(struct kmmv *handle, uint32_t count)
+{
+	char name[AGENT_NAME_SIZE];
+	uint32_t n;
+
+	for (n = 0; n < count && !agent_id_batch_full(); n++) {
+		const struct kmmv_instance_info *info;
+		struct family *f;
+
+		info = slots[n].family ? NULL : kmmv_instance(handle, n);
+		if (!info || info->state == KMMV_FREE)
+			continue;
+		f = agent_family_by_kid(info->family);
+		if (!f || lookup(f, info->name, name, sizeof(name)))
+			continue;
+		if (*name)
+			agent_id_add(scope_of(f), -1, name,
+				     strcmp(name, info->name) ? info->name :
+								"");
+		else
+			agent_error("instance \"%s\" of %s: no name left for it",
+				    info->name, f->name);
+	}
+	return n;
 }
 
 static bool relabel(struct inst *inst, const struct kmmv_instance_info *info)
@@ -398,10 +359,30 @@ static int resize_members(struct members *m, uint32_t count)
 	return 0;
 }
 
-static void add_member(struct members *m, uint32_t pos, uint32_t number)
+static const struct inst *sorted;
+
+static int compare_positions(const void *a, const void *b)
 {
-	m->pos[m->count] = pos;
-	m->number[m->count++] = number;
+	int x = sorted[*(const uint32_t *)a].id;
+	int y = sorted[*(const uint32_t *)b].id;
+
+	return x < y ? -1 : x > y;
+}
+
+static void sort_members(const struct family *f, struct members *m)
+{
+	uint32_t i;
+
+	for (i = 1; i < m->count; i++) {
+		if (f->insts[m->pos[i - 1]].id > f->insts[m->pos[i]].id)
+			break;
+	}
+	if (i < m->count) {
+		sorted = f->insts;
+		qsort(m->pos, m->count, sizeof(*m->pos), compare_positions);
+	}
+	for (i = 0; i < m->count; i++)
+		m->number[i] = f->insts[m->pos[i]].key.number;
 }
 
 static void count_members(struct family *f)
@@ -409,7 +390,7 @@ static void count_members(struct family *f)
 	uint32_t pos;
 
 	f->dirty = false;
-	f->gone = 0;
+	f->gone = f->purged;
 	f->active.count = 0;
 	f->bound.count = 0;
 	if (resize_members(&f->active, f->nr_insts) < 0 ||
@@ -420,27 +401,19 @@ static void count_members(struct family *f)
 	for (pos = 0; pos < f->nr_insts; pos++) {
 		struct inst *inst = &f->insts[pos];
 
+		if (inst->id < 0)
+			continue;
 		if (!inst->bound) {
 			if (f->sem == KMMV_SEM_COUNTER)
-				f->gone += f->carry[pos].base +
-					   f->carry[pos].seen;
+				f->gone += agent_carry_sum(f, &f->carry[pos]);
 			continue;
 		}
-		add_member(&f->bound, pos, inst->key.number);
+		f->bound.pos[f->bound.count++] = pos;
 		if (inst->active)
-			add_member(&f->active, pos, inst->key.number);
+			f->active.pos[f->active.count++] = pos;
 	}
-}
-
-static void save(struct family *f)
-{
-	int rc = pmdaCacheOp(agent_indom(f, false), PMDA_CACHE_SAVE);
-
-	f->unsaved = false;
-	if (rc < 0 && rc != save_status)
-		agent_error("identifiers of %s cannot be saved: %s", f->name,
-			    pmErrStr(rc));
-	save_status = rc;
+	sort_members(f, &f->bound);
+	sort_members(f, &f->active);
 }
 
 static void finish(void)
@@ -452,9 +425,6 @@ static void finish(void)
 
 		if (f && f->dirty)
 			count_members(f);
-		/* Before a client learns of an identifier, it is on disk. */
-		if (f && f->unsaved)
-			save(f);
 	}
 }
 
@@ -463,7 +433,7 @@ void agent_instance_unbind_all(void)
 	uint32_t n;
 
 	for (n = 0; n < nr_slots; n++)
-		unbind_slot(&slots[n]);
+		unbind_slot(&slots[n], ID_AWAY);
 	finish();
 }
 
@@ -479,10 +449,12 @@ static void unbind_ended(struct kmmv *handle)
 		if (!slot->family)
 			continue;
 		info = kmmv_instance(handle, n);
-		if (!info || info->state == KMMV_FREE ||
-		    info->incarnation !=
-			    slot->family->insts[slot->pos].key.incarnation)
-			unbind_slot(slot);
+		if (!info)
+			unbind_slot(slot, ID_AWAY);
+		else if (info->state == KMMV_FREE ||
+			 info->incarnation !=
+				 slot->family->insts[slot->pos].key.incarnation)
+			unbind_slot(slot, ID_FORGOTTEN);
 	}
 }
 
@@ -491,7 +463,7 @@ void agent_instance_sync(struct kmmv *handle)
 	const struct kmmv_instance_info *info;
 	struct kmmv_info table;
 	bool relabelled = false;
-	uint32_t n;
+	uint32_t n, count;
 
 	kmmv_get_info(handle, &table);
 	if (resize_slots(table.nr_instances) < 0) {
@@ -499,6 +471,9 @@ void agent_instance_sync(struct kmmv *handle)
 		return;
 	}
 	unbind_ended(handle);
+	count = add_new(handle, table.nr_instances);
+	/* Before a client learns of an identifier, it is on disk. */
+	agent_id_commit();
 	for (n = 0; n < table.nr_instances; n++) {
 		struct inst *inst;
 		bool known = slots[n].family;
@@ -506,7 +481,7 @@ void agent_instance_sync(struct kmmv *handle)
 		info = kmmv_instance(handle, n);
 		if (!info || info->state == KMMV_FREE)
 			continue;
-		if (!known)
+		if (!known && n < count)
 			bind_slot(n, info, table.epoch);
 		if (!slots[n].family)
 			continue;
@@ -517,6 +492,7 @@ void agent_instance_sync(struct kmmv *handle)
 	}
 	if (relabelled)
 		pmdaExtSetFlags(agent_ext, PMDA_EXT_LABEL_CHANGE);
+	agent_id_purge();
 	finish();
 	if (pmDebugOptions.appl0)
 		pmNotifyErr(LOG_DEBUG, "generation %llu: %u active instances",
@@ -533,6 +509,7 @@ void agent_instance_names(uint32_t number, uint16_t incarnation,
 	inst = &slots[number].family->insts[slots[number].pos];
 	if ((uint16_t)inst->key.incarnation != incarnation)
 		return;
+	agent_id_hold(inst->lasting);
 	*family = slots[number].family->name;
 	*name = inst->name;
 }

@@ -7,19 +7,37 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <time.h>
 #include "ring.h"
 
 /*
  * A consumer is woken when a ring is half full; the timer is for claims and for
  * rings that have to be opened again. A snapshot reader is not woken: that there
  * is something to take is the consumer's business.
+ *
+ * Both are counted from when rings were last looked at. Requests do not put that
+ * off, however many come.
  */
 #define CONSUMER_MS 1000
 #define SNAPSHOT_MS 50
 
 #define MAX_POLLED 64
 
-/* Add rings to be polled; how long to wait at most. */
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* A time to wait may be -1: for ever. */
+static int sooner(int a, int b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+/* Add rings to be polled; how long to leave them alone at most, or -1. */
 static int prepare(struct pollfd *fds, nfds_t *count)
 {
 	int rid, timeout = -1;
@@ -45,28 +63,44 @@ static int prepare(struct pollfd *fds, nfds_t *count)
 	return timeout;
 }
 
+/* What is left of INTERVAL since LOOKED. */
+static int left(uint64_t looked, int interval)
+{
+	uint64_t gone = now_ms() - looked;
+
+	if (interval < 0)
+		return -1;
+	return gone < (uint64_t)interval ? interval - (int)gone : 0;
+}
+
 void agent_loop(pmdaInterface *dispatch)
 {
 	struct pollfd fds[MAX_POLLED];
+	uint64_t looked = now_ms();
 	nfds_t count;
-	int n, timeout;
+	int n, interval, work;
+	bool woken;
 
 	for (;;) {
 		fds[0].fd = __pmdaInFd(dispatch);
 		fds[0].events = POLLIN;
+		fds[0].revents = 0;
 		count = 1;
-		timeout = prepare(fds, &count);
-		n = poll(fds, count, timeout);
+		interval = prepare(fds, &count);
+		work = agent_id_work();
+		n = poll(fds, count, sooner(left(looked, interval), work));
 		if (n < 0 && errno != EINTR) {
 			pmNotifyErr(LOG_ERR, "poll: %s", osstrerror());
 			return;
 		}
-		if (n > 0 && fds[0].revents) {
-			if (__pmdaMainPDU(dispatch) < 0)
-				return;
-			n--;
-		}
-		if (timeout >= 0 && (n > 0 || !fds[0].revents))
-			agent_records_drain(n > 0);
+		woken = n > (fds[0].revents != 0);
+		if (n > 0 && fds[0].revents && __pmdaMainPDU(dispatch) < 0)
+			return;
+		if (n == 0 && work == 0)
+			agent_attach_sync();
+		if (interval < 0 || (!woken && left(looked, interval) > 0))
+			continue;
+		agent_records_drain(woken);
+		looked = now_ms();
 	}
 }

@@ -2,17 +2,16 @@
 /*
  * What an event consists of, as metrics: kmmv.ring.event.*. They have no values
  * of their own. Those that every event can have are fixed. A registered type's
- * are kmmv.ring.event.TYPE.FIELD; their numbers are bound to the name, and to
- * the type of the value, by a pmdaCache on disk, as archives depend on both.
+ * are kmmv.ring.event.TYPE.FIELD; their lasting numbers are bound to the name,
+ * and to the type of the value, as archives depend on both.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "ring.h"
 
-#define MAX_FIELDS ((FIRST_CLUSTER - CLUSTER_RING_FIELDS) * 1024)
-#define NONE	   PMDA_PMUNITS(0, 0, 0, 0, 0, 0)
-#define NSEC	   PMDA_PMUNITS(0, 1, 0, 0, PM_TIME_NSEC, 0)
+#define NONE PMDA_PMUNITS(0, 0, 0, 0, 0, 0)
+#define NSEC PMDA_PMUNITS(0, 1, 0, 0, PM_TIME_NSEC, 0)
 
 static const struct param {
 	const char *name;
@@ -39,17 +38,6 @@ struct numbered {
 static struct event_type *types; /* all ever seen, the newest first */
 static struct numbered *current;
 static uint32_t nr_current;
-static int save_status;
-
-static pmInDom cache(void)
-{
-	return pmInDom_build(agent_domain, SERIAL_FIELDS);
-}
-
-void agent_param_load(void)
-{
-	pmdaCacheOp(cache(), PMDA_CACHE_LOAD);
-}
 
 pmID agent_param_pmid(int param)
 {
@@ -105,37 +93,46 @@ static bool clashes(const char *name)
 
 static bool decodes(const struct kmmv_field_info *info)
 {
+	if (info->kind > KMMV_TIME)
+		return false;
 	if (info->kind == KMMV_TEXT)
 		return info->size > 0;
 	return info->size == 1 || info->size == 2 || info->size == 4 ||
 	       info->size == 8;
 }
 
-static void number_field(struct event_field *field,
-			 const struct kmmv_field_info *info)
+/* TYPE.FIELD:KIND, by which numbers are kept. */
+static void make_key(const char *type, const struct kmmv_field_info *info,
+		     char *key, size_t size)
 {
 	static const char kinds[] = { [KMMV_UNSIGNED] = 'u',
 				      [KMMV_SIGNED] = 's',
 				      [KMMV_HEX] = 'u',
 				      [KMMV_TEXT] = 't',
 				      [KMMV_TIME] = 'u' };
+
+	pmsprintf(key, size, "%s.%s:%c", type, info->name,
+		  (size_t)info->kind < sizeof(kinds) ? kinds[info->kind] : '?');
+}
+
+static void number_field(struct event_field *field, const char *type,
+			 const struct kmmv_field_info *info)
+{
 	char key[2 * AGENT_NAME_SIZE];
+	struct id *id;
 
 	field->id = -1;
-	if ((size_t)info->kind >= sizeof(kinds) || !decodes(info))
+	if (!decodes(info))
 		return;
 	if (clashes(field->name)) {
 		agent_error("event field %s: cannot be a metric's name",
 			    field->name);
 		return;
 	}
-	pmsprintf(key, sizeof(key), "%s:%c", field->name, kinds[info->kind]);
-	field->id = pmdaCacheStore(cache(), PMDA_CACHE_ADD, key, NULL);
-	if (field->id < 0 || field->id >= MAX_FIELDS) {
-		agent_error("event field %s: no number left for it",
-			    field->name);
-		field->id = -1;
-	}
+	make_key(type, info, key, sizeof(key));
+	id = agent_id_find(SERIAL_FIELDS, key);
+	if (id)
+		field->id = id->number;
 }
 
 static int fill_field(struct event_field *field, const char *type,
@@ -160,7 +157,7 @@ static int fill_field(struct event_field *field, const char *type,
 	free(message);
 	if (info->kind == KMMV_TIME)
 		field->units = (pmUnits)NSEC;
-	number_field(field, info);
+	number_field(field, type, info);
 	return 0;
 }
 
@@ -231,27 +228,29 @@ static bool same(const struct event_type *t, const struct kmmv_type_info *info)
 	return true;
 }
 
-static const struct event_type *take(const struct kmmv_type_info *info,
-				     bool *new)
+static const struct event_type *known(const struct kmmv_type_info *info)
 {
-	struct event_type *t;
+	const struct event_type *t;
 
 	for (t = types; t; t = t->next) {
 		if (same(t, info))
 			return t;
 	}
-	*new = true;
-	return make(info);
+	return NULL;
 }
 
-static void save(void)
+static void add_numbers(const struct kmmv_type_info *info)
 {
-	int rc = pmdaCacheOp(cache(), PMDA_CACHE_SAVE);
+	char key[2 * AGENT_NAME_SIZE];
+	uint32_t i;
 
-	if (rc < 0 && rc != save_status)
-		agent_error("numbers of event fields cannot be saved: %s",
-			    pmErrStr(rc));
-	save_status = rc;
+	for (i = 0; i < fields_of(info); i++) {
+		if (!decodes(&info->fields[i]))
+			continue;
+		make_key(info->name, &info->fields[i], key, sizeof(key));
+		if (!agent_id_find(SERIAL_FIELDS, key))
+			agent_id_add(SERIAL_FIELDS, -1, key, "");
+	}
 }
 
 void agent_param_sync(struct kmmv *handle)
@@ -259,7 +258,7 @@ void agent_param_sync(struct kmmv *handle)
 	const struct kmmv_type_info *info;
 	struct numbered *list;
 	uint32_t i, count = 0;
-	bool new = false;
+	bool new = false, saved;
 
 	while (kmmv_type(handle, count))
 		count++;
@@ -273,14 +272,24 @@ void agent_param_sync(struct kmmv *handle)
 	nr_current = 0;
 	for (i = 0; i < count; i++) {
 		info = kmmv_type(handle, i);
+		if (!known(info))
+			add_numbers(info);
+	}
+	saved = agent_id_commit();
+	for (i = 0; i < count; i++) {
+		info = kmmv_type(handle, i);
 		list[nr_current].id = info->id;
-		list[nr_current].type = take(info, &new);
+		list[nr_current].type = known(info);
+		/* Its fields are to have their numbers from the beginning. */
+		if (!list[nr_current].type && saved) {
+			list[nr_current].type = make(info);
+			new = true;
+		}
 		if (list[nr_current].type)
 			nr_current++;
 	}
 	if (!new)
 		return;
-	save();
 	agent_pmns_rebuild();
 	pmdaExtSetFlags(agent_ext, PMDA_EXT_NAMES_CHANGE);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * kmmv.percpu.*: instances name::cpuN. There may be a million of them, so none
- * is kept: an identifier is the instance's lasting id and the CPU side by side,
- * a domain is counted out when it is asked for, up to a limit.
+ * is kept: an instance has a lasting number for each block of CPUs that was
+ * asked for, which makes an identifier with the CPU beside it. A domain is
+ * counted out when it is asked for, up to a limit.
  *
  * A listing has the CPUs that are or were online while the agent ran: machines
  * have many more possible ones. Asked for by name or identifier, any possible
@@ -14,7 +15,7 @@
 #include "agent.h"
 
 #define MAX_CPUS (1u << PERCPU_CPU_BITS)
-#define MAX_ID (1 << (31 - PERCPU_CPU_BITS))
+#define BLOCK (1u << PERCPU_BLOCK_BITS)
 
 uint32_t agent_percpu_limit = 16384;
 uint32_t agent_percpu_omitted;	/* by the last listing */
@@ -40,9 +41,18 @@ void agent_percpu_sync(struct kmmv *handle)
 
 int agent_percpu_id(const struct inst *inst, uint32_t cpu)
 {
-	if (inst->id >= MAX_ID || cpu >= MAX_CPUS)
-		return -1;
-	return inst->id << PERCPU_CPU_BITS | (int)cpu;
+	const struct id *block;
+
+	block = agent_id_block(inst->lasting, cpu / BLOCK);
+	return block ? block->number << PERCPU_BLOCK_BITS | (int)(cpu % BLOCK) :
+		       -1;
+}
+
+/* A number for the block that CPU lies in; there once it is saved. */
+static void want_block(const struct inst *inst, uint32_t cpu)
+{
+	if (!agent_id_block(inst->lasting, cpu / BLOCK))
+		agent_id_add_block(inst->lasting, cpu / BLOCK);
 }
 
 void agent_percpu_name(const struct inst *inst, uint32_t cpu, char *name,
@@ -67,24 +77,20 @@ static int add_cell(struct cells *cells, uint32_t pos, uint32_t cpu)
 	return 0;
 }
 
-static int possible(uint32_t cpu)
-{
-	struct kmmv *handle = agent_attach_handle();
-
-	return handle && kmmv_cpu_possible(handle, cpu);
-}
-
 int agent_percpu_by_id(struct family *f, int id, struct cell *cell)
 {
-	struct inst *inst;
+	const struct id *block;
 
 	if (id < 0)
 		return PM_ERR_INST;
-	inst = agent_instance_by_id(f, id >> PERCPU_CPU_BITS);
-	cell->cpu = id & (MAX_CPUS - 1);
-	if (!inst || !inst->active || !possible(cell->cpu))
+	block = agent_id_by_number(FIRST_SERIAL + 2 * f->fid + 1,
+				   id >> PERCPU_BLOCK_BITS);
+	if (!block || !block->of || !block->of->user)
 		return PM_ERR_INST;
-	cell->pos = inst - f->insts;
+	cell->pos = block->of->user - 1;
+	cell->cpu = block->user * BLOCK + id % BLOCK;
+	if (!f->insts[cell->pos].active || !agent_attach_possible(cell->cpu))
+		return PM_ERR_INST;
 	return 0;
 }
 
@@ -113,8 +119,11 @@ int agent_percpu_by_name(struct family *f, const char *name,
 	memcpy(base, name, at - name);
 	base[at - name] = '\0';
 	inst = agent_instance_by_name(f, base);
-	if (!inst || !inst->active || agent_percpu_id(inst, cell->cpu) < 0 ||
-	    !possible(cell->cpu))
+	if (!inst || !inst->active || !agent_attach_possible(cell->cpu))
+		return PM_ERR_INST;
+	want_block(inst, cell->cpu);
+	agent_id_commit();
+	if (agent_percpu_id(inst, cell->cpu) < 0)
 		return PM_ERR_INST;
 	cell->pos = inst - f->insts;
 	return 0;
@@ -151,14 +160,33 @@ static int compare_ids(const void *a, const void *b)
 static uint32_t listed_cpus(const uint32_t **result)
 {
 	static uint32_t cpus[MAX_CPUS];
+	bool attached = agent_attach_handle();
 	uint32_t cpu, n = 0;
 
 	for (cpu = 0; cpu < nr_listed; cpu++) {
-		if (online[cpu] && possible(cpu))
+		if (online[cpu] && (!attached || agent_attach_possible(cpu)))
 			cpus[n++] = cpu;
 	}
 	*result = cpus;
 	return n;
+}
+
+/* Numbers for what a listing may have. */
+static void want_blocks(struct family *f, const uint32_t *cpus,
+			uint32_t nr_cpus)
+{
+	uint32_t i, j, cells = 0;
+
+	for (i = 0; i < f->active.count && cells < agent_percpu_limit; i++) {
+		const struct inst *inst = &f->insts[f->active.pos[i]];
+
+		for (j = 0; j < nr_cpus; j++) {
+			if (j == 0 || cpus[j] / BLOCK != cpus[j - 1] / BLOCK)
+				want_block(inst, cpus[j]);
+		}
+		cells += nr_cpus;
+	}
+	agent_id_commit();
 }
 
 /*
@@ -172,13 +200,18 @@ static int select_unlisted(struct family *f, const int *ids, int count,
 	uint32_t i, j, nr_cpus = listed_cpus(&cpus);
 	int id, rc;
 
+	want_blocks(f, cpus, nr_cpus);
 	for (i = 0; i < f->active.count; i++) {
 		uint32_t pos = f->active.pos[i];
 
 		for (j = 0; j < nr_cpus; j++) {
-			id = agent_percpu_id(&f->insts[pos], cpus[j]);
-			if (id < 0 || cells->count >= agent_percpu_limit)
+			if (cells->count >= agent_percpu_limit)
 				break;
+			id = agent_percpu_id(&f->insts[pos], cpus[j]);
+			if (id < 0) {
+				agent_percpu_omitted++;
+				continue;
+			}
 			if (count && bsearch(&id, ids, count, sizeof(id),
 					     compare_ids))
 				continue;
@@ -213,4 +246,32 @@ int agent_percpu_select(struct family *f, const pmProfile *profile,
 	if (listed)
 		return select_listed(f, ids, count, &cells);
 	return select_unlisted(f, ids, count, &cells);
+}
+
+int agent_percpu_list(struct family *f, int ctx, const struct cells **result)
+{
+	struct cells *cells;
+	const uint32_t *cpus;
+	const int *left;
+	uint32_t i, j, nr_left, nr_cpus;
+	int rc;
+
+	rc = agent_percpu_select(f, NULL, result);
+	if (rc < 0)
+		return rc;
+	cells = (struct cells *)*result;
+	nr_left = agent_seen_list(f, ctx, &left);
+	nr_cpus = listed_cpus(&cpus);
+	for (i = 0; i < nr_left; i++) {
+		struct inst *inst = agent_instance_by_id(f, left[i]);
+
+		for (j = 0; j < nr_cpus; j++) {
+			if (agent_percpu_id(inst, cpus[j]) < 0)
+				break;
+			rc = add_cell(cells, inst - f->insts, cpus[j]);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return 0;
 }

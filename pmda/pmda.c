@@ -5,6 +5,7 @@
  * pmcd or a client with a local context.
  */
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,11 @@ static pmLongOptions longopts[] = {
 	  "greatest number of instances of a per-CPU metric" },
 	PMDAOPT_DOMAIN,
 	{ "device", 1, 'f', "DIR", "directory of the device nodes" },
+	{ "keep-days", 1, 'k', "N",
+	  "days after which a name that is not in use is purged" },
 	PMDAOPT_LOGFILE,
+	{ "keep-names", 1, 'n', "N",
+	  "greatest number of names kept that the kernel forgot" },
 	{ "queue", 1, 'q', "KBYTES",
 	  "greatest size of a ring's queue of events" },
 	{ "rings", 1, 'r', "NAME,...", "rings whose events can be had" },
@@ -37,13 +42,14 @@ static pmLongOptions longopts[] = {
 };
 
 static pmdaOptions opts = {
-	.short_options = "D:a:c:d:f:l:q:r:U:?",
+	.short_options = "D:a:c:d:f:k:l:n:q:r:U:?",
 	.long_options = longopts,
 };
 
 static void end_context(int ctx)
 {
 	agent_records_end(ctx);
+	agent_seen_end(ctx);
 	agent_access_end(ctx);
 }
 
@@ -69,11 +75,22 @@ static void init(pmdaInterface *dispatch)
 	agent_domain = dispatch->domain;
 	agent_ext = dispatch->version.seven.ext;
 	agent_attach_init(device);
+	agent_access_init();
 	agent_ring_init(rings);
+}
+
+/* What grows with what was ever seen; a request that comes first waits. */
+static void start(const pmdaInterface *dispatch, bool writer)
+{
+	if (dispatch->status != 0)
+		return;
+	agent_id_load(writer);
 	agent_family_load();
-	agent_param_load();
 	agent_pmns_rebuild();
 	agent_attach_sync();
+	/* Names are numbered in batches: all of them before the first answer. */
+	while (agent_id_work() == 0)
+		agent_attach_sync();
 }
 
 static const char *default_device(void)
@@ -107,6 +124,7 @@ void __PMDA_INIT_CALL kmmv_init(pmdaInterface *dispatch)
 	rings = default_rings();
 	pmdaDSO(dispatch, PMDA_INTERFACE_7, "kmmv", help);
 	init(dispatch);
+	start(dispatch, false);
 }
 
 static bool number(const char *text, uint32_t *value)
@@ -122,9 +140,10 @@ static bool number(const char *text, uint32_t *value)
 	return true;
 }
 
-static void usage(const char *what)
+static void usage(const char *what, uint32_t most)
 {
-	pmprintf("%s: %s needs a number\n", pmGetProgname(), what);
+	pmprintf("%s: %s needs a number, up to %u\n", pmGetProgname(), what,
+		 most);
 	opts.errors++;
 }
 
@@ -139,20 +158,31 @@ static void get_options(int argc, char **argv, pmdaInterface *dispatch)
 			if (number(opts.optarg, &n))
 				agent_fetch_max_age = n * 1000000ULL;
 			else
-				usage("--max-age");
+				usage("--max-age", UINT32_MAX);
 			break;
 		case 'c':
-			if (!number(opts.optarg, &agent_percpu_limit))
-				usage("--percpu-limit");
+			if (!number(opts.optarg, &agent_percpu_limit) ||
+			    agent_percpu_limit > AGENT_PERCPU_MAX)
+				usage("--percpu-limit", AGENT_PERCPU_MAX);
 			break;
 		case 'f':
 			device = opts.optarg;
 			break;
+		case 'k':
+			if (!number(opts.optarg, &agent_id_days) ||
+			    !agent_id_days || agent_id_days > 36500)
+				usage("--keep-days", 36500);
+			break;
+		case 'n':
+			if (!number(opts.optarg, &agent_id_names))
+				usage("--keep-names", UINT32_MAX);
+			break;
 		case 'q':
-			if (number(opts.optarg, &n))
+			if (number(opts.optarg, &n) &&
+			    n <= AGENT_QUEUE_MAX / 1024)
 				agent_ring_queue_bytes = n * 1024ULL;
 			else
-				usage("--queue");
+				usage("--queue", AGENT_QUEUE_MAX / 1024);
 			break;
 		case 'r':
 			rings = opts.optarg;
@@ -168,10 +198,15 @@ static void get_options(int argc, char **argv, pmdaInterface *dispatch)
 /* pmcd starts agents as root; this one needs no more than the group. */
 static void drop_privileges(void)
 {
+	struct passwd *user;
+
 	if (geteuid() != 0)
 		return;
 	if (!opts.username)
 		pmGetUsername(&opts.username);
+	user = getpwnam(opts.username);
+	if (user)
+		agent_id_own(user->pw_uid, user->pw_gid);
 	pmSetProcessIdentity(opts.username);
 }
 
@@ -188,10 +223,13 @@ int main(int argc, char **argv)
 		   "kmmv.log", help);
 	get_options(argc, argv, &dispatch);
 	pmdaOpenLog(&dispatch);
+	agent_domain = dispatch.domain;
 	drop_privileges();
 	init(&dispatch);
 	pmdaConnect(&dispatch);
+	start(&dispatch, true);
 	agent_loop(&dispatch);
 	agent_attach_close();
+	agent_id_close();
 	exit(0);
 }

@@ -43,7 +43,7 @@ static bool below(const char *name, const char *prefix)
 
 /*
  * A family of an earlier epoch, whose name is now a branch or lies below a
- * metric.
+ * metric, or is that of one with other units or semantics.
  */
 static bool in_the_way(const struct family *old)
 {
@@ -54,7 +54,10 @@ static bool in_the_way(const struct family *old)
 	for (fid = 0; fid < agent_family_limit(); fid++) {
 		const struct family *f = agent_family(fid);
 
-		if (f && f->present &&
+		if (f && f->order > old->order &&
+		    strcmp(f->name, old->name) == 0)
+			return true;
+		if (f && (f->present || f->order > old->order) &&
 		    (below(f->name, old->name) || below(old->name, f->name)))
 			return true;
 	}
@@ -78,10 +81,13 @@ void agent_pmns_rebuild(void)
 
 		if (!f || in_the_way(f))
 			continue;
-		insert(agent_pmid(f, ITEM_SUM), "", f->name);
+		insert(agent_pmid(f, ITEM_SUM), "value.", f->name);
 		insert(agent_pmid(f, ITEM_PERCPU), "percpu.", f->name);
+		count += NR_ITEMS - 1;
+		if (!agent_family_has_total(f))
+			continue;
 		insert(agent_pmid(f, ITEM_ALL), "all.", f->name);
-		count += NR_ITEMS;
+		count++;
 	}
 	for (i = AGENT_NR_CONTROLS - 1; i >= 0; i--) {
 		const struct control *control = agent_control(i);

@@ -34,6 +34,8 @@ static void drop_first(struct queue *q)
 	q->first_serial = e->serial + 1;
 	q->bytes -= entry_bytes(e);
 	q->events -= e->type != 0;
+	if (e->instance)
+		agent_id_release(e->instance);
 	free(e);
 }
 

@@ -150,7 +150,7 @@ void agent_records_prepare(int ctx, const pmProfile *profile)
 {
 	int rid;
 
-	if (!agent_attach_handle() || !agent_access_allowed(ctx))
+	if (!agent_attach_handle() || !agent_access_events(ctx))
 		return;
 	for (rid = 0; rid < agent_ring_limit(); rid++) {
 		struct ring *r = agent_ring(rid);
@@ -471,7 +471,7 @@ pmValueSet *agent_records_value(pmID pmid, int ctx, const pmProfile *profile)
 	uint32_t count = 0;
 	int rid, rc, status = 0;
 
-	if (!agent_access_allowed(ctx))
+	if (!agent_access_events(ctx))
 		return agent_values_error(pmid, PM_ERR_PERMISSION);
 	parts = calloc(agent_ring_limit() + 1, sizeof(*parts));
 	if (!parts)

@@ -5,8 +5,8 @@
  * not read is open only while its figures are, so that it is nobody's fault if
  * an administrator cannot change it.
  *
- * A ring's number is bound to its name by a pmdaCache on disk; that of a ring's
- * CPU has the CPU beside it, as kmmv.percpu has. Counts go on when a ring is
+ * A ring's lasting number is bound to its name; that of a ring's CPU has the CPU
+ * beside it, as kmmv.percpu has. Counts go on when a ring is
  * made anew.
  */
 #include <dirent.h>
@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ring.h"
-
-#define MAX_RINGS 4096
 
 uint64_t agent_ring_queue_bytes = 4 << 20;
 
@@ -89,7 +87,7 @@ static const struct metric {
 	{ "queue.overrun", ITEM_QUEUE_OVERRUN, PM_TYPE_U64, PM_SEM_COUNTER,
 	  COUNT, 0 },
 	{ "clients", ITEM_CLIENTS, PM_TYPE_U32, PM_SEM_INSTANT, COUNT, 0 },
-	{ "queue_bytes", ITEM_LIMIT, PM_TYPE_U64, PM_SEM_DISCRETE, BYTES, 0 },
+	{ "queue.limit", ITEM_LIMIT, PM_TYPE_U64, PM_SEM_DISCRETE, BYTES, 0 },
 };
 
 #define NR_METRICS ((int)(sizeof(metrics) / sizeof(metrics[0])))
@@ -117,7 +115,6 @@ void agent_ring_init(const char *names)
 	if (!wanted)
 		pmNoMem("names of rings", size, PM_FATAL_ERR);
 	pmsprintf(wanted, size, ",%s,", names);
-	pmdaCacheOp(row_indom(), PMDA_CACHE_LOAD);
 }
 
 static bool is_wanted(const char *name)
@@ -161,7 +158,7 @@ static struct ring *make(const char *name, int rid)
 static void take(const char *name)
 {
 	char plain[AGENT_NAME_SIZE];
-	int rid;
+	struct id *id;
 
 	agent_instance_sanitise(name, plain, sizeof(plain));
 	if (strlen(name) > KMMV_RING_NAME_MAX || strchr(name, ',') ||
@@ -169,15 +166,14 @@ static void take(const char *name)
 		agent_error("ring %s: cannot be an instance's name", plain);
 		return;
 	}
-	rid = pmdaCacheStore(row_indom(), PMDA_CACHE_ADD, name, NULL);
-	if (rid < 0 || rid >= MAX_RINGS) {
-		agent_error("ring %s: no number left for it", name);
-		return;
+	id = agent_id_find(SERIAL_RINGS, name);
+	if (!id) {
+		agent_id_add(SERIAL_RINGS, -1, name, "");
+		agent_id_commit();
+		id = agent_id_find(SERIAL_RINGS, name);
 	}
-	if (!rings[rid] && make(name, rid))
-		pmdaCacheOp(row_indom(), PMDA_CACHE_SAVE);
-	if (rings[rid])
-		rings[rid]->present = true;
+	if (id && (rings[id->number] || make(name, id->number)))
+		rings[id->number]->present = true;
 }
 
 static void list(void)
@@ -205,13 +201,25 @@ static void list(void)
 		free(names);
 }
 
-void agent_ring_close_all(void)
+/*
+ * What was listed and read, was so by the handle that goes. Counts stay, and so
+ * do clients: they go on with what is opened next.
+ */
+void agent_ring_forget(void)
 {
+	uint32_t cpu;
 	int rid;
 
 	for (rid = 0; rid < limit; rid++) {
-		if (rings[rid])
-			agent_reader_close(rings[rid]);
+		struct ring *r = rings[rid];
+
+		if (!r)
+			continue;
+		agent_reader_close(r);
+		r->present = false;
+		r->status = -ENODEV;
+		for (cpu = 0; cpu < r->nr_cpus; cpu++)
+			r->cpus[cpu].alive = false;
 	}
 }
 
@@ -261,8 +269,7 @@ static int take_info(struct ring *r, struct kmmv_ring *handle)
 
 static bool possible(uint32_t cpu)
 {
-	return cpu < 1u << PERCPU_CPU_BITS &&
-	       kmmv_cpu_possible(agent_attach_handle(), cpu);
+	return cpu < 1u << PERCPU_CPU_BITS && agent_attach_possible(cpu);
 }
 
 /*
@@ -452,8 +459,8 @@ static void put_number(struct ring *r, int cpu, int id, void *data)
 {
 	struct values *v = data;
 
-	agent_values_put_u64(v->set, v->room, v->done++, id,
-			     number_of(r, cpu, v->metric));
+	agent_values_put(v->set, v->room, v->done++, id, PM_TYPE_U64,
+			 number_of(r, cpu, v->metric));
 }
 
 static pmValueSet *numbers(pmID pmid, const struct metric *m,
@@ -577,6 +584,8 @@ int agent_ring_store(int ctx, const pmValueSet *set)
 			    PM_TYPE_U64);
 	if (rc < 0)
 		return rc;
+	if (atom.ull > AGENT_QUEUE_MAX)
+		return PM_ERR_BADSTORE;
 	agent_ring_queue_bytes = atom.ull;
 	for (rid = 0; rid < limit; rid++) {
 		if (rings[rid])

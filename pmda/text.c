@@ -67,7 +67,7 @@ static int indom_text(pmInDom indom, int type, char **result)
 			  percpu ? " on each CPU" : "");
 	else
 		pmsprintf(text, sizeof(text),
-			  "The active instances of kmmv.%s%s. White space in a name is replaced by\n"
+			  "The active instances of kmmv.value.%s%s. White space in a name is replaced by\n"
 			  "'_', a name that clashes has a suffix; the label \"name\" is the kernel's\n"
 			  "own. Identifiers last, and are never given out again.",
 			  f->name, percpu ? ", on each CPU as name::cpuN" : "");
@@ -92,7 +92,8 @@ int agent_text(int ident, int type, char **result, pmdaExt *ext)
 	if (pmID_cluster(ident) < FIRST_CLUSTER)
 		return pmdaText(ident, type, result, ext);
 	f = agent_family((int)pmID_cluster(ident) - FIRST_CLUSTER);
-	if (!f || item >= NR_ITEMS)
+	if (!f || item >= NR_ITEMS ||
+	    (item == ITEM_ALL && !agent_family_has_total(f)))
 		return PM_ERR_PMID;
 	return family_text(f, item, type, result);
 }

@@ -70,14 +70,14 @@ pmValueSet *agent_values_alloc_bytes(pmID pmid, uint32_t count, size_t bytes,
 	return set;
 }
 
-void agent_values_put_u64(pmValueSet *set, uint32_t count, uint32_t index,
-			  int inst, uint64_t value)
+void agent_values_put(pmValueSet *set, uint32_t count, uint32_t index, int inst,
+		      int type, uint64_t value)
 {
 	char *blocks = (char *)set + set_size(count);
 	pmValueBlock *block;
 
 	block = (pmValueBlock *)(blocks + index * U64_BLOCK);
-	block->vtype = PM_TYPE_U64;
+	block->vtype = type;
 	block->vlen = U64_BLOCK;
 	memcpy(block->vbuf, &value, sizeof(value));
 	set->vlist[index].inst = inst;
@@ -107,7 +107,7 @@ pmValueSet *agent_values_u64(pmID pmid, uint64_t value)
 	pmValueSet *set = agent_values_alloc(pmid, 1);
 
 	if (set)
-		agent_values_put_u64(set, 1, 0, PM_IN_NULL, value);
+		agent_values_put(set, 1, 0, PM_IN_NULL, PM_TYPE_U64, value);
 	return set;
 }
 

@@ -49,7 +49,7 @@ function kernel_name(primitive)
 		return "smp_rmb"
 	if (primitive == "rcu_read_lock_sched_notrace")
 		return "rcu_read_lock"
-	if (primitive == "call_rcu")
+	if (primitive ~ /^call_rcu(_hurry)?$/)
 		return "synchronize_rcu"
 	if (primitive == "atomic64_read_acquire")
 		return "smp_load_acquire"
@@ -66,7 +66,7 @@ function ordered(code)
 	    match(code, /smp_mb__[a-z_]+[ ]*\(/) ||
 	    match(code, /smp_store_mb[ ]*\(/) ||
 	    match(code, /rcu_read_lock_sched_notrace[ ]*\(/) ||
-	    match(code, /call_rcu[ ]*\(/) ||
+	    match(code, /call_rcu(_hurry)?[ ]*\(/) ||
 	    (litmus && match(code, /(rcu_read_lock|synchronize_rcu)[ ]*\(/)) ||
 	    match(code, /__ATOMIC_[A-Z_]+/)) {
 		if (RSTART > 1 && substr(code, RSTART - 1, 1) ~ /[a-z0-9_]/)
@@ -221,8 +221,8 @@ FNR == 1 {
 	top = 1
 	code = ""
 	litmus = FILENAME ~ /\.litmus$/
-	# The one file that defines the library's primitives.
-	defines = FILENAME ~ /(^|\/)lib\/barrier\.h$/
+	# The files that define the library's primitives, and the core's.
+	defines = FILENAME ~ /(^|\/)(lib\/barrier|kmod\/kmmv_deps)\.h$/
 	if (!litmus && !defines)
 		files++
 }

@@ -5,8 +5,8 @@
 # the code:
 #
 # - every ordered access (smp_store_release(), smp_load_acquire(), barriers,
-#   atomics whose order is spelled out, what lib/barrier.h defines, call_rcu() and
-#   the sections that it waits for) has a comment right above it that begins with
+#   atomics whose order is spelled out, what lib/barrier.h and kmod/kmmv_deps.h
+#   define, call_rcu() and the sections that it waits for) has a comment right above it that begins with
 #   its label, FILE:LETTER or FILE_WHAT:LETTER;
 # - a label in front of anything else is an error, and so is one in a comment
 #   that no access has;
@@ -78,9 +78,9 @@ fi
 broken "sees an access without a label" kmod/slots.c \
 	's/slots:A pairs with/this pairs with/' 'smp_store_release without a label'
 broken "sees a barrier that is new" kmod/instance.c \
-	'/^static void record_changed/,/^}/s/^{/{\n\tsmp_wmb();/' \
+	'/^static void instance_free/,/^}/s/^{/{\n\tsmp_wmb();/' \
 	'smp_wmb without a label'
-broken "sees an atomic with an order" kmod/api.c \
+broken "sees an atomic with an order" kmod/refused.c \
 	's/atomic_inc(&refused_in_nmi)/atomic_fetch_inc_relaxed(\&refused_in_nmi)/' \
 	'atomic_fetch_inc_relaxed without a label'
 broken "sees a label whose access is gone" kmod/slots.c \

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 600
+# timeout: 4000
 #
 # The ring's encoding proved by CBMC, qa/cbmc/ring.c: for all lengths, deltas and
 # clocks. That each proof comes to its end, and that the bounds are the ones that
@@ -13,15 +13,23 @@ export LC_ALL=C
 
 why=$(qa/cbmc/cbmc -a 2>&1) || skip_all "${why##*$'\n'}"
 
+note "cbmc $(qa/cbmc/cbmc -v)"
+
+mkdir -p build
+copy=$(mktemp -d build/cbmc.XXXXXX) || exit 2
+trap 'rm -rf "$copy"' EXIT
+tree=.
+
 # prove FUNCTION [OPTION...]
 prove()
 {
 	local function=$1
 
 	shift
-	timeout 120 qa/cbmc/cbmc -Iqa/shim -Ikmod -Ikmod/include \
-		-Ikmod/include/uapi --function "check_$function" --unwind 3 \
-		"$@" qa/cbmc/ring.c 2>&1
+	prlimit --cpu=1200 qa/cbmc/cbmc -Iqa/shim "-I$tree/kmod" \
+		"-I$tree/kmod/include" "-I$tree/kmod/include/uapi" \
+		--function "check_$function" --unwind 3 \
+		"$@" "$tree/qa/cbmc/ring.c" 2>&1
 }
 
 # fails NAME ERE FUNCTION OPTION...: what ERE names does not hold
@@ -37,6 +45,28 @@ for function in event discard time nonsense; do
 	ok "$function: holds" prove "$function"
 	fails "$function: comes to its end" '!REACHED' "$function" -DREACHED=1
 done
+# broken NAME SED-SCRIPT FUNCTION: with kmod/ring_read.c edited so, it fails
+broken()
+{
+	rm -rf "${copy:?}"/*
+	mkdir -p "$copy/qa"
+	cp -r kmod "$copy"
+	cp -r qa/cbmc "$copy/qa"
+	sed -i "$2" "$copy/kmod/ring_read.c"
+	if cmp -s kmod/ring_read.c "$copy/kmod/ring_read.c"; then
+		fail "$1" "nothing to edit: $2"
+		return
+	fi
+	tree=$copy fails "$1" 'assertion.*FAILURE' "$3"
+}
+
+broken "a reader that leaves the page" 's/|| array > room - 4)/)/' nonsense
+broken "a reader that stops at an event up to the end" \
+	's/array > room - 4/array >= room - 4/' nonsense
+broken "a reader that goes on by no multiple of 4" 's/ || array % 4//' nonsense
+broken "a reader that takes no length for one" 's/array < 4 || //' nonsense
+broken "a reader that goes on by 4 behind a time" \
+	's/else if (!type || type == KMMV_RING_PADDING)/else/' nonsense
 fails "a longer event is too long" 'KMMV_RING_PAGE_ROOM|4056' event \
 	-D'SIZE_LIMIT=(KMMV_RING_PAYLOAD_MAX + 12)'
 fails "a greater delta cannot be discarded" 'item_t' discard \

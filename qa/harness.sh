@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 300
 # The runner and the virtual machine take nothing bad for a pass.
 
 # shellcheck source=qa/tap.sh
@@ -14,10 +13,11 @@ trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir/qa" "$dir/build"
 cp qa/check qa/tap.sh qa/kver "$dir/qa"
 printf 'lib pmda kmod:\n\t@:\n' >"$dir/GNUmakefile"
-printf 'list programs:\n\t@:\n' >"$dir/qa/GNUmakefile"
+printf 'list checked:\n\t@:\n' >"$dir/qa/GNUmakefile"
 printf '#!/bin/sh\necho "1..1"; echo "ok 1 - style"\n' >"$dir/qa/style"
 chmod +x "$dir/qa/style"
 
+options=
 # judged NAME LAST-LINE: what the runner makes of the script on stdin, plus
 # four builds and the style
 judged()
@@ -25,7 +25,8 @@ judged()
 	local status
 
 	cat >"$dir/qa/one.sh"
-	said=$("$dir/qa/check" 2>&1)
+	# shellcheck disable=SC2086 # options
+	said=$("$dir/qa/check" $options 2>&1)
 	status=$?
 	is "$1" "$(tail -n 1 <<<"$said"), status $status" "$2"
 }
@@ -34,7 +35,7 @@ judged()
 shown()
 {
 	like "and shown" "$said" "$1"
-	ok "in few lines" test "$(wc -l <<<"$said")" -lt 40
+	ok "in few lines" test "$(wc -l <<<"$said")" -lt "${2:-40}"
 }
 
 judged "a pass is counted" "7 passed, 0 failed, 0 skipped, status 0" <<'E'
@@ -60,6 +61,20 @@ E
 judged "all skipped" "5 passed, 0 failed, 1 skipped, status 0" <<'E'
 echo '1..0 # SKIP nothing here'
 E
+options=-s
+judged "strictly, it is a failure" "5 passed, 1 failed, 0 skipped, status 1" \
+	<<'E'
+printf '1..1\nok 1 - a # SKIP no such thing here\n'
+E
+shown '^    \| # skipped: no such thing here$'
+judged "as all are" "5 passed, 1 failed, 0 skipped, status 1" <<'E'
+echo '1..0 # SKIP nothing here'
+E
+judged "but for what no machine like this has" \
+	"5 passed, 0 failed, 1 skipped, status 0" <<'E'
+printf '1..1\nok 1 - a # SKIP machine: no such thing here\n'
+E
+options=
 judged "an empty plan is a failure" "5 passed, 1 failed, 0 skipped, status 1" \
 	<<'E'
 echo '1..0'
@@ -82,8 +97,8 @@ judged "bailing out is a failure" "6 passed, 1 failed, 0 skipped, status 1" \
 	<<'E'
 printf '1..1\nok 1 - a\nBail out! no\n'
 E
-judged "a time out is a failure" "6 passed, 1 failed, 0 skipped, status 1" <<'E'
-# timeout: 1
+KMMV_LIMIT=1 judged "a time out is a failure" \
+	"6 passed, 1 failed, 0 skipped, status 1" <<'E'
 printf '1..1\nok 1 - a\n'; sleep 20
 E
 judged "a script of tap.sh's that does not finish is a failure" \
@@ -100,6 +115,61 @@ like d text expr
 finish
 E
 
+# ---- the virtual machine
+
+# What a test leaves, or is killed for, is no other's: that gets its own boot.
+mkdir -p "$dir/qa/vm/tests"
+cp qa/vm/run qa/vm/guest qa/vm/init qa/vm/initramfs "$dir/qa/vm"
+guest_test()
+{
+	cat >"$dir/qa/vm/tests/$1.sh"
+}
+guest_test 10-leaves <<'E'
+echo 1..1
+sleep 100000 &
+mkdir /tmp/left
+echo ok 1
+E
+guest_test 20-another <<'E'
+echo 1..1
+test ! -e /tmp/left && echo ok 1
+mkdir /tmp/left
+E
+guest_test 30-hangs <<'E'
+echo 1..1
+test -e /tmp/left && echo ok 1
+trap '' TERM
+sleep 100000 | cat
+E
+guest_test 40-another <<'E'
+echo 1..1
+test ! -e /tmp/left && echo ok 1
+E
+guest_test 50-panics <<'E'
+echo 1..1
+echo ok 1
+echo c >/proc/sysrq-trigger
+E
+guest_test 60-another <<'E'
+echo 1..1
+test ! -e /tmp/left && echo ok 1
+E
+said=$(SMP=1 MEM=512M KMMV_LIMIT=60 KMMV_GRACE=1 "$dir/qa/check" vm/ 2>&1)
+is "boots" "$(sed -n 's/^\(ok\|FAILED\)  *vm.\([0-9a-z-]*\)  *\([0-9]*\) .*/\1 \2 \3/p' \
+	<<<"$said")" "ok 10-leaves 1
+ok 20-another 1
+FAILED 30-hangs 1
+ok 40-another 1
+FAILED 50-panics 1
+ok 60-another 1
+FAILED console 2
+ok console 3
+FAILED console 0
+ok console 3"
+shown '^    \| # > process [0-9]* sleep$' 120
+shown '^    \| .*Kernel Offset' 120
+rm -rf "$dir/qa/vm"
+
 vm()
 {
 	local status lost
@@ -111,13 +181,10 @@ vm()
 	return $status
 }
 
-vm -t 120 sh -c 'echo out; echo err >&2; exit 3'
+vm -t 1200 sh -c 'echo out; echo err >&2; exit 3'
 is "the guest's status comes through" $? 3
 is "so does its output" "$(cat "$dir/out")" out
 is "and its errors, apart" "$(cat "$dir/err")" err
-vm -t 120 sh -c 'echo out; echo c >/proc/sysrq-trigger; exit 0'
-is "a panic is a lost machine" $? 128
-like "its console is shown" "$(cat "$dir/err")" 'Kernel panic'
 vm -t 10 sleep 600
 is "a hang is a lost machine" $? 128
 like "and is called so" "$(cat "$dir/err")" 'VM lost: timed out after 10 s'

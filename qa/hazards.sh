@@ -44,6 +44,8 @@ runs()
 			grep -q "build/qa/vm/$base\\b" qa/vm/tests/*.sh ;;
 	qa/unit/*.c)
 		grep -v '^#' qa/unit/*.mk | grep -q "\b$base\b" ;;
+	qa/unit/ring-*.h)
+		grep -q "^#include \"$base.h\"" qa/unit/ring-search.c ;;
 	*)
 		false ;;
 	esac

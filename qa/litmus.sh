@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 900
+# timeout: 4000
 #
 # The litmus tests of qa/litmus, one for each pair of ordered accesses, by herd7
 # on the kernel's memory model: what must never be seen is not; and with any one
@@ -106,7 +106,8 @@ tests=$(wc -l <"$dir/expected")
 plan "$tests"
 
 if [ $available -eq 0 ]; then
-	timeout 300 qa/litmus/herd "$dir"/*.litmus >"$dir/out" 2>"$dir/err"
+	note "herd7 $(qa/litmus/herd -v)"
+	timeout 3600 qa/litmus/herd "$dir"/*.litmus >"$dir/out" 2>"$dir/err"
 	sed -n 's/^Observation \([^ ]*\) \([A-Z][a-z]*\) .*/\1 \2/p' \
 		"$dir/out" >"$dir/seen"
 	sed 's/^/# /' "$dir/err"

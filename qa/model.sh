@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 600
+# timeout: 6000
 #
-# The model of the ring buffer, qa/model/ring.pml, by Spin: no assertion fails in
-# any order of steps, and with any one of its mechanisms taken out one does. Each
-# line says how large the search was.
+# The models of the ring buffer, qa/model/ring.pml, and of waiting for its events,
+# qa/model/wake.pml, by Spin: no assertion fails in any order of steps, and with any
+# one of their mechanisms taken out one does. Each line says how large the search
+# was.
 #
 # KMMV_SOAK=1: larger searches, to the end of what 9 GiB hold, and progress: the
 # steps that a writer makes while nobody else makes any are bounded.
@@ -20,8 +21,8 @@ dir=build/model
 mkdir -p $dir
 dir=$(realpath "$(mktemp -d $dir/run.XXXXXX)") || exit 2
 trap 'rm -rf "$dir"' EXIT
-export MODEL_SECONDS=120 MODEL_MIB=2900
-[ "${KMMV_SOAK:-0}" = 0 ] || export MODEL_SECONDS=3600 MODEL_MIB=9000
+export MODEL_SECONDS=1200 MODEL_MIB=2900
+[ "${KMMV_SOAK:-0}" = 0 ] || export MODEL_SECONDS=36000 MODEL_MIB=9000
 
 # NAME|DEFINITIONS
 holds()
@@ -73,16 +74,65 @@ mutants()
 	END
 }
 
+wake_holds()
+{
+	cat <<-'END'
+	wake: level|-DCLIENT=LEVEL -DEVENTS=2 -DMORE=0
+	wake: edge|-DCLIENT=EDGE -DEVENTS=2 -DMORE=0
+	wake: one-shot|-DCLIENT=ONESHOT -DEVENTS=2 -DMORE=0
+	wake: multishot|-DCLIENT=MULTI -DEVENTS=2 -DMORE=0
+	wake: multishot, two CPUs|-DCLIENT=MULTI -DEVENTS=1
+	wake: a watermark falls, level|-DCLIENT=LEVEL -DEVENTS=1 -DMORE=0 -DMARK=2
+	wake: a watermark falls, edge|-DCLIENT=EDGE -DEVENTS=1 -DMORE=0 -DMARK=2
+	wake: another one asks|-DCLIENT=MULTI -DEVENTS=1 -DMORE=0 -DPEEKS=1
+	wake: another file waits|-DCLIENT=LEVEL -DEVENTS=1 -DMORE=0 -DOTHER
+	END
+	[ "${KMMV_SOAK:-0}" != 0 ] || return
+	cat <<-'END'
+	wake: soak: level, two CPUs|-DCLIENT=LEVEL -DEVENTS=2
+	wake: soak: edge, two CPUs|-DCLIENT=EDGE -DEVENTS=2
+	wake: soak: multishot, two CPUs|-DCLIENT=MULTI -DEVENTS=2
+	wake: soak: another one asks, level|-DCLIENT=LEVEL -DEVENTS=1 -DPEEKS=1
+	wake: soak: another one asks, edge|-DCLIENT=EDGE -DEVENTS=1 -DPEEKS=1
+	wake: soak: a watermark falls|-DCLIENT=LEVEL -DEVENTS=2 -DMORE=0 -DMARK=2
+	wake: soak: another file waits|-DCLIENT=EDGE -DEVENTS=2 -DMORE=0 -DOTHER
+	END
+}
+
+wake_mutants()
+{
+	cat <<-'END'
+	wake: waits only if there was nothing|-DCLIENT=EDGE -DMORE=0 -DONLY_IF_NOTHING -DWAKE_ENDS
+	wake: waiting ends with the wake-up|-DCLIENT=MULTI -DMORE=0 -DWAKE_ENDS
+	wake: looks, and notes how far writers are then|-DMORE=0 -DLOOK_FIRST
+	wake: no grace period|-DMORE=0 -DNO_GRACE
+	wake: none for who arms while there is one|-DMORE=0 -DNO_GRACE_AGAIN
+	wake: none if nobody waits just then|-DMORE=0 -DNOBODY_WAITS
+	wake: no look after the grace period|-DMORE=0 -DNO_LOOK_AFTER
+	wake: no look once a file waits|-DEVENTS=1 -DMORE=0 -DOTHER -DNO_LOOK_AGAIN
+	wake: the timer of a quiet ring is not started|-DCLIENT=EDGE -DMORE=0 -DNO_TIMER
+	wake: notes after the wake-up how far writers are|-DCLIENT=MULTI -DMORE=0 -DSEEN_AFTER
+	wake: who asks and has something knows for all|-DCLIENT=MULTI -DEVENTS=1 -DMORE=0 -DREADY_KNOWS -DPEEKS=1
+	wake: armed as often as somebody asks|-DMORE=0 -DARM_AT_WILL
+	wake: a watermark is not told of|-DEVENTS=1 -DMORE=0 -DMARK=2 -DNOT_AGAIN
+	wake: who is refused does not tell|-DEVENTS=1 -DMORE=0 -DREFUSED_SILENT
+	END
+}
+
 # ---- two at a time
 
-holds >"$dir/holds"
-mutants >"$dir/mutants"
+{ holds; wake_holds; } >"$dir/holds"
+{ mutants; wake_mutants; } >"$dir/mutants"
 plan $(($(cat "$dir/holds" "$dir/mutants" | wc -l) + 1))
 
+# search N NAME DEFINITIONS
 search()
 {
+	local model=ring definitions="-DEVENTS=3 -DTAKES=2 $3"
+
+	[[ $2 = "wake: "* ]] && model=wake definitions=$3
 	# shellcheck disable=SC2086 # definitions
-	qa/model/run "$dir/$1" $2 >"$dir/$1.out" 2>&1
+	MODEL=$model qa/model/run "$dir/$1" $definitions >"$dir/$1.out" 2>&1
 }
 
 n=0
@@ -91,7 +141,7 @@ while IFS='|' read -r name definitions; do
 	while [ "$(jobs -rp | wc -l)" -ge 2 ]; do
 		wait -n
 	done
-	search $n "-DEVENTS=3 -DTAKES=2 $definitions" &
+	search $n "$name" "$definitions" &
 done < <(cat "$dir/holds" "$dir/mutants")
 wait
 
@@ -101,8 +151,8 @@ while IFS='|' read -r name definitions; do
 	read -r text <"$dir/$n.out"
 	note "$name: ${text#*; }"
 	if ! is "$name: holds" "${text%%;*}" holds &&
-	   [ -e "$dir/$n/ring.pml.trail" ]; then
-		note "qa/model/run DIR $definitions; then with -t"
+	   compgen -G "$dir/$n/*.trail" >/dev/null; then
+		note "MODEL=ring or wake qa/model/run DIR $definitions; then with -t"
 	fi
 done <"$dir/holds"
 while IFS='|' read -r name definitions; do
@@ -113,7 +163,7 @@ while IFS='|' read -r name definitions; do
 done <"$dir/mutants"
 
 # It costs a page that others could need, and nothing else.
-search empty "-DEVENTS=2 -DTAKES=2 -DSWAP_EMPTY"
+search empty '' "-DEVENTS=2 -DTAKES=2 -DSWAP_EMPTY"
 read -r text <"$dir/empty.out"
 is "an empty head may be swapped, for safety's sake" "${text%%;*}" holds
 finish

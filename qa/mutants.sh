@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 1800
+# timeout: 12000
 #
 # Mutants: the shipped core with one ordering or one check taken away, each of
 # which some test has to notice. qa/mutants.sh [PATTERN] for those whose name
@@ -14,9 +14,11 @@
 #	-	the lines that are replaced, once in the file
 #	+	what replaces them
 #
-# kill names unit tests, tried in that order until one fails (says "not ok",
-# which is waited for no longer; ends badly, is reported by a sanitizer, hangs);
-# tests that threads or signals make lucky get three tries. `litmus LABEL PRIMITIVE` is for an ordering
+# kill names unit tests, tried in that order until one fails: says "not ok", which
+# is waited for no longer, ends badly, or is reported by a sanitizer. One that does
+# not come to an end in ten times the CPU time of the unmutated run has noticed it,
+# too, but is told apart; the clock has no say. Tests that threads or signals make
+# lucky get three tries, and have to pass three times unmutated. `litmus LABEL PRIMITIVE` is for an ordering
 # that no native run can miss: qa/barriers.sh must find that the mutated code is
 # not what the litmus test of LABEL tests, and qa/litmus.sh that with PRIMITIVE
 # in its place (nothing, WRITE_ONCE, ...) what must not be seen is seen. Without
@@ -31,6 +33,8 @@ export LC_ALL=C
 . qa/tap.sh
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
+# Check's own limit is for what waits and does not compute: a second is usual.
+export CK_DEFAULT_TIMEOUT=60
 export CK_VERBOSITY=silent CK_TAP_LOG_FILE_NAME=- TSAN_OPTIONS=halt_on_error=1
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
 pattern=${1-}
@@ -86,17 +90,19 @@ declare -A limits=()
 build()
 {
 	rm -f "build/qa/$1"
-	timeout 120 make -s -f qa/GNUmakefile CFLAGS=-Wno-error "build/qa/$1" \
+	timeout 3600 make -s -f qa/GNUmakefile CFLAGS=-Wno-error "build/qa/$1" \
 		>"$tree/build.log" 2>&1 </dev/null
 }
 
-# What it says is read as it comes: the first "not ok" is the end of it.
+# What it says is read as it comes: the first "not ok" is the end of it. 2: it
+# does not come to an end.
 run()
 {
-	local line pid
+	local line pid status seconds=${limits[$1]:-3000}
 
-	exec 3< <(exec timeout -k 2 "${limits[$1]:-100}" "${fixed[@]}" \
-			"build/qa/$1" 2>&1 </dev/null)
+	exec 3< <(exec timeout -k 2 $((seconds * 6 + 600)) \
+			prlimit --cpu="$seconds:$((seconds + 10))" \
+			"${fixed[@]}" "build/qa/$1" 2>&1 </dev/null)
 	pid=$!
 	: >"$tree/run.log"
 	while IFS= read -r line <&3; do
@@ -106,28 +112,51 @@ run()
 			kill "$pid" 2>/dev/null
 			exec 3<&-
 			wait "$pid" 2>/dev/null
+			[[ $line = *"CPU time limit exceeded"* ||
+				$line = *"Test timeout expired"* ]] && return 2
 			return 1 ;;
 		esac
 	done
 	exec 3<&-
 	wait "$pid"
+	status=$?
+	case $status in
+	0)		return 0 ;;
+	124|137|152)	return 2 ;; # by timeout, at last; SIGXCPU
+	*)		return 1 ;;
+	esac
 }
 
-# Unmutated, every test passes; how long it takes says when a mutant hangs.
+# Of what this shell has waited for, in seconds, rounded down.
+cpu_time()
+{
+	times >"$tree.times"
+	awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' \
+		"$tree.times"
+}
+
+# Unmutated, every test passes, as often as a mutant is tried; how long that
+# takes says when a mutant hangs.
 control()
 {
-	local begin=$SECONDS status
+	local begin status=0 try
 
 	if ! build "$1"; then
 		fail "unmutated, $1 builds" "$(tail -n 20 "$tree/build.log")"
-	elif run "$1"; then
+		return
+	fi
+	begin=$(cpu_time)
+	for ((try = $(tries "$1"); try && !status; try--)); do
+		run "$1"
+		status=$?
+	done
+	if [ $status -eq 0 ]; then
 		pass "unmutated, $1 passes"
 	else
-		status=$?
 		fail "unmutated, $1 passes" "status $status:" \
 			"$(tail -n 20 "$tree/run.log")"
 	fi
-	echo "$1 $(((SECONDS - begin) * 3 + 10))" >>"$tree.limits"
+	echo "$1 $((($(cpu_time) - begin + 2) * 10))" >>"$tree.limits"
 }
 
 # apply FILE OLD NEW: the lines OLD have to be there, once
@@ -166,7 +195,11 @@ by_tests()
 			return 1
 		fi
 		for ((try = $(tries "$test"); try; try--)); do
-			run "$test" || { killer=$test; return; }
+			run "$test"
+			case $? in
+			1)	killer=$test; return ;;
+			2)	killer="$test, which does not end"; return ;;
+			esac
 		done
 	done
 	why="survives $1"
@@ -229,8 +262,8 @@ printf '%s\n' "${kills[@]}" | grep -q ^litmus &&
 	{ no_herd=$(qa/litmus/herd -a 2>&1) || no_herd=${no_herd##*$'\n'}; }
 
 mkdir -p "$tree/qa"
-cp -r kmod lib "$tree"
-cp -r qa/GNUmakefile qa/shim qa/unit qa/litmus "$tree/qa"
+cp -r kmod lib pmda "$tree"
+cp -r qa/GNUmakefile qa/shim qa/unit qa/litmus qa/pmda "$tree/qa"
 rm -f "$tree"/kmod/*.o "$tree"/kmod/*.ko
 cp -r "$tree" "$pristine"
 

@@ -47,9 +47,9 @@ db_start dso
 is "the first fetch says that there are names and labels" "$(flags)" 24
 is "the next one has nothing to say" "$(flags)" 0
 is "it is mapped" "$(db_values kmmv.control.mapped | grep -c '^[1-9]')" 1
-is "a value" "$(db_values kmmv.counter)" "one 10"
+is "a value" "$(db_values kmmv.value.counter)" "one 10"
 rereads=$(db_values kmmv.control.rereads)
-db "fetch kmmv.counter" >/dev/null
+db "fetch kmmv.value.counter" >/dev/null
 is "names are not read without need" "$(db_values kmmv.control.rereads)" \
 	"$rereads"
 
@@ -60,7 +60,7 @@ inst 0 0 0 active 2,2,3,4 one
 inst 1 0 0 active 9 two
 label 1 driver floppy
 E
-is "an instance appears" "$(db_values kmmv.counter | tr '\n' ',')" \
+is "an instance appears" "$(db_values kmmv.value.counter | tr '\n' ',')" \
 	"one 11,two 9,"
 like "with its label" "$(db "label instances $domain.16")" 'driver="floppy"'
 is "a CPU comes online" "$(db_values kmmv.percpu.counter | head -n 3 |
@@ -76,8 +76,8 @@ label 1 driver tape
 inst 2 1 0 active 1 x
 E
 is "a family appears, and pmcd is told, of the label, too" "$(flags)" 24
-is "it has values" "$(db_values kmmv.late)" "x 1"
-is "an instance goes" "$(db_values kmmv.counter)" "two 9"
+is "it has values" "$(db_values kmmv.value.late)" "x 1"
+is "an instance goes" "$(db_values kmmv.value.counter)" "two 9"
 is "its count stays in all" "$(db_values kmmv.all.counter)" 23
 
 change 4 <<E
@@ -89,7 +89,7 @@ label 1 driver disk
 inst 2 1 0 active 1 x
 E
 is "a label changes, and pmcd is told" "$(flags)" 8
-is "an instance is back" "$(db_values kmmv.counter | tr '\n' ',')" \
+is "an instance is back" "$(db_values kmmv.value.counter | tr '\n' ',')" \
 	"one 14,two 9,"
 
 # Names move: number 0 is forgotten, two is now there, another one was 1.
@@ -101,7 +101,7 @@ inst 1 0 1 active 2 three
 inst 2 1 0 active 1 x
 E
 is "a name that moved to another number goes on" \
-	"$(db_values kmmv.counter | sort | tr '\n' ',')" "three 2,two 10,"
+	"$(db_values kmmv.value.counter | sort | tr '\n' ',')" "three 2,two 10,"
 is "nothing is lost from all" "$(db_values kmmv.all.counter)" 26
 
 change 1 <<E
@@ -113,7 +113,7 @@ inst 1 1 0 active 3 one
 inst 2 1 0 active 4 two
 E
 is "another epoch under the mapping: at once, from where they were" \
-	"$(db_values kmmv.counter kmmv.late kmmv.all.counter | tr '\n' ',')" \
+	"$(db_values kmmv.value.counter kmmv.value.late kmmv.all.counter | tr '\n' ',')" \
 	"one 17,two 14,x 2,33,"
 is "state" "$(db_values kmmv.control.state kmmv.control.epoch | tr '\n' ',')" \
 	'"attached",78,'

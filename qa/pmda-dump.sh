@@ -28,7 +28,7 @@ compare()
 	sums=$(build/kmmvdump -d "$work/dev" -f $family |
 		sed -n "s/^$family\\[\"\\(.*\\)\"\\] /\\1 /p" | sort)
 	ok "$what: there are values" test "$(wc -l <<<"$sums")" -gt 4
-	same "$what: sums" "$(values kmmv.$family | sort)" "$sums"
+	same "$what: sums" "$(values kmmv.value.$family | sort)" "$sums"
 	cells=$({
 		build/kmmvdump -H -d "$work/dev"
 		build/kmmvdump -c -d "$work/dev" -f $family

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 300
 # Install and Remove with a pmcd of their own: in namespaces, over a copy of the
 # system's files that vanishes with them. No module is loaded.
 
@@ -9,18 +8,18 @@
 
 apart=(unshare --mount --pid --net --fork --mount-proc)
 if [ "${1-}" != apart ]; then
-	[ "$(id -u)" -eq 0 ] || skip_all "needs root, for namespaces"
+	[ "$(id -u)" -eq 0 ] || skip_all "machine: needs root, for namespaces"
 	[ -x /etc/init.d/pmcd ] || skip_all "no pmcd"
-	"${apart[@]}" true 2>/dev/null || skip_all "no namespaces here"
+	"${apart[@]}" true 2>/dev/null || skip_all "machine: no namespaces here"
 	make -s lib pmda >/dev/null || bail "does not build"
 	exec "${apart[@]}" bash "$0" apart
 fi
 
-mount -t tmpfs none /mnt || skip_all "no tmpfs in namespaces"
+mount -t tmpfs none /mnt || skip_all "machine: no tmpfs in namespaces"
 for dir in etc var usr run; do
 	mkdir -p "/mnt/upper/$dir" "/mnt/workdir/$dir"
 	mount -t overlay none -o "lowerdir=/$dir,upperdir=/mnt/upper/$dir,\
-workdir=/mnt/workdir/$dir" "/$dir" || skip_all "no overlays in namespaces"
+workdir=/mnt/workdir/$dir" "/$dir" || skip_all "machine: no overlays in namespaces"
 done
 ip link set lo up
 # As after the installation of the packages.
@@ -83,6 +82,9 @@ printf '%s\n' "family 0 counter count counter Counters" \
 	"inst 0 0 0 active 1,2 a b" "inst 1 1 0 active 5 user" |
 	qa/pmda/area.py /mnt/dev
 chmod 755 /mnt /mnt/dev
+numbers=/var/lib/pcp/config/pmda/$domain.numbers
+printf '%s\n' "kmmv numbers 1" "+ 16 7 a_b a b" >"$numbers"
+chmod 600 "$numbers"
 sed -i "s,^kmmv.*,& -f /mnt/dev," /etc/pcp/pmcd/pmcd.conf
 kill -HUP "$(pgrep -x pmcd)"
 # shellcheck disable=SC2317 # called by wait_for
@@ -91,34 +93,46 @@ attached()
 	pminfo -f kmmv.control.state | grep -q '"attached"'
 }
 ok "pmcd starts it with options" wait_for 20 attached
-like "a value through pmcd" "$(pminfo -f kmmv.counter)" \
-	'inst \[0 or "a_b"\] value 3'
-like "a label through pmcd" "$(pminfo -l kmmv.counter)" '"name":"a b"'
-is "numbers are on disk, pcp's" \
-	"$(stat -c %U /var/lib/pcp/config/pmda/"$domain".0)" pcp
+ok "Install once more" sh -c './Install </dev/null'
+like "it keeps them" "$(grep '^kmmv' /etc/pcp/pmcd/pmcd.conf)" " -f /mnt/dev$"
+like "in their file" "$(cat /etc/pcp/kmmv/options)" "^-f /mnt/dev$"
+ok "they are in force" wait_for 20 attached
+like "a value through pmcd" "$(pminfo -f kmmv.value.counter)" \
+	'inst \[7 or "a_b"\] value 3'
+like "a label through pmcd" "$(pminfo -l kmmv.value.counter)" '"name":"a b"'
+is "what root left of numbers is pcp's" "$(stat -c %U "$numbers")" pcp
 ok "root may store" pmstore kmmv.control.max_age 50
 not_ok "nobody may not" setpriv --reuid 65534 --regid 65534 --clear-groups \
 	pmstore kmmv.control.max_age 60
-ok "one of group pcp may" setpriv --reuid 65534 --regid "$(getent group pcp |
-	cut -d: -f3)" --clear-groups pmstore kmmv.control.max_age 70
+not_ok "nor may one of group pcp" setpriv --reuid 65534 \
+	--regid "$(getent group pcp | cut -d: -f3)" --clear-groups \
+	pmstore kmmv.control.max_age 70
+not_ok "nor user pcp, who is everybody on the web" setpriv \
+	--reuid "$(id -u pcp)" --regid "$(id -g pcp)" --init-groups \
+	pmstore kmmv.control.max_age 75
 not_ok "root from the network may not" pmstore -h 127.0.0.1 \
 	kmmv.control.max_age 80
-like "it is what was stored" "$(pminfo -f kmmv.control.max_age)" "value 70"
+like "it is what was stored" "$(pminfo -f kmmv.control.max_age)" "value 50"
 
 pmlogconf -c /mnt/config >/dev/null 2>&1
-like "pmlogger records sums by default" "$(cat /mnt/config)" "^	kmmv\.counter$"
-like "those of the kernel, too" "$(cat /mnt/config)" "^	kmmv\.stat$"
+like "pmlogger records sums by default" "$(cat /mnt/config)" "^	kmmv\.value$"
+like "and totals" "$(cat /mnt/config)" "^	kmmv\.all$"
 not_ok "but nothing per CPU" grep -q '^	kmmv\.percpu' /mnt/config
 ok "pmlogger takes it" pmlogger -C -c /mnt/config
 pmieconf -cf /mnt/rules enable kmmv.slots >/dev/null 2>&1
 ok "pmie takes the rule" pmie -C -c /mnt/rules
 
-ok "Remove, keeping numbers" sh -c './Remove -k </dev/null'
-ok "they are kept" test -s "/var/lib/pcp/config/pmda/$domain.0"
+ok "Remove" sh -c './Remove </dev/null'
+ok "numbers are kept" test -s "$numbers"
 not_ok "the metrics are gone" pminfo kmmv
 is "so is the agent" "$(pgrep -c pmdakmmv)" 0
 ok "Install once more" sh -c './Install </dev/null'
-ok "Remove" sh -c './Remove </dev/null'
+ok "Remove -k, as it was" sh -c './Remove -k </dev/null'
+ok "they are still kept" test -s "$numbers"
+ok "Install a third time" sh -c './Install </dev/null'
+ok "Remove --purge" sh -c './Remove --purge </dev/null'
+ok "options that were given are kept" test -s /etc/pcp/kmmv/options
+rm -r /etc/pcp/kmmv
 after=$(files)
 is "nothing is left" "$(diff <(echo "$before") <(echo "$after"))" ""
 ok "Remove of nothing" sh -c './Remove </dev/null'

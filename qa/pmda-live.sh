@@ -46,7 +46,7 @@ for how in dso pipe; do
 	: >"$work/fetches"
 	: >"$work/totals"
 	for _ in $(seq 120); do
-		db "fetch kmmv.sim.f0" >>"$work/fetches"
+		db "fetch kmmv.value.sim.f0" >>"$work/fetches"
 		db_values kmmv.all.sim.f0 >>"$work/totals"
 	done
 	is "$how: no value fell, none changed its name" \
@@ -56,7 +56,7 @@ for how in dso pipe; do
 		test "$(sort -u "$work/totals" | wc -l)" -gt 30
 	is "$how: names were read again" "$(db_values kmmv.control.rereads |
 		awk '{ print ($1 > 1) }')" 1
-	before=$(db_values kmmv.sim.f1 | sed -n 's/^i1\.0 //p')
+	before=$(db_values kmmv.value.sim.f1 | sed -n 's/^i1\.0 //p')
 	all=$(db_values kmmv.all.sim.f1)
 
 	# The module is loaded anew: the old mapping ends, counts go on.
@@ -65,7 +65,7 @@ for how in dso pipe; do
 	grant
 	reattach
 	is "$how: another epoch" "$(db_values kmmv.control.epoch)" 2
-	after=$(db_values kmmv.sim.f1 | sed -n 's/^i1\.0 //p')
+	after=$(db_values kmmv.value.sim.f1 | sed -n 's/^i1\.0 //p')
 	ok "$how: a counter goes on from $before" \
 		test "$after" -ge "$before"
 	ok "$how: so does the total" \

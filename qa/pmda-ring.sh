@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 300
 # kmmv.ring.* on simulated rings: figures, and events for clients at different
 # rates, each once or counted as missed where it is missing.
 
@@ -64,9 +63,13 @@ like "semantics of a counter" "$(info -d kmmv.ring.bytes.read)" \
 	"Semantics: counter  Units: byte"
 like "and of what is not one" "$(info -d kmmv.ring.inside)" \
 	"Semantics: instant  Units: count"
-is "numbers are on disk" "$(sed -n 's/^\([0-9]*\) .* \([a-z]*\)$/\2/p' \
-	"$work/var/config/pmda/$domain.2" | sort | tr '\n' ' ')" \
+live
+db_start pipe
+db "instance $domain.2" >/dev/null
+is "numbers are on disk before they are known" "$(sed -n 's/^+ 2 [01] //p' \
+	"$work/var/config/pmda/$domain.numbers" | sort | tr '\n' ' ')" \
 	"default other "
+db_stop
 
 # A CPU came to life while the ring was open, below the last one.
 echo 1 4 2 >"$work/dev/sim/default.buffer"
@@ -117,6 +120,13 @@ let_go()
 	[ "$(tail -n 1 "$work/dev/sim/default.log")" = close ]
 }
 
+# points COUNT FILE: so many events are in it
+# shellcheck disable=SC2317 # called by wait_for
+points()
+{
+	[ "$(grep -c '(point)' "$work/$2")" -ge "$1" ]
+}
+
 # PCP's own, beside the clients: live, and by way of archives.
 tools()
 {
@@ -127,7 +137,7 @@ tools()
 			--regid=65534 --clear-groups pminfo -h "$pcp" -x \
 			kmmv.ring.records 2>&1)" "$denied"
 	else
-		skip "somebody else has no events" "not root"
+		skip "somebody else has no events" "machine: not root"
 	fi
 	echo "log mandatory on 500 msec { kmmv.ring.records }" >"$work/config"
 	for version in 2 3; do
@@ -135,10 +145,12 @@ tools()
 			-l "$work/log.$version" "$work/archive.$version" &
 		pids="$pids $!"
 	done
-	pmevent -h "$pcp" -t 0.5 -s 6 kmmv.ring.records >"$work/live" 2>&1 &
-	what=$!
-	pmevent -h "$pcp" -t 0.5 -s 6 -x "type=disk*" kmmv.ring.records \
-		>"$work/filtered" 2>&1 &
+	stdbuf -oL pmevent -h "$pcp" -t 0.5 kmmv.ring.records \
+		>"$work/live" 2>&1 &
+	pids="$pids $!"
+	stdbuf -oL pmevent -h "$pcp" -t 0.5 -x "type=disk*" \
+		kmmv.ring.records >"$work/filtered" 2>&1 &
+	pids="$pids $!"
 	# shellcheck disable=SC2317 # called by wait_for
 	all_there()
 	{
@@ -147,8 +159,16 @@ tools()
 	ok "PCP's tools are clients" wait_for 10 all_there
 	repeat
 	put default 3 4 2 1
-	wait $what %%
-	sleep 0.6
+	# shellcheck disable=SC2317 # called by wait_for
+	all_have()
+	{
+		points 11 live && points 2 filtered && for version in 2 3; do
+			pmdumplog "$work/archive.$version" kmmv.ring.records \
+				>"$work/so-far" 2>&1
+			points 11 so-far || return
+		done
+	}
+	ok "and have them" wait_for 10 all_have
 	# shellcheck disable=SC2086 # a list
 	kill $pids
 	# shellcheck disable=SC2086
@@ -574,6 +594,6 @@ if command -v valgrind >/dev/null; then
 	clients_stop
 	is "valgrind: no error of ours, no leak" "$(ours)" ""
 else
-	skip "valgrind" "no valgrind"
+	skip "valgrind" "no valgrind: qa/setup check"
 fi
 finish

@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 300
 # No error and no leak of the agent's under valgrind, on good, changing and bad
 # areas.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
-command -v valgrind >/dev/null || skip_all "no valgrind"
+command -v valgrind >/dev/null || skip_all "no valgrind: qa/setup check"
 # shellcheck source=qa/pmda/env
 . qa/pmda/env
 
@@ -45,7 +44,7 @@ is "no error of ours" "$(ours)" ""
 rm -f "$work"/valgrind.*
 db_start dso
 grant
-all="kmmv.counter kmmv.level kmmv.percpu.counter kmmv.all.counter"
+all="kmmv.value.counter kmmv.value.level kmmv.percpu.counter kmmv.all.counter"
 for epoch in 1 2 3; do
 	many $epoch y$epoch | area
 	reattach
@@ -60,7 +59,7 @@ for epoch in 1 2 3; do
 	db "children kmmv" >/dev/null
 	db "traverse kmmv" >/dev/null
 	db "fetch $all" >/dev/null
-	db "profile $domain.16 delete 2" >/dev/null
+	db "profile $domain.16 delete $((own + 2))" >/dev/null
 	db "profile $domain.17 none" >/dev/null
 	db "fetch $all" >/dev/null
 	db "profile $domain.16 all" >/dev/null

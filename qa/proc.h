@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's statistics as text, parsed: what kmmv.stat.* is held against.
+ * The kernel's statistics as text, parsed: what kmmv.value.stat.* is held against.
  */
 #ifndef QA_PROC_H
 #define QA_PROC_H

@@ -11,10 +11,15 @@
 #	like NAME TEXT ERE		passes if grep -E finds it
 #	pass NAME / fail NAME [WHY]
 #	skip NAME WHY			one test that cannot be run here
-#	skip_all WHY			all of them: ends the script
+#	skip_all WHY			all of them: ends the script.  A WHY that
+#					begins with "machine: " is what this machine
+#					cannot, whatever is installed; any other
+#					is a failure of a strict run
 #	bail WHY			no sense in going on: ends the script, fails
 #	note LINE...			comments
-#	wait_for SECONDS COMMAND...	until the command succeeds; 1 if it never does
+#	wait_for SECONDS COMMAND...	until the command succeeds, for which so many
+#					are plenty on a machine that does nothing
+#					else; 1 if it has not after 30 times that
 #
 # What a command prints is shown as comments if the test fails.  A script that
 # ends before finish() has no plan, which the runner counts as a failure: call
@@ -114,7 +119,7 @@ like()
 
 wait_for()
 {
-	tap_end=$(($(date +%s) + $1))
+	tap_end=$(($(date +%s) + $1 * 30))
 	shift
 	until "$@"; do
 		[ "$(date +%s)" -lt "$tap_end" ] || return 1

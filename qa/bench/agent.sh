@@ -35,7 +35,7 @@ for count; do
 	build/qa/bench/kmmvsim --cpus "${CPUS:-4}" --families 1 \
 		--instances "$count" "$work/dev"
 	ours=$(median "$domain" "$PWD/build/pmda_kmmv.so" kmmv_init \
-		kmmv.sim.f0 101)
+		kmmv.value.sim.f0 101)
 	qa/bench/mmvfile.py bench "$count" 2>>"$work/log"
 	# It is quadratic: seconds a fetch where there are many.
 	rounds=$((60000 / count))

@@ -94,12 +94,43 @@ static size_t use_text(int file)
 	return parse_text(read_text(files[file].path));
 }
 
-static size_t use_ioctl(int file)
+static uint64_t copies(void)
 {
-	(void)file;
+	const struct kmmv_instance_info *instance;
+	uint64_t count;
+
+	instance = kmmv_lookup(kmmv, "stat.work", "copies");
+	if (!instance || kmmv_read_sums(kmmv, &instance->number, 1, &count, NULL) != 1)
+		errx(2, "no count of copies: is kmmv_stat loaded?");
+	return count;
+}
+
+static void refresh(void)
+{
 	if (kmmv_refresh(kmmv, 0, NULL))
 		errx(2, "refresh: %s", kmmv_error(kmmv));
-	return 0;
+}
+
+/* Copies rest: whoever asks too soon is given none, which would cost nothing. */
+static uint64_t least_ioctl(int rounds)
+{
+	const struct timespec rest = { .tv_nsec = 1000000 };
+	uint64_t best = UINT64_MAX, before, begin, took;
+
+	while (rounds) {
+		before = copies();
+		begin = now();
+		refresh();
+		took = now() - begin;
+		if (copies() == before) {
+			nanosleep(&rest, NULL);
+			continue;
+		}
+		rounds--;
+		if (took < best)
+			best = took;
+	}
+	return best;
 }
 
 static size_t use_mapping(int file)
@@ -171,7 +202,7 @@ int main(int argc, char **argv)
 
 	if (kmmv_open(KMMV_DEVICE_DIR, &kmmv))
 		errx(2, "%s", kmmv_error(NULL));
-	use_ioctl(0);
+	refresh();
 	if (kmmv_update(kmmv) < 0)
 		errx(2, "%s", kmmv_error(kmmv));
 	kmmv_get_info(kmmv, &info);
@@ -190,7 +221,7 @@ int main(int argc, char **argv)
 		all_mapped += took;
 		nr_mapped += nr;
 	}
-	took = least(use_ioctl, 0, rounds, &nr);
+	took = least_ioctl(rounds);
 	report("all", "text", nr_text, all_text);
 	report("all", "mapped", nr_mapped, all_mapped);
 	report("all", "ioctl", nr_mapped, took);

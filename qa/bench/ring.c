@@ -105,13 +105,13 @@ static __attribute__((noipa)) int write_event(u16 type, u32 instance, const void
 		.incarnation = 1,
 		.instance = instance,
 	};
-	int status;
+	struct kmmv_ring_result result;
 
 	asm volatile("incl %0" : "+m"(GS(u32, preempt)));
-	status = kmmv_ring_cpu_write(GS(struct kmmv_ring_cpu *, rc), head,
+	result = kmmv_ring_cpu_write(GS(struct kmmv_ring_cpu *, rc), head,
 				     payload, size);
 	asm volatile("decl %0" : "+m"(GS(u32, preempt)));
-	return status;
+	return result.err | result.waits;
 }
 
 static int failed;

@@ -29,7 +29,7 @@ static __always_inline void add_to_gs(u64 *ctr, s64 delta)
 }
 
 /* The header's own was defined with what this_cpu_add() was before. */
-#define kmmv_slot_add(slot, delta)	this_cpu_add(*(slot).ctr, delta)
+#define __kmmv_slot_add(slot, delta)	this_cpu_add(*(slot).ctr, delta)
 
 #include "slots.h"
 
@@ -163,7 +163,7 @@ static u32 add(void)
 	do {
 		if (kmmv_slots_get(&slots, 1, &number))
 			errx(2, "no slot");
-		kmmv_slots_publish(&slots, number);
+		kmmv_slots_publish(&slots, number, 0);
 	} while (number < KMMV_RESERVED);
 	return number;
 }

@@ -17,11 +17,12 @@
  *	family SEMANTICS|UNITS|NAME|ONELINE|HELP
  *	label NUMBER KEY|TEXT		kmmv_set_label()
  *	adjust CONTEXT CPU NUMBER DELTA	perf_adjust()
- *	slot CONTEXT CPU NUMBER DELTA	kmmv_slot_add()
+ *	slot CONTEXT CPU NUMBER DELTA	kmmv_slot_add(), also without a handle
  *	store NUMBER CPU VALUE		kmmv_store()
  *	read NUMBER			kmmv_read(): the sum, unsigned
  *	storm UPDATES TURNS [nmi]	see storm.c; kmmv_client/totals after it
  *	ring ...			see ring.c; kmmv_client/ring
+ *	latency ...			see latency.c
  */
 #include <linux/cpu.h>
 #include <linux/module.h>
@@ -72,7 +73,7 @@ static int do_update(const char *text, bool by_slot)
 {
 	struct update update;
 	char word[16];
-	int context, cpu, err;
+	int context, cpu, err, ran;
 
 	if (sscanf(text, "%15s %d %d %lld", word, &cpu, &update.instance,
 		   &update.delta) != 4)
@@ -83,8 +84,11 @@ static int do_update(const char *text, bool by_slot)
 	if (!by_slot)
 		return client_context_run(context, cpu, update_by_number,
 					  &update);
+	/* As a client that looks at no error: whatever was there is no handle. */
+	memset(&update.slot, 0x5a, sizeof(update.slot));
 	err = kmmv_get_slot(update.instance, &update.slot);
-	return err ?: client_context_run(context, cpu, update_by_slot, &update);
+	ran = client_context_run(context, cpu, update_by_slot, &update);
+	return err ?: ran;
 }
 
 static void call_add(char *text)
@@ -230,6 +234,11 @@ static void call_ring(char *text)
 	client_ring(text, call_result, sizeof(call_result));
 }
 
+static void call_latency(char *text)
+{
+	client_latency(text, call_result, sizeof(call_result));
+}
+
 static const struct {
 	const char *name;
 	void (*call)(char *text);
@@ -249,6 +258,7 @@ static const struct {
 	{ "read", call_read },
 	{ "storm", call_storm },
 	{ "ring", call_ring },
+	{ "latency", call_latency },
 };
 
 static ssize_t call_write(struct file *file, const char __user *from,

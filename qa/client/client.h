@@ -55,6 +55,8 @@ void client_storm_fini(void);
 
 extern const struct file_operations client_totals_fops;
 
+void client_latency(const char *text, char *answer, size_t size);
+
 void client_ring(char *text, char *answer, size_t size);
 void client_ring_init(void);
 void client_ring_exit(void);

@@ -51,6 +51,7 @@ call()
 errno()
 {
 	case $1 in
+	EPERM)		echo -1 ;;
 	ENOENT)		echo -2 ;;
 	ENOMEM)		echo -12 ;;
 	EBUSY)		echo -16 ;;

@@ -8,7 +8,7 @@
  *	fetch NAME [RING]	NAME RING event PARAMETER=VALUE...
  *				NAME RING missed COUNT
  *	filter NAME TEXT
- *	bytes NAME COUNT	kmmv.ring.queue_bytes
+ *	bytes NAME COUNT	kmmv.ring.queue.limit
  *	value NAME METRIC	NAME INSTANCE VALUE
  *	close NAME
  *
@@ -258,7 +258,7 @@ static void command(char *line)
 	else if (strcmp(verb, "filter") == 0)
 		rc = store(METRIC, rest ? rest : "");
 	else if (strcmp(verb, "bytes") == 0)
-		rc = store("kmmv.ring.queue_bytes", rest ? rest : "");
+		rc = store("kmmv.ring.queue.limit", rest ? rest : "");
 	else if (strcmp(verb, "value") == 0)
 		rc = value(name, rest);
 	else if (strcmp(verb, "close") == 0) {

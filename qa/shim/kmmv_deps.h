@@ -35,14 +35,25 @@ typedef __s64 s64;
 
 #define U32_MAX		UINT32_MAX
 
-/* KMMV_SHIM_PAIR: as on a machine without 64-bit atomicity. */
-#ifdef KMMV_SHIM_PAIR
+/* KMMV_SHIM_PAIR: as on a machine without 64-bit atomicity; -m32: on one. */
+#if defined(KMMV_SHIM_PAIR) || __SIZEOF_LONG__ == 4
 #define KMMV_ATOMIC64	0
 #else
 #define KMMV_ATOMIC64	1
 #define CONFIG_64BIT	1
 #endif
+#ifndef KMMV_SHIM_OFF
 #define CONFIG_KMMV	1
+#else
+#define CONFIG_KMMV	0
+#endif
+/* KMMV_SHIM_NMI: as on a machine whose this_cpu_add() an NMI gets into. */
+#ifndef KMMV_SHIM_NMI
+#define CONFIG_ARCH_HAS_NMI_SAFE_THIS_CPU_OPS	1
+#endif
+#define MAX_ERRNO	4095
+#undef static_assert
+#define static_assert(truth)	_Static_assert(truth, #truth)
 
 /* KMMV_SHIM_UP: as on a uniprocessor kernel. */
 #ifndef KMMV_SHIM_UP
@@ -55,6 +66,7 @@ typedef __s64 s64;
 #define EXPORT_SYMBOL_GPL(symbol)	_Static_assert(sizeof(&symbol), "")
 #undef __always_inline
 #define __always_inline	inline __attribute__((always_inline))
+#define SMP_CACHE_BYTES	64
 #define ____cacheline_aligned_in_smp	__attribute__((aligned(64)))
 #define OPTIMIZER_HIDE_VAR(x)	__asm__ volatile("" : "+r"(x))
 #define likely(x)		__builtin_expect(!!(x), 1)
@@ -88,11 +100,23 @@ static inline u64 div_u64_rem(u64 n, u32 d, u32 *rest)
 	return n / d;
 }
 
-/* custom: atomics */
-#define READ_ONCE(x)	__atomic_load_n(&(x), __ATOMIC_RELAXED)
-#define WRITE_ONCE(x, v)	__atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
-#define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
-#define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+/* custom: atomics; as in the kernel, -m32 takes no more than 32 bits at once */
+#define shim_whole(x)							\
+	((void)sizeof(struct {						\
+		_Static_assert(sizeof(x) <= sizeof(long), "torn");	\
+		int i;							\
+	}))
+#define READ_ONCE(x)	(shim_whole(x), __atomic_load_n(&(x), __ATOMIC_RELAXED))
+#define WRITE_ONCE(x, v)						\
+	(shim_whole(x), __atomic_store_n(&(x), (v), __ATOMIC_RELAXED))
+#define smp_load_acquire(p)						\
+	(shim_whole(*(p)), __atomic_load_n(p, __ATOMIC_ACQUIRE))
+#define smp_store_release(p, v)						\
+	(shim_whole(*(p)), __atomic_store_n(p, v, __ATOMIC_RELEASE))
+#define kmmv_load64(p)	__atomic_load_n(p, __ATOMIC_RELAXED)
+#define kmmv_store64(p, v)	__atomic_store_n(p, v, __ATOMIC_RELAXED)
+#define kmmv_load64_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define kmmv_store64_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define smp_mb()	__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define smp_rmb()	__atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define smp_wmb()	__atomic_thread_fence(__ATOMIC_RELEASE)
@@ -103,6 +127,13 @@ static inline u64 div_u64_rem(u64 n, u32 d, u32 *rest)
 	   __atomic_compare_exchange_n(p, &was_, to, false, order,	\
 				       __ATOMIC_RELAXED);		\
 	   was_; })
+
+typedef struct { int value; } atomic_t;
+#define atomic_read(a)	__atomic_load_n(&(a)->value, __ATOMIC_RELAXED)
+#define atomic_inc(a)							\
+	((void)__atomic_fetch_add(&(a)->value, 1, __ATOMIC_RELAXED))
+#define atomic_xchg(a, v)						\
+	__atomic_exchange_n(&(a)->value, v, __ATOMIC_SEQ_CST)
 
 typedef struct { s64 value; } atomic64_t;
 #define atomic64_read(a)	((u64)__atomic_load_n(&(a)->value, __ATOMIC_RELAXED))
@@ -124,17 +155,49 @@ extern u32 shim_nr_cpus;
 extern u64 shim_possible;
 extern __thread int shim_cpu;
 
+/*
+ * A walk over CPUs: shim_visit, if set, is called at each; shim_raw_visits is
+ * how many this thread came to with a raw lock held.
+ */
+extern __thread void (*shim_visit)(int cpu);
+extern __thread int shim_raw_held;
+extern __thread unsigned long shim_raw_visits;
+
+static inline bool shim_visits(int cpu)
+{
+	if (shim_raw_held)
+		shim_raw_visits++;
+	if (shim_visit)
+		shim_visit(cpu);
+	return shim_possible >> cpu & 1;
+}
+
 #define for_each_possible_cpu(cpu)					\
 	for ((cpu) = 0; (cpu) < (int)shim_nr_cpus; (cpu)++)		\
-		if (shim_possible >> (cpu) & 1)
+		if (shim_visits(cpu))
 #define per_cpu_ptr(pointer, cpu)					\
 	((__typeof__(pointer))((char *)(pointer) + (cpu) * PAGE_SIZE))
 #define this_cpu_ptr(pointer)	per_cpu_ptr(pointer, shim_cpu)
+#ifndef KMMV_SHIM_NMI
 #define this_cpu_add(place, delta)					\
 	__atomic_fetch_add(per_cpu_ptr(&(place), shim_cpu), delta,	\
 			   __ATOMIC_RELAXED)
+#else
+#define this_cpu_add(place, delta)					\
+	({ __typeof__(place) *p_ = per_cpu_ptr(&(place), shim_cpu);	\
+	   __typeof__(place) v_ = *p_;					\
+	   shim_nmi_window();						\
+	   *p_ = v_ + (delta); })
+#endif
+
+/* custom: an NMI is a call of shim_nmi, once, where the machine lets it in */
+extern void (*shim_nmi)(void);
+extern __thread bool shim_in_nmi;
+void shim_nmi_window(void);
+#define in_nmi()	shim_in_nmi
 
 #define smp_processor_id()	shim_cpu
+#define raw_smp_processor_id()	shim_cpu
 
 /* custom: one CPU's contexts are threads, so an add among them is atomic */
 typedef struct { s64 value; } local64_t;
@@ -177,13 +240,18 @@ void shim_irq_restore(void);
 /*
  * custom: memory, zeroed or not as in the kernel. shim_fail_in = n has the nth
  * allocation from now fail, once; shim_allocated is what has not been freed.
+ * shim_at_alloc, if set, is called at each. shim_locked_allocs is how many were
+ * made with a lock held.
  */
 typedef unsigned int gfp_t;
 #define GFP_KERNEL	1u
+#define GFP_KERNEL_ACCOUNT	GFP_KERNEL
 #define GFP_ATOMIC	0u
 #define gfpflags_allow_blocking(gfp)	((gfp) & GFP_KERNEL)
 extern long shim_fail_in;
 extern long shim_allocated;
+extern __thread void (*shim_at_alloc)(void);
+extern unsigned long shim_locked_allocs;
 void *shim_alloc(size_t alignment, size_t size, bool zero);
 void shim_free(void *memory);
 char *shim_asprintf(const char *format, ...)
@@ -252,9 +320,12 @@ bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
 typedef pthread_mutex_t raw_spinlock_t;
 #define DEFINE_RAW_SPINLOCK(l)	raw_spinlock_t l = PTHREAD_MUTEX_INITIALIZER
 #define raw_spin_lock_irqsave(l, flags)					\
-	((void)((flags) = 0), pthread_mutex_lock(l))
+	((void)((flags) = 0), pthread_mutex_lock(l), shim_raw_held++)
 #define raw_spin_unlock_irqrestore(l, flags)				\
-	((void)(flags), pthread_mutex_unlock(l))
+	((void)(flags), shim_raw_held--, pthread_mutex_unlock(l))
+
+/* Elements of a tree or a chain that this thread came by. */
+extern __thread unsigned long shim_steps;
 
 /* custom: mutex */
 struct mutex {
@@ -262,29 +333,60 @@ struct mutex {
 };
 #define mutex_init(m)	pthread_mutex_init(&(m)->mutex, NULL)
 #define mutex_destroy(m)	pthread_mutex_destroy(&(m)->mutex)
-#define mutex_lock(m)	pthread_mutex_lock(&(m)->mutex)
-#define mutex_unlock(m)	pthread_mutex_unlock(&(m)->mutex)
+extern __thread int shim_locks_held;
+#define mutex_lock(m)							\
+	((void)pthread_mutex_lock(&(m)->mutex), (void)shim_locks_held++)
+#define mutex_unlock(m)							\
+	((void)shim_locks_held--, (void)pthread_mutex_unlock(&(m)->mutex))
 
-/* stub: nobody waits */
-typedef int wait_queue_head_t;
-#define init_waitqueue_head(w)	((void)(*(w) = 0))
-#define wake_up_interruptible_all(w)	((void)(w))
+#define mutex_lock_interruptible(m)	(mutex_lock(m), 0)
+
+/*
+ * custom: spinlock, as a mutex; shim_hold_steps is the most steps that this
+ * thread took while it held one
+ */
+typedef struct mutex spinlock_t;
+extern __thread unsigned long shim_hold_steps;
+extern __thread unsigned long shim_hold_began;
+#define __acquires(l)
+#define __releases(l)
+#define DEFINE_SPINLOCK(l)	spinlock_t l = { PTHREAD_MUTEX_INITIALIZER }
+#define spin_lock_init(l)	mutex_init(l)
+#define spin_lock(l)	(mutex_lock(l), (void)(shim_hold_began = shim_steps))
+#define spin_unlock(l)							\
+	((void)(shim_hold_steps = max(shim_hold_steps,			\
+				      shim_steps - shim_hold_began)),	\
+	 mutex_unlock(l))
 
 /* custom: another hash than the kernel's; nothing depends on which */
-static inline u32 jhash(const void *key, u32 length, u32 seed)
+typedef struct { u64 key[2]; } siphash_key_t;
+extern u64 shim_hash_mask; /* of the bits that there are */
+
+static inline u64 siphash(const void *data, size_t length,
+			  const siphash_key_t *key)
 {
-	const unsigned char *byte = key;
-	u32 hash = 2166136261u ^ seed;
+	u64 hash = key->key[0] ^ 14695981039346656037ULL;
+	const unsigned char *byte = data;
 
 	while (length--)
-		hash = (hash ^ *byte++) * 16777619u;
-	return hash;
+		hash = (hash ^ *byte++) * 1099511628211ULL;
+	hash ^= key->key[1];
+	hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15ULL;
+	return (hash ^ hash >> 29) & shim_hash_mask;
+}
+
+/* custom: always the same */
+static inline void get_random_bytes(void *to, size_t size)
+{
+	memset(to, 0x5a, size);
 }
 
 /* custom: lists */
 struct list_head {
 	struct list_head *next, *prev;
 };
+
+#define LIST_HEAD(list)	struct list_head list = { &(list), &(list) }
 
 static inline void INIT_LIST_HEAD(struct list_head *list)
 {
@@ -314,27 +416,12 @@ static inline void list_del(struct list_head *entry)
 	entry->prev = NULL;
 }
 
-static inline void list_move(struct list_head *entry, struct list_head *head)
-{
-	list_del(entry);
-	list_add(entry, head);
-}
-
-static inline void list_move_tail(struct list_head *entry,
-				  struct list_head *head)
-{
-	list_del(entry);
-	list_add_tail(entry, head);
-}
-
 #define list_entry(pointer, type, member) container_of(pointer, type, member)
-#define list_for_each_entry_continue(entry, head, member)		\
-	for (entry = list_entry((entry)->member.next,			\
-				__typeof__(*entry), member);		\
+#define list_for_each_entry(entry, head, member)			\
+	for (entry = list_entry((head)->next, __typeof__(*entry), member); \
 	     &(entry)->member != (head);				\
 	     entry = list_entry((entry)->member.next,			\
 				__typeof__(*entry), member))
-
 struct hlist_node {
 	struct hlist_node *next, **pprev;
 };
@@ -368,15 +455,20 @@ static inline void hlist_del(struct hlist_node *node)
 #define hlist_for_each_entry(entry, head, member)			\
 	for (entry = hlist_entry_safe((head)->first,			\
 				      __typeof__(*(entry)), member);	\
-	     entry;							\
+	     entry && (shim_steps++, 1);				\
 	     entry = hlist_entry_safe((entry)->member.next,		\
 				      __typeof__(*(entry)), member))
 #define hlist_for_each_entry_safe(entry, n, head, member)		\
 	for (entry = hlist_entry_safe((head)->first,			\
 				      __typeof__(*(entry)), member);	\
-	     entry && ((n) = (entry)->member.next, 1);			\
+	     entry && ((n) = (entry)->member.next, shim_steps++, 1);	\
 	     entry = hlist_entry_safe(n, __typeof__(*(entry)), member))
 
+#include "rbtree.h"
+
 #include <linux/kmmv.h>
+
+/* Threads are taken off their CPUs as they are. */
+#define cond_resched()	((void)0)
 
 #endif /* KMMV_DEPS_H */

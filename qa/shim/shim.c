@@ -10,9 +10,33 @@
 u32 shim_nr_cpus = 4;
 u64 shim_possible = 0xf;
 __thread int shim_cpu;
+__thread void (*shim_visit)(int cpu);
+__thread int shim_raw_held;
+__thread unsigned long shim_raw_visits;
+
+void (*shim_nmi)(void);
+__thread bool shim_in_nmi;
+
+void shim_nmi_window(void)
+{
+	void (*nmi)(void) = shim_nmi;
+
+	if (!nmi)
+		return;
+	shim_nmi = NULL;
+	shim_in_nmi = true;
+	nmi();
+	shim_in_nmi = false;
+}
 
 long shim_fail_in;
 long shim_allocated;
+__thread void (*shim_at_alloc)(void);
+unsigned long shim_locked_allocs;
+__thread int shim_locks_held;
+__thread unsigned long shim_steps;
+__thread unsigned long shim_hold_steps;
+__thread unsigned long shim_hold_began;
 
 static pthread_mutex_t irq_locks[SHIM_CPUS_MAX] = {
 	[0 ... SHIM_CPUS_MAX - 1] = PTHREAD_MUTEX_INITIALIZER
@@ -37,6 +61,10 @@ void *shim_alloc(size_t alignment, size_t size, bool zero)
 {
 	void *memory;
 
+	if (shim_at_alloc)
+		shim_at_alloc();
+	if (shim_locks_held || shim_raw_held)
+		__atomic_fetch_add(&shim_locked_allocs, 1, __ATOMIC_RELAXED);
 	if (fails() || posix_memalign(&memory, alignment, size ? size : 1))
 		return NULL;
 	memset(memory, zero ? 0 : 0xa5, size);
@@ -77,6 +105,7 @@ char *shim_asprintf(const char *format, ...)
 }
 
 u64 shim_now;
+u64 shim_hash_mask = -1;
 
 u64 shim_clock(void)
 {

@@ -1,20 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The portable core, natively; also without 64-bit atomicity, and with the
 # other allocator.
-core-sources := kmod/geom.c kmod/slots.c kmod/table.c kmod/metric.c \
-	kmod/kind.c kmod/instance.c kmod/follow.c kmod/family.c kmod/event.c \
-	kmod/names.c qa/shim/shim.c
+core-sources := kmod/geom.c kmod/slots.c kmod/spare.c kmod/table.c kmod/metric.c \
+	kmod/kind.c kmod/instance.c kmod/index.c kmod/follow.c kmod/family.c kmod/event.c \
+	kmod/names.c kmod/changes.c qa/shim/rbtree.c \
+	qa/shim/shim.c
 # The kernel compares int with u32 and leaves parameters unused.
 # ThreadSanitizer does not see the one fence, which is a litmus test's.
 core-cflags := -Iqa/shim -Ikmod -Ikmod/include -Wno-sign-compare \
 	-Wno-unused-parameter -Wno-tsan
 
-core-programs := geom table names slots statctr
+core-programs := geom table names slots statctr cost
 pair-programs := table-pair names-pair slots-pair
-flexible-programs := table-flexible slots-flexible statctr-flexible
+flexible-programs := table-flexible slots-flexible statctr-flexible cost-flexible
+
+cost-variants := plain asan
+cost-flexible-variants := plain asan
 
 unit-programs += $(core-programs) $(pair-programs) $(flexible-programs) \
-	statctr-up
+	statctr-up statctr-32 nmi
+
+# Nothing in these runs beside anything: ThreadSanitizer has nothing to say.
+geom-variants := plain asan
+table-variants := plain asan
+names-variants := plain asan
+table-pair-variants := plain asan
+names-pair-variants := plain asan
+table-flexible-variants := plain asan
 
 define core-rule
 $(1)-sources := qa/unit/$(1).c $(core-sources) kmod/pcpu_$(2).c
@@ -30,3 +42,10 @@ statctr-flexible-sources += kmod/statctr.c
 statctr-up-sources := qa/unit/statctr-up.c $(core-sources) kmod/pcpu_fixed.c \
 	kmod/statctr.c
 statctr-up-cflags := $(core-cflags) -DKMMV_SHIM_UP
+# Updates are calls there, which look whether this is an NMI.
+statctr-32-sources := qa/unit/statctr-32.c $(core-sources) kmod/pcpu_fixed.c \
+	kmod/refused.c
+statctr-32-cflags := $(core-cflags) -DKMMV_SHIM_PAIR
+nmi-sources := qa/unit/nmi.c $(core-sources) kmod/pcpu_fixed.c kmod/statctr.c \
+	kmod/refused.c
+nmi-cflags := $(core-cflags) -DKMMV_SHIM_NMI

@@ -247,7 +247,7 @@ static inline void area_small(struct area *a, bool atomic)
 		      "family id=0 units=count semantics=counter name=counter\n"
 		      "oneline id=0 text=Counters of kernel code\n"
 		      "help id=0 text=First line.\\nSecond \\\\ line.\n"
-		      "family id=7 units=byte semantics=instant name=mem.used\n"
+		      "family id=7 units=byte semantics=instant since=boot total=no name=mem.used\n"
 		      "oneline id=7 text=Memory\n"
 		      "instance number=0 family=0 incarnation=0 state=active name=zero\n"
 		      "instance number=1 family=0 incarnation=0 state=inactive name=one = 1\\\\2\n"

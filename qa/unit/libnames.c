@@ -43,6 +43,11 @@ static const struct {
 	{ START "family id=0 colour=blue units=count semantics=counter name=a\n"
 	  END, 0, "" },
 	{ START FAMILY A0 "end 1 colour=blue\n", 0, "" },
+	{ START "family id=0 units=count semantics=counter since=boot total=no name=a\n"
+	  END, 0, "" },
+	{ START FAMILY
+	  "family id=0 units=count semantics=counter since=load total=yes name=a\n"
+	  END, 0, "" },
 	{ START END, 0, "" },
 	{ START FAMILY FAMILY A0 A0 END, 0, "" },
 	/* More than one end; the last one counts. */
@@ -113,6 +118,12 @@ static const struct {
 	  -EBADMSG, "family 0 has changed" },
 	{ START FAMILY "family id=0 units=count semantics=instant name=a\n" END,
 	  -EBADMSG, "family 0 has changed" },
+	{ START FAMILY
+	  "family id=0 units=count semantics=counter since=boot name=a\n" END,
+	  -EBADMSG, "has changed" },
+	{ START FAMILY
+	  "family id=0 units=count semantics=counter total=no name=a\n" END,
+	  -EBADMSG, "has changed" },
 	{ START FAMILY "family id=0 units=count semantics=counter name=b\n" END,
 	  -EBADMSG, "family 0 has changed" },
 	{ START FAMILY "family id=1 units=count semantics=counter name=a.b\n"

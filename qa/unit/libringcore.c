@@ -66,7 +66,7 @@ void core_write(struct kmmv_ring_cpu *rc, struct core_event *event)
 	u64 number = event->number;
 
 	event->dropped = 0;
-	if (kmmv_ring_cpu_reserve(rc, event->size + 8, &entry)) {
+	if (kmmv_ring_cpu_reserve(rc, event->size + 8, &entry).err) {
 		event->dropped = 1;
 		return;
 	}

@@ -107,6 +107,32 @@ START_TEST(many_wraps)
 }
 END_TEST
 
+/*
+ * At the greatest rate that there is a copy may come two periods late, and not a
+ * count is lost; much later, and what was counted looks like a fall. So it must
+ * not be left to readers, nor to a timer that may wait.
+ */
+START_TEST(period)
+{
+	const u64 step = KMMV_MIRROR_RATE_MAX * KMMV_MIRROR_PERIOD;
+	struct kmmv_mirror mirror = {};
+	u64 truth = 12345;
+	int i;
+
+	kmmv_mirror_adopt(&mirror, W32, truth);
+	for (i = 0; i < 3000; i++) {
+		truth += step * (1 + i % 3);
+		ck_assert(!kmmv_mirror_advance(&mirror, W32, (u32)truth));
+		ck_assert_uint_eq(mirror.total, truth);
+	}
+	ck_assert_uint_gt(truth, 100ULL << 32);
+	/* Five minutes, which was the period once, are more than half the range. */
+	truth += KMMV_MIRROR_RATE_MAX * 300;
+	ck_assert(kmmv_mirror_advance(&mirror, W32, (u32)truth));
+	ck_assert_uint_lt(mirror.total, truth);
+}
+END_TEST
+
 /* An interrupt is freed and comes back: both lives add up, nothing is lost. */
 START_TEST(new_life)
 {
@@ -289,6 +315,7 @@ int main(void)
 	tcase_add_loop_test(tcase, adopt, 0, 12);
 	tcase_add_loop_test(tcase, advance, 0, 19);
 	tcase_add_test(tcase, many_wraps);
+	tcase_add_test(tcase, period);
 	tcase_add_test(tcase, new_life);
 	tcase_add_test(tcase, other_account);
 	tcase_add_test(tcase, loaded_again);

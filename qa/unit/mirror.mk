@@ -2,3 +2,4 @@
 unit-programs += mirror
 mirror-sources := kmod/mirror.c qa/unit/mirror.c
 mirror-cflags := -Ikmod -Ikmod/include
+mirror-variants := plain asan

@@ -21,7 +21,7 @@ static const char *read_on(size_t step)
 	ssize_t n, done = 0;
 
 	do {
-		n = kmmv_cursor_read(&cursor, text + done, step);
+		n = cursor_read(&cursor, text + done, step);
 		ck_assert_int_ge(n, 0);
 		ck_assert_int_le(n, (ssize_t)step);
 		done += n;
@@ -40,13 +40,36 @@ START_TEST(whole_stream)
 	ck_assert_str_eq(
 		table_names(),
 		"kmmv abi=1.0 epoch=77\n"
-		"family id=0 units=byte semantics=counter name=disk.read\n"
+		"family id=0 units=byte semantics=counter since=load total=yes name=disk.read\n"
 		"oneline id=0 text=Bytes read\n"
 		"help id=0 text=Bytes read,\\nby disk \\\\ partition.\n"
 		"instance number=0 family=0 incarnation=0 state=active name=a b\\\\c\n"
 		"label number=0 incarnation=0 key=action text=eth0\n"
 		"instance number=1 family=0 incarnation=0 state=inactive name=b\n"
 		"end 2\n");
+}
+END_TEST
+
+START_TEST(flags_of_families)
+{
+	struct kmmv_family mirror = {
+		.name = "stat.cpu",
+		.units = "nanosec",
+		.oneline = "CPU time",
+		.flags = KMMV_SINCE_BOOT | KMMV_NO_TOTAL,
+	};
+
+	kmmv_cursor_init(&cursor, &table);
+	read_on(4096);
+	ck_assert_int_eq(kmmv_metric_add(&table, &mirror), 1);
+	ck_assert_ptr_nonnull(strstr(
+		read_on(4096),
+		"family id=1 units=nanosec semantics=counter since=boot total=no name=stat.cpu\n"));
+	mirror.name = "stat.irq";
+	mirror.flags = KMMV_SINCE_BOOT;
+	ck_assert_int_eq(kmmv_metric_add(&table, &mirror), 2);
+	ck_assert_ptr_nonnull(strstr(read_on(4096), "since=boot total=yes "));
+	kmmv_cursor_fini(&cursor);
 }
 END_TEST
 
@@ -179,7 +202,7 @@ START_TEST(change_within_a_line)
 	kmmv_cursor_init(&cursor, &table);
 	read_on(4096);
 	kmmv_instance_del(&table, a);
-	n = kmmv_cursor_read(&cursor, part, 10);
+	n = cursor_read(&cursor, part, 10);
 	ck_assert_int_eq(n, 10);
 	ck_assert(kmmv_cursor_ready(&cursor));
 	kmmv_instance_add(&table, family, "a", NULL);
@@ -193,42 +216,114 @@ END_TEST
 
 START_TEST(rest)
 {
+	long allocated = shim_allocated;
 	char part[64];
 
 	/* Of the last line, which poll() has to know of. */
 	kmmv_cursor_init(&cursor, &table);
 	read_on(4096);
 	kmmv_table_online(&table, 0, true);
-	ck_assert_int_eq(kmmv_cursor_read(&cursor, part, 3), 3);
+	ck_assert_int_eq(cursor_read(&cursor, part, 3), 3);
 	ck_assert(kmmv_cursor_ready(&cursor));
 	ck_assert_str_eq(read_on(4096), " 18446744073709551615\n");
 	ck_assert(!kmmv_cursor_ready(&cursor));
 
 	/* Begun anew within a line: it is not what comes first. */
 	kmmv_cursor_rewind(&cursor);
-	ck_assert_int_eq(kmmv_cursor_read(&cursor, part, 10), 10);
+	ck_assert(kmmv_cursor_ready(&cursor));
+	ck_assert_int_eq(cursor_read(&cursor, part, 10), 10);
 	kmmv_cursor_rewind(&cursor);
 	ck_assert_str_eq(read_on(4096), table_names());
 
 	/* And closed within one: it does not stay behind. */
 	kmmv_cursor_rewind(&cursor);
-	ck_assert_int_eq(kmmv_cursor_read(&cursor, part, 10), 10);
+	ck_assert_int_eq(cursor_read(&cursor, part, 10), 10);
+	kmmv_cursor_fini(&cursor);
+	ck_assert_int_eq(shim_allocated, allocated);
+}
+END_TEST
+
+/* A page of the reader's that is not there: the text is, the next time. */
+START_TEST(what_did_not_arrive)
+{
+	const char *text, *again;
+	ssize_t n;
+
+	kmmv_instance_add(&table, family, "a", NULL);
+	kmmv_cursor_init(&cursor, &table);
+	n = kmmv_cursor_text(&cursor, 4096, &text);
+	ck_assert_int_gt(n, 0);
+	ck_assert_int_eq(kmmv_cursor_text(&cursor, 4096, &again), n);
+	ck_assert_ptr_eq(again, text);
+	ck_assert(kmmv_cursor_ready(&cursor));
+	kmmv_cursor_given(&cursor, 5);
+	ck_assert_int_eq(kmmv_cursor_text(&cursor, 4096, &again), n - 5);
+	ck_assert_ptr_eq(again, text + 5);
+	ck_assert_str_eq(read_on(4096), table_names() + 5);
+	/* Nor is an end line given before it has arrived. */
+	kmmv_table_online(&table, 0, true);
+	n = kmmv_cursor_text(&cursor, 4096, &text);
+	ck_assert_int_gt(n, 0);
+	ck_assert(kmmv_cursor_ready(&cursor));
+	kmmv_cursor_given(&cursor, n - 1);
+	ck_assert(kmmv_cursor_ready(&cursor));
+	kmmv_cursor_given(&cursor, 1);
+	ck_assert(!kmmv_cursor_ready(&cursor));
+	ck_assert_int_eq(kmmv_cursor_text(&cursor, 4096, &text), 0);
 	kmmv_cursor_fini(&cursor);
 }
 END_TEST
 
-START_TEST(no_memory_for_the_rest)
+/* A file that was opened and not read takes no memory. */
+START_TEST(no_memory_for_text)
 {
+	long allocated = shim_allocated;
 	char part[64];
 
 	kmmv_instance_add(&table, family, "a", NULL);
+	allocated = shim_allocated;
 	kmmv_cursor_init(&cursor, &table);
-	ck_assert_int_eq(kmmv_cursor_read(&cursor, part, 22), 22);
+	ck_assert_int_eq(shim_allocated, allocated);
 	shim_fail_in = 1;
-	ck_assert_int_eq(kmmv_cursor_read(&cursor, part, 10), -ENOMEM);
+	ck_assert_int_eq(cursor_read(&cursor, part, 10), -ENOMEM);
 	shim_fail_in = 0;
 	/* Nothing was skipped. */
-	ck_assert_int_eq(strncmp(read_on(4096), "family id=0", 11), 0);
+	ck_assert_str_eq(read_on(4096), table_names());
+	kmmv_cursor_fini(&cursor);
+}
+END_TEST
+
+static unsigned int told;
+
+static void tell(void)
+{
+	/* Of a change that readers can see. */
+	ck_assert(kmmv_cursor_ready(&cursor));
+	told++;
+}
+
+START_TEST(changes_are_told)
+{
+	int a;
+
+	kmmv_cursor_init(&cursor, &table);
+	read_on(4096);
+	told = 0;
+	kmmv_table_on_change(&table, tell);
+	a = kmmv_instance_add(&table, family, "a", NULL);
+	ck_assert_uint_eq(told, 1);
+	kmmv_instance_add(&table, family, "a", NULL);
+	kmmv_instance_del(&table, a);
+	ck_assert_uint_eq(told, 1);
+	read_on(4096);
+	kmmv_instance_del(&table, a);
+	ck_assert_uint_eq(told, 2);
+	read_on(4096);
+	kmmv_table_online(&table, 1, true);
+	ck_assert_uint_eq(told, 3);
+	kmmv_table_on_change(&table, NULL);
+	kmmv_table_online(&table, 1, false);
+	ck_assert_uint_eq(told, 3);
 	kmmv_cursor_fini(&cursor);
 }
 END_TEST
@@ -246,7 +341,7 @@ START_TEST(readers_do_not_meet)
 	read_on(1);
 	kmmv_instance_add(&table, family, "b", NULL);
 	for (i = 0; i < 3; i++) {
-		ssize_t n = kmmv_cursor_read(&other[i], text, sizeof(text) - 1);
+		ssize_t n = cursor_read(&other[i], text, sizeof(text) - 1);
 
 		text[n] = '\0';
 		ck_assert_str_eq(text, table_names());
@@ -256,6 +351,130 @@ START_TEST(readers_do_not_meet)
 			 "instance number=1 family=0 incarnation=0 state=active name=b\n"
 			 "end 0\n");
 	kmmv_cursor_fini(&cursor);
+}
+END_TEST
+
+#define NUMBERS		64
+#define CHANGES		4000
+
+/* What a reader knows of each number, by the end of its line. */
+struct known {
+	struct kmmv_cursor	cursor;
+	char			state[NUMBERS][64];
+	char			line[KMMV_LINE_MAX + 1];
+	size_t			length;
+	unsigned long		generation;
+	bool			ended;
+};
+
+static bool writing;
+
+static void take_line(struct known *known)
+{
+	unsigned long generation;
+	unsigned int number;
+
+	known->line[known->length] = '\0';
+	known->length = 0;
+	if (sscanf(known->line, "instance number=%u ", &number) == 1) {
+		if (number >= NUMBERS)
+			abort();
+		snprintf(known->state[number], 64, "%.63s",
+			 strstr(known->line, "incarnation="));
+	} else if (sscanf(known->line, "end %lu", &generation) == 1) {
+		/* No end line twice, and none that is older. */
+		if (known->ended && (long)(generation - known->generation) <= 0)
+			abort();
+		known->generation = generation;
+		known->ended = true;
+	}
+}
+
+static void know(struct known *known, size_t size)
+{
+	char buffer[4096];
+	ssize_t i, n = cursor_read(&known->cursor, buffer, size);
+
+	if (n < 0)
+		abort();
+	for (i = 0; i < n; i++)
+		if (buffer[i] == '\n')
+			take_line(known);
+		else
+			known->line[known->length++] = buffer[i];
+}
+
+static void *knower(void *argument)
+{
+	struct known *known = argument;
+	size_t size = 1;
+
+	while (__atomic_load_n(&writing, __ATOMIC_ACQUIRE))
+		know(known, size = size * 5 % 4093 + 1);
+	while (kmmv_cursor_ready(&known->cursor))
+		know(known, sizeof(known->line));
+	return NULL;
+}
+
+/* Looks at a cursor that somebody else reads. */
+static void *poller(void *argument)
+{
+	struct known *known = argument;
+
+	while (__atomic_load_n(&writing, __ATOMIC_ACQUIRE))
+		kmmv_cursor_ready(&known->cursor);
+	return NULL;
+}
+
+static void *changer(void *argument)
+{
+	unsigned int i, seed = (long)argument;
+	char name[16];
+	int number;
+
+	for (i = 0; i < CHANGES; i++) {
+		snprintf(name, sizeof(name), "n%u", rand_r(&seed) % 40);
+		number = kmmv_instance_add(&table, family, name, NULL);
+		if (number < 0)
+			abort();
+		if (rand_r(&seed) % 2)
+			kmmv_instance_label(&table, number, "k", name);
+		if (kmmv_instance_del(&table, number) == 0 &&
+		    rand_r(&seed) % 2)
+			kmmv_instance_forget(&table, number);
+	}
+	return NULL;
+}
+
+/* However reading and changes meet, who is at the end knows what is. */
+START_TEST(reading_while_names_change)
+{
+	static struct known known[3];
+	pthread_t reader[3], writer[2];
+	int i, n;
+
+	memset(known, 0, sizeof(known));
+	for (i = 0; i < 3; i++)
+		kmmv_cursor_init(&known[i].cursor, &table);
+	__atomic_store_n(&writing, true, __ATOMIC_RELEASE);
+	for (i = 0; i < 2; i++)
+		pthread_create(&reader[i], NULL, knower, &known[i]);
+	pthread_create(&reader[2], NULL, poller, &known[0]);
+	for (i = 0; i < 2; i++)
+		pthread_create(&writer[i], NULL, changer, (void *)(long)i);
+	for (i = 0; i < 2; i++)
+		pthread_join(writer[i], NULL);
+	__atomic_store_n(&writing, false, __ATOMIC_RELEASE);
+	for (i = 0; i < 3; i++)
+		pthread_join(reader[i], NULL);
+	knower(&known[2]);
+	for (i = 0; i < 2; i++) {
+		ck_assert_uint_eq(known[i].generation, table.generation);
+		for (n = 0; n < NUMBERS; n++)
+			ck_assert_str_eq(known[i].state[n], known[2].state[n]);
+	}
+	for (i = 0; i < 3; i++)
+		kmmv_cursor_fini(&known[i].cursor);
 }
 END_TEST
 
@@ -292,13 +511,17 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, start, table_stop);
 	tcase_add_test(tcase, whole_stream);
+	tcase_add_test(tcase, flags_of_families);
 	tcase_add_test(tcase, types_of_events);
 	tcase_add_test(tcase, only_what_changed);
 	tcase_add_loop_test(tcase, any_step_gives_the_same, 0, 6);
 	tcase_add_test(tcase, change_within_a_line);
 	tcase_add_test(tcase, rest);
-	tcase_add_test(tcase, no_memory_for_the_rest);
+	tcase_add_test(tcase, what_did_not_arrive);
+	tcase_add_test(tcase, no_memory_for_text);
+	tcase_add_test(tcase, changes_are_told);
 	tcase_add_test(tcase, readers_do_not_meet);
+	tcase_add_test(tcase, reading_while_names_change);
 	tcase_add_test(tcase, longest_lines);
 	return run_suite("names", tcase);
 }

@@ -13,6 +13,10 @@ static __thread unsigned int acquired;	/* loads so far */
 
 #undef READ_ONCE
 #undef WRITE_ONCE
+#undef kmmv_load64
+#undef kmmv_store64
+#undef kmmv_load64_acquire
+#undef kmmv_store64_release
 #undef smp_load_acquire
 #undef smp_store_release
 #undef local64_cmpxchg
@@ -32,6 +36,10 @@ static __thread unsigned int acquired;	/* loads so far */
 		interrupt();						\
 		__atomic_store_n(p, v_, __ATOMIC_RELEASE);		\
 	} while (0)
+#define kmmv_load64(p)	READ_ONCE(*(p))
+#define kmmv_store64(p, v)	WRITE_ONCE(*(p), v)
+#define kmmv_load64_acquire(p)	smp_load_acquire(p)
+#define kmmv_store64_release(p, v)	smp_store_release(p, v)
 #define local64_cmpxchg(l, from, to)					\
 	(interrupt(),							\
 	 (u64)shim_cmpxchg(&(l)->value, from, to, __ATOMIC_RELAXED))
@@ -68,14 +76,16 @@ static void ring_stop(void)
 	ck_assert_int_eq(shim_allocated, 0);
 }
 
-/* An event whose bytes all depend on id. */
+/* An event whose bytes all depend on id. Return: its error, or who waits. */
 static int event_write(u32 id, u32 payload)
 {
 	struct kmmv_event head = { .type = 16, .incarnation = id, .instance = id };
+	struct kmmv_ring_result result;
 	u8 data[4096];
 
 	memset(data, id, sizeof(data));
-	return kmmv_ring_cpu_write(rc, head, data, payload);
+	result = kmmv_ring_cpu_write(rc, head, data, payload);
+	return result.err ?: result.waits;
 }
 
 static int event_reserve(u32 id, u32 payload, struct kmmv_ring_entry *entry)
@@ -83,7 +93,7 @@ static int event_reserve(u32 id, u32 payload, struct kmmv_ring_entry *entry)
 	struct kmmv_event head = { .type = 16, .incarnation = id, .instance = id };
 	int err;
 
-	err = kmmv_ring_cpu_reserve(rc, sizeof(head) + payload, entry);
+	err = kmmv_ring_cpu_reserve(rc, sizeof(head) + payload, entry).err;
 	if (err)
 		return err;
 	memcpy(entry->payload, &head, sizeof(head));
@@ -214,11 +224,11 @@ START_TEST(too_large)
 
 	ring_start(2, 0, true);
 	for (i = 0; i < ARRAY_SIZE(size); i++) {
-		ck_assert_int_eq(kmmv_ring_cpu_reserve(rc, size[i], &entry),
+		ck_assert_int_eq(kmmv_ring_cpu_reserve(rc, size[i], &entry).err,
 				 -E2BIG);
 		bytes += ALIGN(size[i], 4) + 8;
 	}
-	ck_assert_int_eq(kmmv_ring_cpu_reserve(rc, UINT_MAX - 8, &entry),
+	ck_assert_int_eq(kmmv_ring_cpu_reserve(rc, UINT_MAX - 8, &entry).err,
 			 -E2BIG);
 	stats_add_up();
 	ck_assert_uint_eq(stats.dropped[KMMV_DROP_TOO_LARGE], i + 1);
@@ -429,6 +439,71 @@ START_TEST(times_discarded)
 	range_is(4, _i & 2 ? (u32[]){ 1, 3, 4, 0 } : (u32[]){ 1, 4, 0 });
 	stats_add_up();
 	ck_assert_uint_eq(stats.bytes.discarded, _i == 1 ? 0 : 24);
+}
+END_TEST
+
+static u64 time_taken(void)
+{
+	take(1);
+	return kmmv_ring_page_time(page_of(&range), range.end);
+}
+
+/*
+ * Nothing for so long; then time goes on, back by a nanosecond, which is noticed,
+ * and on again. The first event after it is anywhere: on a page of its own, in the
+ * middle of one, or discarded.
+ */
+static void idle_for(u64 length, int where)
+{
+	struct kmmv_ring_entry entry;
+	u32 room = where == 0 ? 0 : ROOM / 2;
+	u64 time;
+
+	ring_start(2, 0, true);
+	ck_assert_int_eq(event_write(1, ROOM - room - 16), 0);
+	ck_assert_uint_eq(time_taken(), shim_now);
+	time = shim_now += length;
+	if (where < 2) {
+		ck_assert_int_eq(event_write(2, 4), 0);
+		kmmv_ring_cpu_release_all(rc);
+		ck_assert_uint_eq(time_taken(), time);
+	} else {
+		ck_assert_int_eq(event_reserve(2, 4, &entry), 0);
+		kmmv_ring_cpu_discard(rc, &entry);
+		if (length < 1ULL << 46)
+			time -= length;
+	}
+	shim_now--;
+	ck_assert_int_eq(event_write(3, 4), 0);
+	if (time > shim_now + 1 - length) {
+		ck_assert_uint_eq(time_taken(), time);
+	} else {
+		ck_assert_uint_eq(time_taken(), length ? shim_now : time);
+		time = shim_now;
+	}
+	shim_now += 1000;
+	ck_assert_int_eq(event_write(4, 4), 0);
+	ck_assert_uint_eq(time_taken(), shim_now);
+	ck_assert_uint_eq(rc->tail->seq, where == 0 ? 2 : 1);
+	stats_add_up();
+	/* What was given back left no time. */
+	ck_assert_uint_eq(stats.backwards, where < 2 || length >= 1ULL << 46 ||
+						   !length);
+}
+
+START_TEST(idle)
+{
+	u64 length;
+	int more;
+
+	for (more = -2; more <= 2; more++) {
+		idle_for(_i % 59 ? (1ULL << _i % 59) + more : max(more, 0),
+			 _i / 59);
+		/* Modulo what a word can tell, too. */
+		for (length = 1ULL << 47; length < 1ULL << 58; length *= 2)
+			idle_for(length + (1ULL << _i % 59) + more, _i / 59);
+	}
+	idle_for(3ULL * (1ULL << 47) - 1, _i / 59);
 }
 END_TEST
 
@@ -852,7 +927,8 @@ static void storm_write(void)
 		for (i = 0; i < n; i++)
 			payload[i] = id;
 		kmmv_ring_cpu_write(rc, head, payload, 4 * n);
-	} else if (!kmmv_ring_cpu_reserve(rc, sizeof(head) + 4 * n, &entry)) {
+	} else if (!kmmv_ring_cpu_reserve(rc, sizeof(head) + 4 * n,
+					  &entry).err) {
 		memcpy(entry.payload, &head, sizeof(head));
 		word = (u32 *)entry.payload + sizeof(head) / 4;
 		for (i = 0; i < n; i++) {
@@ -1003,6 +1079,7 @@ int main(void)
 	tcase_add_loop_test(tcase, times, 0, 12);
 	tcase_add_loop_test(tcase, times_at_the_end, 0, 12);
 	tcase_add_loop_test(tcase, times_discarded, 0, 4);
+	tcase_add_loop_test(tcase, idle, 0, 3 * 59);
 	tcase_add_test(tcase, overwritten);
 	tcase_add_test(tcase, full);
 	tcase_add_loop_test(tcase, blocked, 0, 2);

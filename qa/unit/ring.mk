@@ -7,6 +7,8 @@ ring-search-sources := qa/unit/search.c qa/unit/ring-search.c
 ring-search-cflags = $(core-cflags) -O2 -fno-sanitize=all \
 	-Wno-missing-field-initializers -Wno-maybe-uninitialized
 ring-search-variants := asan
+# 95 are usual.
+ring-search-seconds := 3000
 ring-search-fast-sources := $(ring-search-sources)
 ring-search-fast-cflags = $(ring-search-cflags) -DRING_FAST
 ring-search-fast-variants := plain
@@ -16,5 +18,6 @@ unit-programs += ring-search ring-search-fast
 # ring-calls.c includes them, too.
 ring-calls-sources := qa/shim/shim.c qa/unit/ring-calls.c
 ring-calls-cflags = $(core-cflags) -Wno-maybe-uninitialized
+ring-calls-other-variants := m32
 
 unit-programs += ring-calls

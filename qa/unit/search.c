@@ -336,6 +336,8 @@ static bool enter(double *schedules)
 
 	if (depth + 1 >= DEPTH_MAX)
 		search_fail("no end after %d moves", DEPTH_MAX);
+	if (model->look)
+		model->look();
 	frame_choices(frame);
 	if (worth_a_note(frame)) {
 		hash = state_hash();

@@ -40,6 +40,8 @@
  *	is as long as another one has to move
  * @quiet: whether this is a state in which @probe can look; or NULL
  * @probe: looks at a state and may change it; nobody sees that
+ * @look: looks at each state that comes, before it is known to be new, and only
+ *	notes what the state says anyway; or NULL
  * @where: the place that a thread is at, for the schedule of a failure; lasting
  * @name: of a choice that it had there, likewise
  * @max_states: no more than that; 0: as many as there are
@@ -53,6 +55,7 @@ struct search_model {
 	int		(*choices)(int thread);
 	bool		(*quiet)(void);
 	void		(*probe)(void);
+	void		(*look)(void);
 	const char	*(*where)(int thread);
 	const char	*(*name)(int thread, const char *where, int choice);
 	uint64_t	max_states;

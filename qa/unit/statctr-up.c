@@ -59,6 +59,36 @@ START_TEST(no_memory)
 }
 END_TEST
 
+START_TEST(pcpu_ctr)
+{
+	pcpu_ctr_t *ctr;
+
+	shim_fail_in = 1;
+	ck_assert_ptr_null(pcpu_ctr_alloc(GFP_KERNEL));
+	ctr = pcpu_ctr_alloc(GFP_KERNEL);
+	ck_assert_ptr_nonnull(ctr);
+	ck_assert_uint_eq(*PCPU_CTR(ctr, 0), 0);
+	(*PCPU_CTR(ctr, 0))++;
+	statctr_inc(ctr);
+	ck_assert_uint_eq(*PCPU_CTR(ctr, 0), 2);
+	ck_assert_ptr_null(pcpu_ctr_free(ctr));
+	ck_assert_ptr_null(pcpu_ctr_free(NULL));
+	ck_assert_int_eq(shim_allocated, 0);
+}
+END_TEST
+
+/* It has no name, and counts all the same. */
+START_TEST(no_names)
+{
+	statctr_t c = 77;
+
+	ck_assert_int_eq(statctr_init_named(&c, 0, "x", 5), -EOPNOTSUPP);
+	statctr_add(&c, -1);
+	ck_assert_uint_eq(statctr_read(&c), 4);
+	ck_assert_int_eq(statctr_ninit(&c, 0, 0), -EINVAL);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("statctr-up");
@@ -66,5 +96,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, nothing_lost);
 	tcase_add_test(tcase, no_memory);
+	tcase_add_test(tcase, pcpu_ctr);
+	tcase_add_test(tcase, no_names);
 	return run_suite("statctr-up", tcase);
 }

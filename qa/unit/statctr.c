@@ -180,6 +180,83 @@ START_TEST(set_against_set)
 }
 END_TEST
 
+static unsigned long visits;
+static int interrupt_at, interrupts;
+static statctr_t interrupted;
+
+/* At the nth CPU that a sum comes to, and then at the nth of the next sum. */
+static void interrupt(int cpu)
+{
+	(void)cpu;
+	visits++;
+	if (!interrupts || visits % 4 != interrupt_at)
+		return;
+	interrupts--;
+	shim_visit = NULL;
+	statctr_set(&interrupted, 1000);
+	statctr_add(&interrupted, interrupts + 1);
+	shim_visit = interrupt;
+}
+
+static void set_interrupted(statctr_t *ctr, unsigned long value, int n, int at)
+{
+	visits = 0;
+	interrupts = n;
+	interrupt_at = at;
+	shim_visit = interrupt;
+	statctr_set(ctr, value);
+	shim_visit = NULL;
+}
+
+/* Sets within sets, of the same counter by another handle, or of another one. */
+START_TEST(set_within_set)
+{
+	statctr_t c, other;
+
+	statctr_init_named(&c, family, "x", 5);
+	statctr_init_named(&interrupted, family, "x", 0);
+	statctr_init(&other, 5);
+
+	set_interrupted(&c, 77, 0, _i);
+	ck_assert_uint_eq(visits, 4);
+	ck_assert_uint_eq(statctr_read(&c), 77);
+
+	/* One that ends within it came first. */
+	set_interrupted(&c, 50, 1, _i);
+	ck_assert_uint_eq(visits, 8);
+	ck_assert_uint_eq(statctr_read(&c), 50);
+
+	/* A second one that began after the first had ended came last. */
+	set_interrupted(&c, 50, 2, _i);
+	ck_assert_uint_eq(visits, 8);
+	ck_assert_uint_eq(statctr_read(&c), 1001);
+
+	/* And those of another counter are nothing to it. */
+	set_interrupted(&other, 50, 1, _i);
+	ck_assert_uint_eq(visits, 4);
+	ck_assert_uint_eq(statctr_read(&other), 50);
+	ck_assert_uint_eq(statctr_read(&c), 1001);
+
+	statctr_cleanup(&interrupted);
+	statctr_cleanup(&other);
+	statctr_cleanup(&c);
+}
+END_TEST
+
+/* However many CPUs there are, interrupts are not off for any of them. */
+START_TEST(no_sum_under_a_lock)
+{
+	statctr_t c;
+
+	statctr_init(&c, 1);
+	shim_raw_visits = 0;
+	statctr_set(&c, 7);
+	ck_assert_uint_eq(shim_raw_visits, 0);
+	ck_assert_uint_eq(statctr_read(&c), 7);
+	statctr_cleanup(&c);
+}
+END_TEST
+
 /* Counters of one CPU share its lines; those of two CPUs never share one. */
 START_TEST(interlaced_as_drawn)
 {
@@ -208,7 +285,7 @@ END_TEST
 
 START_TEST(slots_are_used_again)
 {
-	statctr_t c[CAPACITY], one;
+	statctr_t c[CAPACITY], two[2], one;
 	u32 extent;
 	int i;
 
@@ -235,7 +312,7 @@ START_TEST(slots_are_used_again)
 	ck_assert_uint_eq(table.header->slots_free, 0);
 	statctr_cleanup(&c[4]);
 	statctr_cleanup(&c[6]);
-	ck_assert_int_eq(statctr_ninit(&one, 2, 0), -ENOSPC);
+	ck_assert_int_eq(statctr_ninit(two, 2, 0), -ENOSPC);
 	statctr_cleanup(&c[5]);
 	ck_assert_int_eq(statctr_ninit(&c[4], 3, 1), 0);
 	statctr_ncleanup(c, CAPACITY - KMMV_RESERVED);
@@ -291,11 +368,81 @@ START_TEST(named)
 	/* And an unnamed one never gets its number. */
 	statctr_cleanup(&c);
 	ck_assert_int_eq(statctr_init(&d, 0), 0);
-	ck_assert_ptr_ne(PCPU_CTR(c.ctr ? c.ctr : d.ctr, 0), NULL);
+	ck_assert_ptr_ne(PCPU_CTR(d.ctr, 0), NULL);
 	ck_assert_int_eq(statctr_init_named(&c, family, "x", 0), 0);
 	ck_assert_ptr_ne(PCPU_CTR(c.ctr, 0), PCPU_CTR(d.ctr, 0));
 	statctr_cleanup(&c);
 	statctr_cleanup(&d);
+}
+END_TEST
+
+/* It takes whatever is done to it, and nobody is the wiser. */
+static void is_nothing(statctr_t *c)
+{
+	ck_assert_uint_eq(statctr_read(c), 0);
+	for (shim_cpu = 0; shim_cpu < 4; shim_cpu++)
+		if (shim_possible >> shim_cpu & 1) {
+			statctr_add(c, 1000);
+			statctr_dec(c);
+		}
+	shim_cpu = 0;
+	ck_assert_uint_eq(statctr_read(c), 0);
+	statctr_set(c, 77);
+	ck_assert_uint_eq(statctr_read(c), 0);
+	statctr_cleanup(c);
+	statctr_inc(c);
+	statctr_cleanup(c);
+	ck_assert_uint_eq(statctr_read(c), 0);
+}
+
+START_TEST(what_failed_counts_into_nothing)
+{
+	statctr_t all[CAPACITY], c, some[3], none = {};
+	struct kmmv_slot slot;
+	int i;
+
+	memset(&c, 0xa5, sizeof(c));
+	memset(some, 0xa5, sizeof(some));
+	memset(&slot, 0xa5, sizeof(slot));
+	ck_assert_int_eq(statctr_ninit(all, CAPACITY - KMMV_RESERVED, 0), 0);
+	ck_assert_int_eq(statctr_init(&c, 5), -ENOSPC);
+	is_nothing(&c);
+	ck_assert_int_eq(statctr_ninit(some, 3, 5), -ENOSPC);
+	for (i = 0; i < 3; i++)
+		is_nothing(&some[i]);
+	memset(&c, 0xa5, sizeof(c));
+	ck_assert_int_eq(statctr_init_named(&c, family, "full", 5), -ENOSPC);
+	is_nothing(&c);
+	/* What went wrong first is what is said. */
+	ck_assert_int_eq(statctr_init_named(&c, -EEXIST, "x", 5), -EEXIST);
+	is_nothing(&c);
+	ck_assert_int_eq(statctr_init_named(&c, INT_MIN, "x", 5), -ENOENT);
+	is_nothing(&c);
+
+	ck_assert_int_eq(kmmv_instance_slot(&table, -ENOSPC, &slot), -ENOENT);
+	kmmv_slot_add(slot, 1000);
+	memset(&slot, 0xa5, sizeof(slot));
+	ck_assert_int_eq(kmmv_instance_slot(&table, KMMV_RESERVED, &slot),
+			 -ENOENT);
+	kmmv_slot_add(slot, 1000);
+	ck_assert(kmmv_slots_is_sink(&table.slots, slot));
+
+	for (i = 0; i < CAPACITY - KMMV_RESERVED; i++)
+		ck_assert_uint_eq(statctr_read(&all[i]), 0);
+	ck_assert_uint_eq(table.header->slots_free, 0);
+	statctr_ncleanup(all, CAPACITY - KMMV_RESERVED);
+	ck_assert_uint_eq(table.header->slots_free, CAPACITY - KMMV_RESERVED);
+	/* Whoever goes on counting does not count for the next one. */
+	ck_assert_int_eq(statctr_init(&c, 5), 0);
+	for (i = 0; i < CAPACITY - KMMV_RESERVED; i++)
+		statctr_inc(&all[i]);
+	ck_assert_uint_eq(statctr_read(&c), 5);
+	statctr_cleanup(&c);
+
+	statctr_cleanup(&none);
+	is_nothing(&none);
+	ck_assert_ptr_null(pcpu_ctr_free(NULL));
+	ck_assert_uint_eq(table.header->slots_free, CAPACITY - KMMV_RESERVED);
 }
 END_TEST
 
@@ -333,11 +480,12 @@ START_TEST(every_allocation_fails_once)
 			shim_fail_in = 0;
 			ck_assert_int_eq(err, -ENOMEM);
 			failed++;
-			/* What got its name keeps it, and no count. */
-			if (kmmv_slots_left(&table.slots) != free_before) {
-				ck_assert_int_eq(step, 2);
-				free_before--;
-			}
+			ck_assert_uint_eq(kmmv_slots_left(&table.slots),
+					  free_before);
+			ck_assert_ptr_null(strstr(table_names(), name));
+			is_nothing(&c[0]);
+			if (step == 0)
+				is_nothing(&c[549]);
 		}
 	shim_fail_in = 0;
 	ck_assert_int_ge(failed, 2);
@@ -394,10 +542,13 @@ int main(void)
 	tcase_add_test(tcase, nothing_lost);
 	tcase_add_test(tcase, set_while_others_count);
 	tcase_add_test(tcase, set_against_set);
+	tcase_add_test(tcase, no_sum_under_a_lock);
+	tcase_add_loop_test(tcase, set_within_set, 0, 4);
 	tcase_add_test(tcase, interlaced_as_drawn);
 	tcase_add_test(tcase, slots_are_used_again);
 	tcase_add_test(tcase, pcpu_ctr);
 	tcase_add_test(tcase, named);
+	tcase_add_test(tcase, what_failed_counts_into_nothing);
 	tcase_add_test(tcase, every_allocation_fails_once);
 #ifdef CONFIG_KMMV_FLEXIBLE
 	tcase_add_test(tcase, memory_for_cpus_that_were_online);

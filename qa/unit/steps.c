@@ -35,10 +35,11 @@ static void load_begins(void);
 		   *per_cpu_ptr(&(place), shim_cpu) + (delta))
 
 /* The header's own was defined with what this_cpu_add() was before. */
-#define kmmv_slot_add(slot, delta)	this_cpu_add(*(slot).ctr, delta)
+#define __kmmv_slot_add(slot, delta)	this_cpu_add(*(slot).ctr, delta)
 
 #include "../../kmod/slots.c"
 #include "../../kmod/table.c"
+#include "../../kmod/statctr.c"
 
 #include "core.h"
 
@@ -302,6 +303,63 @@ START_TEST(no_value_is_the_next_owners)
 }
 END_TEST
 
+static statctr_t level;
+
+#define START	(7 * BOTH_HALVES)
+
+/* Under a number that was another's, and under a new one. */
+static void name_with_a_value(void)
+{
+	ck_assert_int_eq(statctr_init_named(&level, family, "named", START), 0);
+}
+
+/* As soon as the table is the one in which the name is. */
+static void read_named(void)
+{
+	struct kmmv_header *header = table.header;
+	unsigned long generation = read_generation(&header->gen2);
+
+	if (generation == first_generation)
+		return;
+	ck_assert_uint_eq(kmmv_ctr_read(&table.slots, ctr(), 0), START);
+	seen++;
+}
+
+START_TEST(no_name_is_without_its_start_value)
+{
+	int reused;
+
+	for (reused = 0; reused < 2; reused++) {
+		number = kmmv_instance_add(&table, family, "passing", NULL);
+		ck_assert_int_eq(kmmv_instance_del(&table, number), 0);
+		if (reused) {
+			kmmv_slots_add(&table.slots, number, 5 * BOTH_HALVES);
+			ck_assert_int_eq(kmmv_instance_forget(&table, number),
+					 0);
+			table.slots.next = number;
+		} else {
+			number = table.slots.nr;
+		}
+		first_generation = table.generation;
+		seen = 0;
+		note(name_with_a_value);
+		ck_assert_uint_eq(PCPU_CTR(level.ctr, 0) -
+				  (unsigned long *)kmmv_slot_cpu(ctr(), 0), 0);
+		replay(read_named, 0, KMMV_ATOMIC64 ? 2 : 5, 0);
+		ck_assert_uint_gt(seen, 0);
+
+		stores_until(nr_stores);
+		/* It goes on with its count, whatever it is to start from. */
+		statctr_cleanup(&level);
+		ck_assert_int_eq(statctr_init_named(&level, family, "named", 1),
+				 0);
+		ck_assert_uint_eq(kmmv_ctr_read(&table.slots, ctr(), 0), START);
+		statctr_cleanup(&level);
+		ck_assert_int_eq(kmmv_instance_forget(&table, number), 0);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("steps");
@@ -311,5 +369,6 @@ int main(void)
 	tcase_add_test(tcase, no_value_is_torn);
 	tcase_add_test(tcase, no_table_is_of_two_generations);
 	tcase_add_test(tcase, no_value_is_the_next_owners);
+	tcase_add_test(tcase, no_name_is_without_its_start_value);
 	return run_suite("steps", tcase);
 }

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# steps.c includes slots.c and table.c, so that it sees their loads and stores.
+# steps.c includes slots.c, table.c and statctr.c, so that it sees their loads and stores.
 # One thread: ThreadSanitizer has nothing to say.
 steps-sources := qa/unit/steps.c \
 	$(filter-out kmod/slots.c kmod/table.c,$(core-sources)) kmod/pcpu_fixed.c
 steps-cflags = $(core-cflags)
 steps-variants := plain asan
-steps-pair-sources := $(subst steps.c,steps-pair.c,$(steps-sources))
+steps-pair-sources := $(subst steps.c,steps-pair.c,$(steps-sources)) \
+	kmod/refused.c
 steps-pair-cflags = $(core-cflags) -DKMMV_SHIM_PAIR
 steps-pair-variants := plain asan
 

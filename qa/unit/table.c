@@ -106,11 +106,18 @@ START_TEST(families_refused)
 		F("disk.read.more", "count", 0, "x", NULL, -ENOTUNIQ),
 		F("disk.read", "count", 0, "Bytes read", "y", -EEXIST),
 		F("disk.read", "byte", 0, "Bytes read", NULL, -EEXIST),
+		{ { .name = "a", .units = "count", .oneline = "x",
+		    .flags = KMMV_FAMILY_FLAGS + 1 }, -EINVAL },
 	};
+	struct kmmv_family other = family_a;
 	unsigned long generation = table.generation;
 
-	ck_assert_uint_eq(ARRAY_SIZE(row), 28);
+	ck_assert_uint_eq(ARRAY_SIZE(row), 29);
 	ck_assert_int_eq(kmmv_metric_add(&table, &row[_i].family), row[_i].err);
+	other.flags ^= KMMV_SINCE_BOOT;
+	ck_assert_int_eq(kmmv_metric_add(&table, &other), -EEXIST);
+	other.flags ^= KMMV_SINCE_BOOT | KMMV_NO_TOTAL;
+	ck_assert_int_eq(kmmv_metric_add(&table, &other), -EEXIST);
 	ck_assert_int_eq(kmmv_metric_add(&table, NULL), -EINVAL);
 	ck_assert_uint_eq(table.generation, generation);
 	ck_assert_uint_eq(table.nr_families, 1);
@@ -398,7 +405,7 @@ START_TEST(followed)
 	/* Before anything was, and where nothing is. */
 	ck_assert_int_eq(kmmv_follow_clear(&table, a, 7), -ENOENT);
 	ck_assert_int_eq(kmmv_follow_set(&table, -1, 7), -ENOENT);
-	ck_assert_int_eq(kmmv_follow_set(&table, 2, 7), -ENOENT);
+	ck_assert_int_eq(kmmv_follow_set(&table, 2, 7), -EPERM);
 	ck_assert_int_eq(kmmv_follow_set(&table, b + 1, 7), -ENOENT);
 	ck_assert_int_eq(kmmv_follow_set(&table, a, 0), 0);
 	ck_assert(!kmmv_follow_next(&table, 7, &at));
@@ -558,6 +565,23 @@ START_TEST(names_are_found_again)
 }
 END_TEST
 
+/* Names whose hash is the same are others still. */
+START_TEST(names_of_one_hash)
+{
+	char name[16];
+	int i, again;
+
+	shim_hash_mask = 3;
+	for (again = 0; again < 2; again++)
+		for (i = 0; i < 100; i++) {
+			snprintf(name, sizeof(name), "n%d", i);
+			ck_assert_int_eq(kmmv_instance_add(&table, family, name,
+							   NULL), i);
+		}
+	shim_hash_mask = -1;
+}
+END_TEST
+
 /*
  * Each allocation fails in turn: an errno, nothing changed that can be seen,
  * nothing leaked, and the next call succeeds.
@@ -631,7 +655,7 @@ START_TEST(init_fails_at_every_allocation)
 	}
 	shim_fail_in = 0;
 	ck_assert_int_eq(err, 0);
-	ck_assert_int_eq(n, 11);
+	ck_assert_int_eq(n, 12);
 	kmmv_table_fini(&other);
 	ck_assert_int_eq(shim_allocated, before);
 }
@@ -673,7 +697,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, start, table_stop);
 	tcase_add_loop_test(tcase, names_refused, 0, 7);
 	tcase_add_loop_test(tcase, names_taken, 0, 8);
-	tcase_add_loop_test(tcase, families_refused, 0, 28);
+	tcase_add_loop_test(tcase, families_refused, 0, 29);
 	tcase_add_test(tcase, families_taken);
 	tcase_add_loop_test(tcase, types_refused, 0, 27);
 	tcase_add_test(tcase, types_taken);
@@ -685,6 +709,7 @@ int main(void)
 	tcase_add_test(tcase, too_many_references);
 	tcase_add_test(tcase, labels);
 	tcase_add_test(tcase, names_are_found_again);
+	tcase_add_test(tcase, names_of_one_hash);
 	tcase_add_test(tcase, every_allocation_fails_once);
 	tcase_add_test(tcase, init_fails_at_every_allocation);
 	tcase_add_test(tcase, header_says_what_is);

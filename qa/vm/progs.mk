@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Programs that qa/vm/tests run on the module.
-vm-programs += header mapping names-stream growth storm ring-device
+vm-programs += header mapping names-stream growth storm ring-device early-open \
+	hostile
 
 progs-common := qa/vm/progs/tap.c
 progs-cflags := -Ikmod/include/uapi -Ilib
@@ -18,3 +19,6 @@ storm-cflags := $(progs-cflags)
 storm-libs := build/libkmmv.a
 ring-device-sources := qa/vm/progs/ring-device.c $(progs-common)
 ring-device-cflags := $(progs-cflags)
+early-open-sources := qa/vm/progs/early-open.c
+hostile-sources := qa/vm/progs/hostile.c $(progs-common)
+hostile-cflags := $(progs-cflags)

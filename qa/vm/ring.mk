@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Programs that qa/vm/tests run on ring buffers.
-vm-programs += ring-storm ring-rules ring-wake
+vm-programs += ring-storm ring-rules ring-wake ring-edge ring-hostile
 
 ring-common := qa/vm/progs/tap.c qa/vm/progs/ring-read.c
 ring-cflags := -Ikmod/include/uapi
@@ -10,3 +10,7 @@ ring-wake-sources := qa/vm/progs/ring-wake.c $(ring-common)
 ring-wake-cflags := $(ring-cflags)
 ring-rules-sources := qa/vm/progs/ring-rules.c $(ring-common)
 ring-rules-cflags := $(ring-cflags)
+ring-edge-sources := qa/vm/progs/ring-edge.c $(ring-common)
+ring-edge-cflags := $(ring-cflags)
+ring-hostile-sources := qa/vm/progs/ring-hostile.c $(ring-common)
+ring-hostile-cflags := $(ring-cflags)

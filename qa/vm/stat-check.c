@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmmv.stat.* against /proc, number by number.
+ * kmmv.value.stat.* against /proc, number by number.
  *
  *	stat-check bracket ROUNDS [CPU...]
  *					/proc before <= value <= /proc after, and
  *					each has all that the other has; but for
  *					idle and iowait of CPUs that were offline,
  *					which /proc may count
- *	stat-check watch SECONDS	no value of any CPU ever falls, and no CPU is
- *					idle for longer than there was time
+ *	stat-check watch SECONDS [FILE]	no value of any CPU ever falls, and no CPU is
+ *					idle for longer than there was time; not
+ *					before there is FILE
  *	stat-check dump FAMILY [AGE]	a line for each instance: name, state, a
  *					value for each CPU area, action or -
  *
+ *	stat-check storm CALLERS COPIES	so many tasks ask for the youngest copy, all
+ *					at once and again and again, until so many
+ *					were made: each rests before the next, by
+ *					the clock of the copies
+ *
  * What differs is printed, and makes the status 1. AGE is the greatest age of
- * the copy, in nanoseconds; by default, and elsewhere, a new one is made.
+ * the copy, in nanoseconds; by default, and elsewhere, one is waited for that
+ * was begun after it was asked for.
  */
 #include <err.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <libkmmv.h>
 
@@ -38,14 +48,54 @@ static void complain(const char *what, const struct proc_value *value, uint64_t 
 		       (unsigned long long)high);
 }
 
+static uint64_t nanoseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/* A total, by name. */
+static uint64_t read_total(const char *family, const char *name)
+{
+	const struct kmmv_instance_info *instance;
+	uint64_t value;
+
+	if (kmmv_update(kmmv) < 0)
+		errx(2, "update: %s", kmmv_error(kmmv));
+	instance = kmmv_lookup(kmmv, family, name);
+	if (!instance || kmmv_read_sums(kmmv, &instance->number, 1, &value, NULL) != 1)
+		errx(2, "no %s %s", family, name);
+	return value;
+}
+
+/* Copies rest: the youngest there is may be from before it was asked for. */
+/* Who is not loaded copies nothing. */
+static bool copies_are_made(void)
+{
+	const struct kmmv_instance_info *in;
+
+	if (kmmv_update(kmmv) < 0)
+		errx(2, "update: %s", kmmv_error(kmmv));
+	in = kmmv_lookup(kmmv, "stat.copied", "monotonic");
+	return in && in->state == KMMV_ACTIVE;
+}
+
 static void refresh(uint64_t max_age)
 {
-	int ret = kmmv_refresh(kmmv, max_age, NULL);
+	const struct timespec moment = { .tv_nsec = 500000 };
+	uint64_t asked = nanoseconds();
 
-	if (ret < 0)
-		errx(2, "refresh: %s", kmmv_error(kmmv));
-	ret = kmmv_update(kmmv);
-	if (ret < 0)
+	for (;;) {
+		if (kmmv_refresh(kmmv, max_age, NULL) < 0)
+			errx(2, "refresh: %s", kmmv_error(kmmv));
+		if (max_age || !copies_are_made() ||
+		    read_total("stat.copied", "monotonic") >= asked)
+			break;
+		nanosleep(&moment, NULL);
+	}
+	if (kmmv_update(kmmv) < 0)
 		errx(2, "update: %s", kmmv_error(kmmv));
 }
 
@@ -93,15 +143,45 @@ static bool is_stat(const struct kmmv_instance_info *instance, const char *famil
 
 /* ---- bracket */
 
+/*
+ * What /proc has beside numbers that it is a part of, or of another unit, is in a
+ * family of its own; the bytes of stat.paged are kilobytes there.
+ */
+static const struct {
+	enum proc_file file;
+	const char *theirs, *family, *name;
+	uint64_t divisor;
+} apart[] = {
+	{ PROC_STAT, "guest", "stat.guest", "user", 1 },
+	{ PROC_STAT, "guest_nice", "stat.guest", "nice", 1 },
+	{ PROC_VMSTAT, "pgpgin", "stat.paged", "in", 1024 },
+	{ PROC_VMSTAT, "pgpgout", "stat.paged", "out", 1024 },
+};
+#define NR_APART	(sizeof(apart) / sizeof(apart[0]))
+
+static size_t find_apart(const struct proc_value *value)
+{
+	size_t i;
+
+	for (i = 0; i < NR_APART; i++)
+		if (value->file == apart[i].file &&
+		    !strcmp(value->name, apart[i].theirs))
+			break;
+	return i;
+}
+
 static const struct kmmv_instance_info *find(const struct proc_value *value)
 {
+	size_t i = find_apart(value);
 	char family[64];
 
+	if (i < NR_APART)
+		return kmmv_lookup(kmmv, apart[i].family, apart[i].name);
 	snprintf(family, sizeof(family), "stat.%s", proc_family[value->file]);
 	return kmmv_lookup(kmmv, family, value->name);
 }
 
-/* What a module cannot reach; said in the help of kmmv.stat.irq. */
+/* What a module cannot reach; said in the help of kmmv.value.stat.irq. */
 static bool is_beyond(const struct proc_value *value)
 {
 	static const char *const never[] = { "MCE", "MCP", "ERR", "MIS" };
@@ -192,6 +272,7 @@ static void check_value(const struct proc_value *value, const struct reading *be
 	const struct proc_value *then = proc_find(after->first, value);
 	uint64_t low = lower(value, before), high = upper(then, after), now;
 	char action[256];
+	size_t i;
 
 	if (is_beyond(value) || is_other_account(value))
 		return;
@@ -206,6 +287,9 @@ static void check_value(const struct proc_value *value, const struct reading *be
 	now = value_of(instance->number, value->cpu < 0 ? 0 : value->cpu);
 	if (value->file == PROC_STAT)
 		now /= 1000000000 / proc_hz();
+	i = find_apart(value);
+	if (i < NR_APART)
+		now /= apart[i].divisor;
 	if (low > now)
 		complain("too low", value, low, now, high);
 	if (now > high)
@@ -217,31 +301,47 @@ static void check_value(const struct proc_value *value, const struct reading *be
 	}
 }
 
-/* All that is active is in /proc, before or after. */
+/* What /proc calls it; false for what is not mirrored. */
+static bool name_there(const struct kmmv_instance_info *instance, struct proc_value *value)
+{
+	size_t i;
+	int file;
+
+	for (i = 0; i < NR_APART; i++)
+		if (is_stat(instance, apart[i].family) &&
+		    !strcmp(instance->name, apart[i].name)) {
+			value->file = apart[i].file;
+			snprintf(value->name, sizeof(value->name), "%s", apart[i].theirs);
+			return true;
+		}
+	for (file = 0; file < PROC_FILES; file++) {
+		snprintf(value->name, sizeof(value->name), "stat.%s", proc_family[file]);
+		if (!is_stat(instance, value->name))
+			continue;
+		value->file = file;
+		snprintf(value->name, sizeof(value->name), "%s", instance->name);
+		return true;
+	}
+	return false;
+}
+
+/* All that is active is in /proc, before or after; of a CPU that is online. */
 static void check_instances(const struct proc *before, const struct proc *after)
 {
 	const struct kmmv_instance_info *instance;
 	struct proc_value value = { 0 };
 	struct kmmv_info info;
-	uint32_t number;
+	uint32_t number, cpu = 0;
 
 	kmmv_get_info(kmmv, &info);
+	while (!kmmv_cpu_online(kmmv, cpu))
+		cpu++;
 	for (number = 0; number < info.nr_instances; number++) {
 		instance = kmmv_instance(kmmv, number);
-		if (!instance || instance->state != KMMV_ACTIVE)
+		if (!instance || instance->state != KMMV_ACTIVE ||
+		    !name_there(instance, &value))
 			continue;
-		if (is_stat(instance, "stat.cpu"))
-			value.file = PROC_STAT;
-		else if (is_stat(instance, "stat.softirq"))
-			value.file = PROC_SOFTIRQS;
-		else if (is_stat(instance, "stat.irq"))
-			value.file = PROC_INTERRUPTS;
-		else if (is_stat(instance, "stat.vm"))
-			value.file = PROC_VMSTAT;
-		else
-			continue;
-		value.cpu = value.file == PROC_VMSTAT ? -1 : 0;
-		snprintf(value.name, sizeof(value.name), "%s", instance->name);
+		value.cpu = value.file == PROC_VMSTAT ? -1 : (int)cpu;
 		if (!proc_find(before, &value) && !proc_find(after, &value))
 			complain("not in /proc", &value, 0, 0, 0);
 	}
@@ -274,14 +374,6 @@ static void bracket(int rounds)
 }
 
 /* ---- watch */
-
-static uint64_t nanoseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 /*
  * Idle time, added up, against the clock: a copy is made between the time that
@@ -336,14 +428,16 @@ static void compare(const uint64_t *last, size_t nr)
 	}
 }
 
-static void watch(double duration)
+static void watch(double duration, const char *file)
 {
 	uint64_t end = nanoseconds() + duration * 1e9;
 	uint64_t *last = NULL;
 	size_t nr = 0;
 	long rounds;
 
-	for (rounds = 0; nanoseconds() < end; rounds++) {
+	/* Fewer would mean nothing. */
+	for (rounds = 0; rounds < 3 || nanoseconds() < end ||
+	     (file && access(file, F_OK)); rounds++) {
 		uint64_t *swap = last;
 		size_t now;
 
@@ -356,8 +450,6 @@ static void watch(double duration)
 		nr = now;
 	}
 	printf("%ld rounds, %zu values each\n", rounds, nr);
-	if (rounds < 3)
-		errx(2, "too few rounds to mean anything");
 	free(last);
 }
 
@@ -382,12 +474,86 @@ static void dump(const char *name, uint64_t max_age)
 	}
 }
 
+/* ---- storm */
+
+/* Asks until it is killed; what it is told is no older than what there is. */
+static void ask_for_ever(void)
+{
+	nice(19);	/* who waits for the copies is to see them */
+	for (;;)
+		if (kmmv_refresh(kmmv, 0, NULL) < 0)
+			_exit(2);
+}
+
+struct totals {
+	uint64_t begun, copies, lines, took, rest;
+};
+
+static void read_totals(struct totals *totals)
+{
+	totals->begun = read_total("stat.copied", "monotonic");
+	totals->copies = read_total("stat.work", "copies");
+	totals->lines = read_total("stat.work", "lines");
+	totals->took = read_total("stat.took", "copies");
+	totals->rest = read_total("stat.took", "rest");
+}
+
+/*
+ * The moments before and after are quiet, so that the totals are of whole copies.
+ * From the first one's beginning to now time has passed for all of them, and for
+ * the rest of each but the last, which was 100 ms at most: however slow the
+ * machine is, more time may have passed, but not less.
+ */
+static void storm(int callers, uint64_t wanted)
+{
+	const struct timespec moment = { .tv_nsec = 20000000 };
+	struct totals before, after;
+	uint64_t passed, took, rest, copies;
+	pid_t *pids = calloc(callers, sizeof(*pids));
+	int i, status;
+
+	if (!pids)
+		err(2, "memory");
+	refresh(0);
+	read_totals(&before);
+	for (i = 0; i < callers; i++) {
+		pids[i] = fork();
+		if (pids[i] < 0)
+			err(2, "fork");
+		if (!pids[i])
+			ask_for_ever();
+	}
+	while (read_total("stat.work", "copies") < before.copies + wanted)
+		nanosleep(&moment, NULL);
+	for (i = 0; i < callers; i++) {
+		if (waitpid(pids[i], &status, WNOHANG) && bad++ < 20)
+			printf("a caller ended: status %x\n", status);
+		kill(pids[i], SIGKILL);
+	}
+	while (wait(NULL) > 0)
+		;
+	free(pids);
+	read_totals(&after);
+	passed = nanoseconds() - before.begun;
+	copies = after.copies - before.copies;
+	took = after.took - before.took;
+	rest = after.rest - before.rest;
+	printf("%llu copies in %llu us, which took %llu us, rested %llu us and read %llu lines\n",
+	       (unsigned long long)copies, (unsigned long long)passed / 1000,
+	       (unsigned long long)took / 1000, (unsigned long long)rest / 1000,
+	       (unsigned long long)(after.lines - before.lines));
+	if (rest < copies * 1000000 && bad++ < 20)
+		printf("rests shorter than a millisecond\n");
+	if (took + rest > passed + 100000000 && bad++ < 20)
+		printf("copies made while they were to rest\n");
+}
+
 int main(int argc, char **argv)
 {
 	int i;
 
 	if (argc < 3)
-		errx(2, "usage: stat-check bracket ROUNDS [CPU...] | watch SECONDS | dump FAMILY [AGE]");
+		errx(2, "usage: stat-check bracket ROUNDS [CPU...] | watch SECONDS | dump FAMILY [AGE] | storm CALLERS COPIES");
 	if (kmmv_open(KMMV_DEVICE_DIR, &kmmv))
 		errx(2, "%s", kmmv_error(NULL));
 	for (i = 3; i < argc && nr_away < 64; i++)
@@ -395,9 +561,11 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "bracket"))
 		bracket(atoi(argv[2]));
 	else if (!strcmp(argv[1], "watch"))
-		watch(atof(argv[2]));
+		watch(atof(argv[2]), argc > 3 ? argv[3] : NULL);
 	else if (!strcmp(argv[1], "dump"))
 		dump(argv[2], argc > 3 ? strtoull(argv[3], NULL, 10) : 0);
+	else if (!strcmp(argv[1], "storm") && argc > 3)
+		storm(atoi(argv[2]), strtoull(argv[3], NULL, 10));
 	else
 		errx(2, "no such command: %s", argv[1]);
 	kmmv_close(kmmv);

@@ -3,6 +3,8 @@
  * kmmv ring buffers: events, the API for kernel code.
  *
  *	ring = kmmv_ring_get("default");
+ *	if (IS_ERR(ring))
+ *		return PTR_ERR(ring);
  *	kmmv_ring_write(ring, type, instance, &payload, sizeof(payload));
  *
  * A ring exists as long as somebody holds it; whether it records is its
@@ -91,16 +93,121 @@ struct kmmv_event_type {
 
 #if IS_ENABLED(CONFIG_KMMV)
 
+/**
+ * kmmv_ring_get() - hold a ring
+ * @name: of it
+ *
+ * Whether it records, how much it holds and what it does when it is full is
+ * its administrator's choice, who cannot remove it while it is held.
+ *
+ * Context: task, may sleep.
+ * Return: the ring; ERR_PTR(-ENOENT) if there is none, which is nothing to write
+ * to.
+ */
 struct kmmv_ring *kmmv_ring_get(const char *name);
+
+/**
+ * kmmv_ring_put() - hold it no more
+ * @ring: from kmmv_ring_get(); NULL and errors are welcome
+ *
+ * Nobody who got it from the caller writes to it any more.
+ *
+ * Context: task, may sleep.
+ */
 void kmmv_ring_put(struct kmmv_ring *ring);
+
+/**
+ * kmmv_ring_register_type() - a type of binary events
+ * @type: copied
+ *
+ * The same number for the same type, as long as kmmv.ko is loaded.
+ *
+ * Context: task, may sleep.
+ * Return: number, KMMV_EVENT_FIRST or greater; -EINVAL for what is missing,
+ * misspelt, or not in any payload; -ENAMETOOLONG; -EILSEQ for a control
+ * character; -EEXIST with other metadata, or for two fields of one name; -ENFILE
+ * for one too many; -ENOMEM.
+ */
 int kmmv_ring_register_type(const struct kmmv_event_type *type);
+
+/**
+ * kmmv_ring_reserve() - room for an event
+ * @ring: from kmmv_ring_get()
+ * @type: from kmmv_ring_register_type(), or a KMMV_EVENT_*
+ * @instance: number, or -1
+ * @size: of the payload, KMMV_RING_PAYLOAD_MAX (4040 bytes, with pages of 4096)
+ *	at most
+ * @entry: result
+ *
+ * With 0, preemption is off until kmmv_ring_commit() or kmmv_ring_discard(),
+ * one of which has to come in the same context, and soon. Of what is at
+ * @entry->payload only the bytes up to a multiple of 4 behind @size are zero.
+ *
+ * Context: any.
+ * Return: 0; -ENODEV while the ring does not record, which is not counted; and
+ * counted as dropped: -ENOSPC in producer/consumer mode for want of a consumer;
+ * -EBUSY where the only room is not committed yet; -ELOOP for too many writers
+ * inside each other; -E2BIG; -EOPNOTSUPP from NMI, where the machine has no
+ * cmpxchg for it.
+ */
 int kmmv_ring_reserve(struct kmmv_ring *ring, u16 type, int instance,
 		      size_t size, struct kmmv_ring_entry *entry);
+
+/**
+ * kmmv_ring_commit() - the event is complete
+ * @entry: from kmmv_ring_reserve()
+ *
+ * Context: that of the reserve.
+ */
 void kmmv_ring_commit(struct kmmv_ring_entry *entry);
+
+/**
+ * kmmv_ring_discard() - there is no event
+ * @entry: from kmmv_ring_reserve()
+ *
+ * Context: that of the reserve.
+ */
 void kmmv_ring_discard(struct kmmv_ring_entry *entry);
+
+/**
+ * kmmv_ring_write() - an event
+ * @ring: from kmmv_ring_get()
+ * @type: from kmmv_ring_register_type(), or a KMMV_EVENT_*
+ * @instance: number, or -1
+ * @payload: copied
+ * @size: of it
+ *
+ * Context: any.
+ * Return: as kmmv_ring_reserve().
+ */
 int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
 		    const void *payload, size_t size);
+
+/**
+ * kmmv_ring_mark() - a text as an event
+ * @ring: from kmmv_ring_get()
+ * @instance: number, or -1
+ * @text: copied; what no page has room for is cut off
+ *
+ * Context: any.
+ * Return: as kmmv_ring_reserve().
+ */
 int kmmv_ring_mark(struct kmmv_ring *ring, int instance, const char *text);
+
+/**
+ * kmmv_ring_trace() - have each perf_adjust() of an instance leave an event
+ * @ring: where, KMMV_EVENT_HIT; NULL: nowhere any more
+ * @instance: from perf_add() or kmmv_add()
+ *
+ * An instance leaves its events in one ring; another one takes the place of the
+ * one before. It ends with the ring, and when the instance is forgotten. Only
+ * perf_adjust() is followed, no update by a handle; while any instance is, all
+ * updates by number take somewhat longer.
+ *
+ * Context: task, may sleep.
+ * Return: 0; -ENOENT for a bad number; -ENOSPC for too many rings that do it;
+ * -ENOMEM.
+ */
 int kmmv_ring_trace(struct kmmv_ring *ring, int instance);
 
 #else /* IS_ENABLED(CONFIG_KMMV) */

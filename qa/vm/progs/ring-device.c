@@ -173,11 +173,11 @@ static void refuses(void)
 
 static void maps(void)
 {
-	char *map = map_all(), *other, *buffer = malloc(page);
+	char *map = map_all(), *other, *part, *buffer = malloc(page);
 	struct iovec local = { .iov_base = buffer, .iov_len = page };
 	struct iovec remote = { .iov_base = map, .iov_len = page };
 	uint64_t cpu4 = header.cpu_offset + 4 * header.cpu_stride, at;
-	int fds[2], status, missing = 0;
+	int fds[2], fd = device(), status, missing = 0;
 	pid_t pid;
 
 	for (at = 0; at < cpu4; at += page)
@@ -207,6 +207,13 @@ static void maps(void)
 	other = mremap(map, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, other);
 	ok(other != MAP_FAILED && !memcmp(other, &header, 32) &&
 	   touch(map) == SIGSEGV, "a part can be moved");
+	at = header.cpu_offset + header.cpu_stride;
+	part = mmap(NULL, header.cpu_stride, PROT_READ, MAP_SHARED, fd, at);
+	ok(part != MAP_FAILED && !touch(part) &&
+	   !memcmp(part + header.data_offset, map + at + header.data_offset, page),
+	   "so can it be mapped: the area of a CPU alone");
+	munmap(part, header.cpu_stride);
+	close(fd);
 	pid = fork();
 	if (!pid)
 		_exit(memcmp(other, &header, 32) ? 1 : 42);

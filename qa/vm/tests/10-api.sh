@@ -53,6 +53,15 @@ is "and depends on nothing" "$(modinfo -F depends qa/client/kmmv_noop.ko)" ""
 rmmod kmmv_noop
 not_ok "a client built with it does not" load_client
 load_core || bail "kmmv.ko does not load"
+other=${KMMV_OTHER_CLIENT-build/flexible/qa/client}
+not_ok "a client of the other allocator's does not load" \
+	insmod "$other/kmmv_client.ko"
+like "for want of what hands out handles" "$(dmesg | tail -n 20)" \
+	'kmmv_client: Unknown symbol kmmv_get_slot'
+not_ok "neither does one with statctrs" \
+	insmod "$other/kmmv_statctr.ko" updates=0
+like "for want of what makes them" "$(dmesg | tail -n 20)" \
+	'kmmv_statctr: Unknown symbol statctr_ninit'
 load_client || bail "the client does not load"
 ok "they load together, too" insmod qa/client/kmmv_noop.ko
 rmmod kmmv_noop
@@ -88,7 +97,8 @@ for byte in 01 09 0a 0d 1b 1f 7f; do
 	refuses "byte 0x$byte" "add a$(printf '%b' "\\x$byte."  )b" EILSEQ
 done
 refuses "a newline at the end" $'add a\n' EILSEQ
-refuses "family -1" "addin -1 name" ENOENT
+refuses "a family that is an error" "addin -17 name" EEXIST
+refuses "a family that is nothing" "addin -2147483648 name" ENOENT
 refuses "a family that is not there" "addin 4000 name" ENOENT
 
 # echoed NAME [AS]: it is in the stream as it is, or as it is escaped
@@ -165,11 +175,20 @@ for number in $bad; do
 done
 is "perf_del of bad numbers is counted" "$(refused_count 0)" $((before + n))
 is "and has changed nothing" "$(everything)" "$everything"
-for number in 0 2 -1 "$nr" 262144; do
-	refuses "forget $number" "forget $number" ENOENT
-	refuses "label $number" "label $number key|text" ENOENT
-	refuses "slot $number" "slot task 0 $number 1" ENOENT
+for number in 0 2 -28 -4096 "$nr" 262144; do
+	# What went wrong when the number was asked for is said again.
+	why=ENOENT
+	[ "$number" != -28 ] || why=ENOSPC
+	refuses "forget $number" "forget $number" $why
+	refuses "label $number" "label $number key|text" $why
+	for context in task softirq hardirq nmi; do
+		refuses "slot $number, which is used all the same, in $context" \
+			"slot $context 3 $number 9876543" $why
+	done
 done
+refuses "read -28" "read -28" ENOSPC
+is "who counts without a handle counts nowhere" \
+	"$(build/kmmvdump -a | grep -c 9876543)" 0
 refuses "read $nr" "read $nr" ENOENT
 before=$(refused_count 1)
 number=$(call "add unbalanced")
@@ -239,7 +258,7 @@ is "takes it away" "$(names | grep -c "^label number=$number ")" 0
 family=$(call $'family 1|byte|my.driver_2.level|One line|Line one\nline two\\.')
 ok "a family has an id" test "$family" -ge 2
 is "its lines" "$(names | grep " id=$family ")" \
-"family id=$family units=byte semantics=instant name=my.driver_2.level
+"family id=$family units=byte semantics=instant since=load total=yes name=my.driver_2.level
 oneline id=$family text=One line
 help id=$family text=Line one\\nline two\\\\."
 is "the same again is the same" \

@@ -74,7 +74,7 @@ unload
 # 4 Mi instances take 32 MiB per CPU, and about 600 MiB for names and records.
 free=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
 if [ "$free" -lt $((900 + 32 * cpus)) ]; then
-	skip "4 Mi instances" "only $free MiB"
+	skip "4 Mi instances" "machine: only $free MiB"
 else
 	load_core capacity=$((4 << 20)) max_bytes=$((32 * cpus << 20)) &&
 		load_client || bail "4 Mi does not load"

@@ -49,9 +49,11 @@ for cpu in 0 1 2 3; do
 done
 is "a stopped reader hinders no updater" "$(call "read $number")" 12
 is "nor who adds" "$(call "addmany 0 2000 s." | cut -d ' ' -f 2)" 2000
-echo 0 >/sys/devices/system/cpu/cpu3/online
-echo 1 >/sys/devices/system/cpu/cpu3/online
-pass "nor a CPU that goes and comes"
+cpu3=/sys/devices/system/cpu/cpu3/online
+ok "nor a CPU that goes" sh -c "echo 0 >$cpu3; grep -qx 0 $cpu3"
+ok "nor one that comes" sh -c "echo 1 >$cpu3; grep -qx 1 $cpu3"
+is "where counting goes on" "$(call "adjust task 3 $number 1") $(call \
+	"read $number")" "0 13"
 rmmod kmmv_client
 not_ok "no rmmod while it is mapped, though no file is open" rmmod kmmv
 kill -CONT $holder

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 240
 #
-# Every number of kmmv.stat lies between two readings of /proc around the copy.
+# Every number of kmmv.value.stat lies between two readings of /proc around the copy.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh

@@ -20,4 +20,6 @@ note "$tap_text"
 ok "it counts" test "$(value stat.irq LOC 3)" -gt 0
 ok "its time is its own" test "$(value stat.cpu idle 3)" -gt 0
 ok "unloads" unload
+# As it was found.
+ok "it goes" sh -c "echo 0 >/sys/devices/system/cpu/cpu3/online"
 finish

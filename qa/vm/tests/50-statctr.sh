@@ -65,16 +65,16 @@ pcp()
 
 is "a named level is there" "$(value statctr.level level)" 41
 is "a named count, too" "$(value counter statctr:count)" 101
-is "and in PCP" "$(pcp kmmv.statctr.level)" "level 41"
-is "the count, too" "$(pcp kmmv.counter)" "statctr:count 101"
+is "and in PCP" "$(pcp kmmv.value.statctr.level)" "level 41"
+is "the count, too" "$(pcp kmmv.value.counter)" "statctr:count 101"
 ok "its module goes" rmmod kmmv_statctr
-is "what is inactive leaves PCP" "$(pcp kmmv.counter)" none
+is "what is inactive leaves PCP" "$(pcp kmmv.value.counter)" none
 like "the name is inactive" "$(names)" 'state=inactive name=statctr:count$'
 is "the count stays" "$(value counter statctr:count)" 101
 ok "its module comes again" insmod "$modules/qa/client/kmmv_statctr.ko" \
 	updates=0 named=1
 is "and the count goes on" "$(value counter statctr:count)" 102
-is "in PCP, too" "$(pcp kmmv.counter)" "statctr:count 102"
+is "in PCP, too" "$(pcp kmmv.value.counter)" "statctr:count 102"
 is "the level is what was set" "$(value statctr.level level)" 41
 not_ok "kmmv stays while it is used" rmmod kmmv
 ok "the client goes" rmmod kmmv_statctr

@@ -79,13 +79,18 @@ is "cannot be opened before it was" "$(cat /dev/kmmv/ring/r 2>&1 | sed 's/.*: //
 for value in 0 1 1048577 99999999999999999999; do
 	is "no $value pages" "$(put r pages $value)" "$range"
 done
-for value in -1 x '' 4x; do
+for value in -1 +8 x '' 4x 0x8 1e3 '8 16'; do
 	is "pages are no '$value'" "$(put r pages "$value")" "$invalid"
 done
 is "no 1025 spares" "$(put r spares 1025)" "$range"
 is "spares are no 'x'" "$(put r spares x)" "$invalid"
-is "enable is no 'x'" "$(put r enable x)" "$invalid"
+is "nor 0x2" "$(put r spares 0x2)" "$invalid"
+for value in x y on true 2 -1 +1 1e3 010 1000000 '1 0' ''; do
+	is "enable is no '$value'" "$(put r enable "$value")" "$invalid"
+done
+is "it is not enabled by any" "$(cat $rings/r/enable)" 0
 is "mode is no 'x'" "$(put r mode x)" "$invalid"
+is "010 pages are ten" "$(put r pages 010)$(cat $rings/r/pages)" 10
 is "4 pages" "$(put r pages 4)" ""
 is "2 spares" "$(put r spares 2)" ""
 is "they are that" "$(cat $rings/r/pages) $(cat $rings/r/spares)" "4 2"
@@ -122,9 +127,19 @@ number=$(call "add followed")
 other=$(call "add other")
 is "no number is followed that is none" "$(put r trace 99999)" \
 	"No such file or directory"
-is "nor one of the module's own" "$(put r trace 1)" "No such file or directory"
+for value in 0 1; do
+	is "nor number $value, the module's own" "$(put r trace $value)" \
+		"Operation not permitted"
+done
 is "nor a greater one" "$(put r trace 4294967295)" "No such file or directory"
-is "nor 'x'" "$(put r trace x)" "$invalid"
+for value in x '' - +1 --1 0x1; do
+	is "nor '$value'" "$(put r trace "$value")" "$invalid"
+done
+# Each write is one number; echo would make one of each line.
+printf '%s\n%s\n' "$number" "$other" >"$WORK/numbers"
+is "nor two in one write" "$(dd if="$WORK/numbers" of=$rings/r/trace \
+	conv=notrunc status=none 2>&1 | sed 's/.*: //')$(cat $rings/r/trace)" \
+	"$invalid"
 is "none is not followed any more" "$(put r trace "-$number")" \
 	"No such file or directory"
 is "one is" "$(put r trace "$number")" ""

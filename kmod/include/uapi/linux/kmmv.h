@@ -2,7 +2,7 @@
 /*
  * kmmv: kernel memory-mapped values. The contract between kernel and readers.
  *
- * /dev/kmmv/counters is mapped shared and read-only, from offset 0:
+ * /dev/kmmv/counters is mapped shared and read-only, whole or in part:
  *
  *	0                    struct kmmv_header, and the CPU masks; one page
  *	incarnation_offset   __u32 [capacity]       one word per instance number

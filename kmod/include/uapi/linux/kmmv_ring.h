@@ -2,7 +2,7 @@
 /*
  * kmmv ring buffers: events from the kernel. The contract of kernel and readers.
  *
- * /dev/kmmv/ring/NAME is mapped shared and read-only, from offset 0:
+ * /dev/kmmv/ring/NAME is mapped shared and read-only, all of it or a part:
  *
  *	0                   struct kmmv_ring_header, and the CPU masks; one page
  *	cpu_offset          area of CPU 0          cpu_stride bytes each
@@ -59,10 +59,10 @@
  *	    bytes from @offset to @end of a range are complete and do not change
  *	    until it is released, nor does the page's header but for @commit
  *	a page that was not taken (snapshot)
- *	    W: seq = 0; wmb; commit = 0; events; seq = store-release;
- *	       commit = store-release
- *	    R: s = load-acquire seq; c = load-acquire commit; copy; rmb;
- *	       s == load seq, and not 0 ?
+ *	    W: seq = 0; wmb; commit = 0; dropped; first; seq = store-release;
+ *	       time; events; commit = store-release
+ *	    R: s = load-acquire seq, not 0; c = load-acquire commit, not 0;
+ *	       time, first, dropped, c bytes of events; rmb; s == load seq ?
  *	the writers' side (struct kmmv_ring_writer)
  *	    W: counters; seq = store-release      at each page
  *	    R: load-acquire seq; counters         as they were at that page, or later
@@ -330,16 +330,19 @@ struct kmmv_ring_release {
  * @reserved: that were to be written
  * @discarded: whose writer thought better of it
  * @dropped: that there was no room for
- * @written: the others
+ * @written: the others, once they can be read
  * @overwritten: that went without being consumed
  * @released: that a consumer is done with
  * @taken: that a consumer has and did not release
  * @inside: the others
  *
- * While nobody writes, for events and for bytes:
+ * For events and for bytes, always and while nobody writes or consumes:
  *
  *	reserved = discarded + dropped + written
  *	written = overwritten + released + taken + inside
+ *
+ * Each is as of a moment during the call, whatever is being written then, and does
+ * not fall from one call to the next, but for @taken and @inside.
  *
  * In bytes it is what they take on the page, headers included, or would have
  * taken; an event that was discarded and left no padding takes none.
@@ -401,7 +404,8 @@ struct kmmv_ring_clock {
  *
  * The consumer's read() consumes what it gives; it is -EBUSY while anything is
  * taken and not released. Anybody else's leaves it, gives what is in the ring and
- * then what has come since.
+ * then what has come since; what went before the first block is in no @range.lost.
+ * -EAGAIN if writers were faster than it each time it tried: read again.
  */
 struct kmmv_ring_block {
 	__u64	size;

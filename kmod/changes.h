@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Records in the order of their last change: each has the number of it, and
+ * lies in a tree by that number. Who reads them keeps a number, too, and no
+ * place: readers are in nobody's way, however many there are.
+ */
+#ifndef KMMV_CHANGES_H
+#define KMMV_CHANGES_H
+
+#include <kmmv_deps.h>
+
+enum kmmv_record_kind {
+	KMMV_RECORD_FAMILY,
+	KMMV_RECORD_INSTANCE,
+	KMMV_RECORD_TYPE,
+};
+
+/**
+ * struct kmmv_record - what readers of names are told about as a whole
+ * @node: in kmmv_changes.tree
+ * @change: number of its last change, from 1 on
+ * @kind: what the record is part of
+ */
+struct kmmv_record {
+	struct rb_node		node;
+	u64			change;
+	enum kmmv_record_kind	kind;
+};
+
+/**
+ * struct kmmv_changes - all records
+ * @tree: by @change
+ * @last: the greatest, or NULL
+ * @nr: changes so far
+ */
+struct kmmv_changes {
+	struct rb_root		tree;
+	struct rb_node		*last;
+	u64			nr;
+};
+
+void kmmv_changes_add(struct kmmv_changes *changes, struct kmmv_record *record);
+void kmmv_changes_del(struct kmmv_changes *changes, struct kmmv_record *record);
+void kmmv_changes_move(struct kmmv_changes *changes,
+		       struct kmmv_record *record);
+struct kmmv_record *kmmv_changes_after(const struct kmmv_changes *changes,
+				       u64 change);
+
+#endif /* KMMV_CHANGES_H */

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Instances by identity. A linear hash table: it grows by a bucket at a time,
+ * whose names come from one other bucket, so that no name that is added pays
+ * for all that were there before. The key is random: who chooses names does not
+ * choose their bucket.
+ */
+#ifndef KMMV_INDEX_H
+#define KMMV_INDEX_H
+
+#include <kmmv_deps.h>
+#include "spare.h"
+
+struct kmmv_instance;
+
+/**
+ * struct kmmv_index - the names that are bound
+ * @page: pages of buckets; the first NULL one ends them
+ * @max: greatest number of buckets
+ * @nr: buckets
+ * @mask: of the hash: the least 2^n - 1 that is not below @nr - 1
+ * @count: names
+ * @key: of the hash
+ */
+struct kmmv_index {
+	struct hlist_head	**page;
+	u32			max;
+	u32			nr;
+	u32			mask;
+	u32			count;
+	siphash_key_t		key;
+};
+
+int kmmv_index_init(struct kmmv_index *index, u32 capacity);
+void kmmv_index_fini(struct kmmv_index *index);
+u32 kmmv_index_hash(const struct kmmv_index *index, u32 family,
+		    const char *name);
+struct kmmv_instance *kmmv_index_find(const struct kmmv_index *index, u32 hash,
+				      u32 family, const char *name);
+int kmmv_index_grow(struct kmmv_index *index, struct kmmv_spare *spare);
+void kmmv_index_add(struct kmmv_index *index, struct kmmv_instance *instance);
+void kmmv_index_del(struct kmmv_index *index, struct kmmv_instance *instance);
+
+#endif /* KMMV_INDEX_H */

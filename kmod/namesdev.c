@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/kmmv/names: read, poll.
+ *
+ * What a reader can cost is bounded. So many files can be open, some of them
+ * for CAP_SYS_ADMIN alone; so many may wait on one file at once; and who waits
+ * is woken by a work, at most once in a while, never by who changes a name.
+ * Opening takes no memory and no lock but one for a few instructions: the
+ * kernel opens all misc devices one after another.
+ */
+#include <linux/bitmap.h>
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+#include <linux/workqueue.h>
+
+#include "core.h"
+#include "names.h"
+
+#define FILES_MAX	256	/* open at once */
+#define FILES_FOR_ROOT	32	/* and these, with CAP_SYS_ADMIN */
+#define FILES_ALL	(FILES_MAX + FILES_FOR_ROOT)
+#define WAITERS_MAX	32	/* on one file */
+#define PAUSE		(HZ / 25 ?: 1)
+
+/**
+ * struct names_file - an open file, or one that can be
+ * @lock: one read at a time; held while pages of the reader's come in
+ * @cursor: where it stands
+ * @poll_lock: one that comes to wait at a time, so that they can be counted
+ * @wait: who waits
+ * @crowded: one too many came to wait, and was refused
+ *
+ * Never freed before the module is, so that the work needs no reference.
+ */
+struct names_file {
+	struct mutex		lock;
+	struct kmmv_cursor	cursor;
+	struct mutex		poll_lock;
+	wait_queue_head_t	wait;
+	bool			crowded;
+};
+
+static struct names_file files[FILES_ALL];
+static DECLARE_BITMAP(files_open, FILES_ALL);
+static DEFINE_SPINLOCK(files_lock);
+
+static struct workqueue_struct *names_queue;
+static unsigned long next_wake;
+
+/*
+ * A reader that has been given the present generation already is not woken:
+ * what changes after it looked has this work queued again. Its file is not
+ * closed and another one opened while that is looked at.
+ */
+static bool names_behind(unsigned int i)
+{
+	bool behind;
+
+	spin_lock(&files_lock);
+	behind = test_bit(i, files_open) &&
+		 kmmv_cursor_ready(&files[i].cursor);
+	spin_unlock(&files_lock);
+	return behind;
+}
+
+/* Each wake-up has interrupts off for WAITERS_MAX at most. */
+static void names_wake(struct work_struct *work)
+{
+	unsigned int i;
+
+	for (i = 0; i < FILES_ALL; i++) {
+		if (!names_behind(i))
+			continue;
+		wake_up_interruptible_all(&files[i].wait);
+		cond_resched();
+	}
+	WRITE_ONCE(next_wake, jiffies + PAUSE);
+}
+
+static DECLARE_DELAYED_WORK(names_work, names_wake);
+
+/* At once after a pause, else at its end; once for all that changes meanwhile. */
+static void names_changed(void)
+{
+	unsigned long rest = READ_ONCE(next_wake) - jiffies;
+
+	/* More than a pause: it is past, however long ago. */
+	queue_delayed_work(names_queue, &names_work, rest <= PAUSE ? rest : 0);
+}
+
+static int names_open(struct inode *inode, struct file *file)
+{
+	unsigned int max = capable(CAP_SYS_ADMIN) ? FILES_ALL : FILES_MAX;
+	unsigned int i;
+
+	if (!READ_ONCE(kmmv_live))
+		return -ENXIO;
+	if (file->f_mode & FMODE_WRITE)
+		return -EACCES;
+	spin_lock(&files_lock);
+	i = find_first_zero_bit(files_open, max);
+	if (i < max) {
+		kmmv_cursor_init(&files[i].cursor, &kmmv_table);
+		files[i].crowded = false;
+		set_bit(i, files_open);
+	}
+	spin_unlock(&files_lock);
+	if (i == max)
+		return -ENFILE;
+	file->private_data = &files[i];
+	return stream_open(inode, file);
+}
+
+static int names_release(struct inode *inode, struct file *file)
+{
+	struct names_file *names = file->private_data;
+
+	kmmv_cursor_fini(&names->cursor);
+	clear_bit_unlock(names - files, files_open);
+	return 0;
+}
+
+/*
+ * The copy to the user is made without the table's locks: its page faults can
+ * take for ever. A reader that is told that text did not arrive is told all of
+ * it again.
+ */
+static ssize_t names_read(struct file *file, char __user *to, size_t size,
+			  loff_t *offset)
+{
+	struct names_file *names = file->private_data;
+	size_t done = 0;
+	const char *text;
+	ssize_t n;
+
+	n = mutex_lock_interruptible(&names->lock);
+	if (n)
+		return n;
+	while (done < size) {
+		n = kmmv_cursor_text(&names->cursor, size - done, &text);
+		if (n <= 0)
+			break;
+		n = min_t(size_t, n, size - done);
+		if (copy_to_user(to + done, text, n)) {
+			n = -EFAULT;
+			if (!done)
+				kmmv_cursor_rewind(&names->cursor);
+			break;
+		}
+		kmmv_cursor_given(&names->cursor, n);
+		done += n;
+		if (signal_pending(current))
+			break;
+		cond_resched();
+	}
+	mutex_unlock(&names->lock);
+	return done ? done : n;
+}
+
+/* May one more wait? Those who do are the work's to walk. */
+static bool names_has_room(struct names_file *names)
+{
+	struct list_head *waiter;
+	unsigned int n = 0;
+
+	spin_lock_irq(&names->wait.lock);
+	list_for_each(waiter, &names->wait.head)
+		if (++n == WAITERS_MAX)
+			break;
+	spin_unlock_irq(&names->wait.lock);
+	return n < WAITERS_MAX;
+}
+
+/*
+ * Who is refused would sleep for ever if it were not told, and epoll asks again
+ * before it tells: hence all are told, until the file is closed.
+ */
+static __poll_t names_poll(struct file *file, poll_table *wait)
+{
+	struct names_file *names = file->private_data;
+	__poll_t events = 0;
+
+	if (!poll_does_not_wait(wait)) {
+		mutex_lock(&names->poll_lock);
+		if (names_has_room(names))
+			poll_wait(file, &names->wait, wait);
+		else
+			WRITE_ONCE(names->crowded, true);
+		mutex_unlock(&names->poll_lock);
+	}
+	if (READ_ONCE(names->crowded))
+		events |= EPOLLERR;
+	if (kmmv_cursor_ready(&names->cursor))
+		events |= EPOLLIN | EPOLLRDNORM;
+	return events;
+}
+
+const struct file_operations kmmv_names_fops = {
+	.owner = THIS_MODULE,
+	.open = names_open,
+	.release = names_release,
+	.read = names_read,
+	.poll = names_poll,
+};
+
+void kmmv_namesdev_exit(void)
+{
+	unsigned int i;
+
+	kmmv_table_on_change(&kmmv_table, NULL);
+	cancel_delayed_work_sync(&names_work);
+	destroy_workqueue(names_queue);
+	for (i = 0; i < FILES_ALL; i++) {
+		mutex_destroy(&files[i].poll_lock);
+		mutex_destroy(&files[i].lock);
+	}
+}
+
+int kmmv_namesdev_init(void)
+{
+	unsigned int i;
+
+	names_queue = alloc_workqueue("kmmv_names", WQ_UNBOUND, 1);
+	if (!names_queue)
+		return -ENOMEM;
+	for (i = 0; i < FILES_ALL; i++) {
+		mutex_init(&files[i].lock);
+		mutex_init(&files[i].poll_lock);
+		init_waitqueue_head(&files[i].wait);
+	}
+	next_wake = jiffies;
+	kmmv_table_on_change(&kmmv_table, names_changed);
+	return 0;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The device nodes of rings: a region of minor numbers of their own, so that any
+ * number of rings takes nothing from other drivers, one character device for all
+ * of it, and a class that names them /dev/kmmv/ring/NAME.
+ *
+ * A minor number leads to its ring from the time on when there is nothing left
+ * that can fail, until it goes. Opening looks it up and holds the ring under one
+ * short lock (rings.c): nothing of the character devices' is held meanwhile.
+ */
+#include <linux/cdev.h>
+#include <linux/device.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/xarray.h>
+
+#include "kmmv_compat.h"
+#include "rings.h"
+
+static dev_t region;
+static struct cdev cdev;
+/* By minor number; entries come and go under the holders' lock. */
+static DEFINE_XARRAY_ALLOC(nodes);
+/* An old node of one that is gone leads nowhere, as long as can be. */
+static u32 next_minor;
+
+static char *node_name(KMMV_DEVNODE_CONST struct device *device, umode_t *mode)
+{
+	const struct kmmv_ring *ring = dev_get_drvdata(device);
+
+	if (mode)
+		*mode = 0440;
+	return kasprintf(GFP_KERNEL, "kmmv/ring/%s", ring->name);
+}
+
+static struct class ring_class = {
+	.name = "kmmv",
+	.devnode = node_name,
+};
+
+/**
+ * kmmv_ringnode_find() - the ring of a minor number
+ * @minor: of an inode
+ *
+ * Context: under the holders' lock.
+ * Return: the ring, or NULL.
+ */
+struct kmmv_ring *kmmv_ringnode_find(unsigned int minor)
+{
+	return xa_load(&nodes, minor);
+}
+
+/**
+ * kmmv_ringnode_make() - a node that leads nowhere yet
+ * @ring: which; it has a name
+ *
+ * Return: 0; -ENOSPC for one ring too many; -ENOMEM.
+ */
+int kmmv_ringnode_make(struct kmmv_ring *ring)
+{
+	struct device *device;
+	int err;
+
+	err = xa_alloc_cyclic(&nodes, &ring->minor, NULL,
+			      XA_LIMIT(0, KMMV_RINGS_MAX - 1), &next_minor,
+			      GFP_KERNEL);
+	if (err < 0)
+		return err == -EBUSY ? -ENOSPC : err;
+	device = device_create(&ring_class, NULL,
+			       MKDEV(MAJOR(region), ring->minor), ring,
+			       "kmmv_ring_%s", ring->name);
+	if (IS_ERR(device)) {
+		xa_erase(&nodes, ring->minor);
+		return PTR_ERR(device);
+	}
+	return 0;
+}
+
+/**
+ * kmmv_ringnode_lead() - from now on a node leads to its ring, or no more
+ * @ring: from kmmv_ringnode_make()
+ * @lead: which
+ *
+ * Context: under the holders' lock. Cannot fail: the entry is there.
+ */
+void kmmv_ringnode_lead(struct kmmv_ring *ring, bool lead)
+{
+	xa_store(&nodes, ring->minor, lead ? ring : NULL, GFP_KERNEL);
+}
+
+/**
+ * kmmv_ringnode_remove() - there is no node any more
+ * @ring: from kmmv_ringnode_make(); its node leads nowhere
+ */
+void kmmv_ringnode_remove(struct kmmv_ring *ring)
+{
+	device_destroy(&ring_class, MKDEV(MAJOR(region), ring->minor));
+	xa_erase(&nodes, ring->minor);
+}
+
+/**
+ * kmmv_ringnode_init() - the region, the class, the device
+ * @fops: of every ring
+ */
+int kmmv_ringnode_init(const struct file_operations *fops)
+{
+	int err;
+
+	err = alloc_chrdev_region(&region, 0, KMMV_RINGS_MAX, "kmmv");
+	if (err)
+		return err;
+	err = class_register(&ring_class);
+	if (err)
+		goto err_unregister_region;
+	cdev_init(&cdev, fops);
+	cdev.owner = THIS_MODULE;
+	err = cdev_add(&cdev, region, KMMV_RINGS_MAX);
+	if (err)
+		goto err_unregister_class;
+	return 0;
+
+err_unregister_class:
+	class_unregister(&ring_class);
+err_unregister_region:
+	unregister_chrdev_region(region, KMMV_RINGS_MAX);
+	return err;
+}
+
+void kmmv_ringnode_exit(void)
+{
+	cdev_del(&cdev);
+	class_unregister(&ring_class);
+	unregister_chrdev_region(region, KMMV_RINGS_MAX);
+	xa_destroy(&nodes);
+}

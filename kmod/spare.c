@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory for growth.
+ */
+#include <kmmv_deps.h>
+#include "slots.h"
+#include "spare.h"
+
+/**
+ * kmmv_spare_fill() - get what was wanted
+ * @spare: after -EAGAIN
+ * @slots: the store that is to grow
+ *
+ * Context: task, may sleep, without the table's lock.
+ * Return: 0 or -ENOMEM; what there is already is kept.
+ */
+int kmmv_spare_fill(struct kmmv_spare *spare, const struct kmmv_slots *slots)
+{
+	u32 nr_cpus = slots->geom.nr_cpus;
+
+	if (spare->wants_zeroed) {
+		spare->zeroed = (void *)get_zeroed_page(GFP_KERNEL);
+		if (!spare->zeroed)
+			return -ENOMEM;
+		spare->wants_zeroed = false;
+	}
+	if (spare->wants_counters) {
+		if (!spare->counters)
+			spare->counters = kmmv_page_create(nr_cpus);
+		if (!spare->counters ||
+		    kmmv_page_complete(spare->counters, slots->alive, nr_cpus))
+			return -ENOMEM;
+		spare->wants_counters = false;
+	}
+	return 0;
+}
+
+/**
+ * kmmv_spare_free() - free what was not used
+ * @spare: no longer used
+ * @slots: as with kmmv_spare_fill()
+ *
+ * Context: task, may sleep, without the table's lock.
+ */
+void kmmv_spare_free(struct kmmv_spare *spare, const struct kmmv_slots *slots)
+{
+	free_page((unsigned long)spare->zeroed);
+	kmmv_page_destroy(spare->counters, slots->geom.nr_cpus);
+}
+
+/**
+ * kmmv_spare_zeroed() - take the page of zeroes
+ * @spare: has it, or wants it from now on
+ *
+ * Context: any.
+ * Return: the page, or NULL.
+ */
+void *kmmv_spare_zeroed(struct kmmv_spare *spare)
+{
+	void *page = spare->zeroed;
+
+	spare->zeroed = NULL;
+	spare->wants_zeroed = !page;
+	return page;
+}
+
+/**
+ * kmmv_spare_counters() - take the page of counters
+ * @spare: has it, or wants it from now on
+ * @slots: where it is put before the lock is dropped
+ *
+ * Context: with the table's lock, so that no CPU comes up meanwhile.
+ * Return: the page, with memory for every CPU that was up, or NULL.
+ */
+kmmv_page kmmv_spare_counters(struct kmmv_spare *spare,
+			      const struct kmmv_slots *slots)
+{
+	kmmv_page page = spare->counters;
+
+	if (!page ||
+	    !kmmv_page_is_complete(page, slots->alive, slots->geom.nr_cpus)) {
+		spare->wants_counters = true;
+		return NULL;
+	}
+	spare->counters = NULL;
+	return page;
+}

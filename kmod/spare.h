@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Memory for growth, got before the table's lock and used under it: who has the
+ * lock never waits for memory, nor does who waits for the lock.
+ *
+ *	struct kmmv_spare spare = { 0 };
+ *
+ *	do {
+ *		mutex_lock(&table->lock);
+ *		err = ...(..., &spare);
+ *		mutex_unlock(&table->lock);
+ *	} while (err == -EAGAIN && !(err = kmmv_spare_fill(&spare, slots)));
+ *	kmmv_spare_free(&spare, slots);
+ *
+ * Each turn puts at least one page to its use, or finds that somebody else has.
+ */
+#ifndef KMMV_SPARE_H
+#define KMMV_SPARE_H
+
+#include <kmmv_deps.h>
+#include "pcpu.h"
+
+struct kmmv_slots;
+
+/**
+ * struct kmmv_spare - one call's memory for growth
+ * @zeroed: a page of zeroes, or NULL
+ * @counters: a page of counters, or NULL
+ * @wants_zeroed: there was none
+ * @wants_counters: there was none, or a CPU has come up since it was made
+ */
+struct kmmv_spare {
+	void		*zeroed;
+	kmmv_page	counters;
+	bool		wants_zeroed;
+	bool		wants_counters;
+};
+
+int kmmv_spare_fill(struct kmmv_spare *spare, const struct kmmv_slots *slots);
+void kmmv_spare_free(struct kmmv_spare *spare, const struct kmmv_slots *slots);
+void *kmmv_spare_zeroed(struct kmmv_spare *spare);
+kmmv_page kmmv_spare_counters(struct kmmv_spare *spare,
+			      const struct kmmv_slots *slots);
+
+#endif /* KMMV_SPARE_H */

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The file of lasting numbers, $PCP_VAR_DIR/config/pmda/DOMAIN.numbers: text,
+ * appended to, a record per line.
+ *
+ *	kmmv numbers 1			the first line
+ *	+ SCOPE NUMBER NAME REST	given out; again: what is said of it now
+ *	= SCOPE LIMIT			those below have been given out
+ *	* SCOPE NUMBER			in use
+ *	- SCOPE NUMBER SINCE		not in use since then, seconds
+ *	! SCOPE NUMBER SINCE		forgotten by the kernel then
+ *	x SCOPE NUMBER			purged
+ *
+ * What a client will learn of is written and synced before. A line without an
+ * end was cut by a crash, and is nobody's. When most of the file is garbage, a
+ * new one is written beside it, a batch at a time between requests, while
+ * records go to both, and takes its place: a mark keeps the numbers of what is
+ * not in it any more from being given out again.
+ *
+ * One process writes, under a lock on a file of its own, as this one is
+ * replaced. Whoever gets the lock first reads what others wrote.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "agent.h"
+
+#define HEADER "kmmv numbers 1\n"
+/* Lines that a file may have though nothing is left of them. */
+#define SLACK 4096
+
+static struct {
+	dev_t dev;
+	ino_t ino;
+	off_t length;	/* up to the end of the last whole line */
+	uint32_t lines;
+	bool damaged;
+} file;			/* as it was read, or written by us */
+
+static int fd = -1, lock = -1;
+static int copy = -1;	/* the file that will take its place */
+static off_t copy_length;
+static uint32_t copy_lines, cursor;
+static bool rewrite;	/* it cannot be appended to */
+static bool lost;	/* records were: the file is behind what is known */
+
+static struct {
+	char *text;
+	size_t used, room;
+	uint32_t records;
+	bool failed;
+	bool states;	/* not only names, which can be taken back */
+} batch;
+
+static const char *path(const char *suffix)
+{
+	static char text[MAXPATHLEN];
+	int sep = pmPathSeparator();
+
+	pmsprintf(text, sizeof(text), "%s%cconfig%cpmda%c%d.numbers%s",
+		  pmGetConfig("PCP_VAR_DIR"), sep, sep, sep, agent_domain,
+		  suffix);
+	return text;
+}
+
+/* Whether it is well formed. One of another version says so in its first line. */
+static bool take(char *line)
+{
+	int scope, number, at = 0;
+	unsigned int since = 0;
+	char kind;
+
+	if (sscanf(line, "%c %d %d%n", &kind, &scope, &number, &at) != 3 ||
+	    !at || scope < 0 || number < 0)
+		return false;
+	switch (kind) {
+	case '+':
+		if (line[at] != ' ' || !line[at + 1] || line[at + 1] == ' ')
+			return false;
+		agent_id_loaded(scope, number, line + at + 1);
+		return true;
+	case '=':
+		agent_id_loaded_limit(scope, number);
+		return true;
+	case '-':
+	case '!':
+		if (sscanf(line + at, "%u", &since) != 1)
+			return false;
+		agent_id_loaded_state(kind, scope, number, since);
+		return true;
+	case '*':
+	case 'x':
+		agent_id_loaded_state(kind, scope, number, 0);
+		return true;
+	default:
+		return false;
+	}
+}
+
+int agent_idfile_load(void)
+{
+	struct stat st;
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t n;
+	FILE *in;
+	int rc = 0;
+
+	memset(&file, 0, sizeof(file));
+	in = fopen(path(""), "re");
+	if (!in)
+		return errno == ENOENT ? 0 : -errno;
+	if (fstat(fileno(in), &st) < 0 || !S_ISREG(st.st_mode)) {
+		fclose(in);
+		return -EINVAL;
+	}
+	file.dev = st.st_dev;
+	file.ino = st.st_ino;
+	while ((n = getline(&line, &room, in)) > 0 && line[n - 1] == '\n') {
+		if (file.length == 0 && strncmp(line, "kmmv numbers ", 13) == 0 &&
+		    strcmp(line, HEADER) != 0) {
+			rc = -EOPNOTSUPP;
+			break;
+		}
+		line[n - 1] = '\0';
+		if (file.length == 0 ? strncmp(line, HEADER, n - 1) != 0 :
+				       !take(line))
+			file.damaged = true;
+		file.length += n;
+		file.lines++;
+	}
+	if (ferror(in))
+		rc = -EIO;
+	free(line);
+	fclose(in);
+	if (file.damaged) {
+		agent_error("%s is damaged: what can be read of it counts",
+			    path(""));
+		agent_id_skip();
+	}
+	return rc;
+}
+
+static int take_lock(void)
+{
+	if (lock >= 0)
+		return 0;
+	lock = open(path(".lock"), O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+		    0644);
+	if (lock < 0)
+		return -errno;
+	if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
+		int rc = -errno;
+
+		close(lock);
+		lock = -1;
+		return rc == -EWOULDBLOCK ? -EBUSY : rc;
+	}
+	return 0;
+}
+
+static int write_all(int to, const char *text, size_t size)
+{
+	while (size) {
+		ssize_t n = write(to, text, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text += n;
+		size -= n;
+	}
+	return 0;
+}
+
+static void abort_copy(void)
+{
+	if (copy < 0)
+		return;
+	close(copy);
+	copy = -1;
+	unlink(path(".new"));
+}
+
+/* The batch into the copy, and no further. */
+static int flush_copy(void)
+{
+	int rc = batch.failed ? -ENOMEM :
+				write_all(copy, batch.text, batch.used);
+
+	if (rc == 0 && fdatasync(copy) < 0)
+		rc = -errno;
+	copy_length += batch.used;
+	copy_lines += batch.records;
+	agent_idfile_drop();
+	return rc;
+}
+
+static int begin_copy(void)
+{
+	int rc;
+
+	unlink(path(".new"));
+	copy = open(path(".new"),
+		    O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+	if (copy < 0)
+		return -errno;
+	copy_length = copy_lines = cursor = 0;
+	agent_idfile_put(HEADER);
+	agent_id_put_marks();
+	rc = flush_copy();
+	if (rc < 0)
+		abort_copy();
+	return rc;
+}
+
+static int sync_directory(void)
+{
+	char *end, *name = strdup(path(""));
+	int dir, rc = 0;
+
+	end = name ? strrchr(name, pmPathSeparator()) : NULL;
+	if (!end) {
+		free(name);
+		return -ENOMEM;
+	}
+	*end = '\0';
+	dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || fsync(dir) < 0)
+		rc = -errno;
+	if (dir >= 0)
+		close(dir);
+	free(name);
+	return rc;
+}
+
+/* For whoever wants to know what it was. */
+static void keep_damaged(void)
+{
+	char *from = strdup(path(""));
+
+	unlink(path(".damaged"));
+	if (from && link(from, path(".damaged")) < 0)
+		agent_error("%s cannot be kept: %s", from, osstrerror());
+	free(from);
+}
+
+static int finish_copy(void)
+{
+	char *to = strdup(path(""));
+	struct stat st;
+	int rc = 0;
+
+	if (!to)
+		return -ENOMEM;
+	if (file.damaged)
+		keep_damaged();
+	if (fstat(copy, &st) < 0 || rename(path(".new"), to) < 0)
+		rc = -errno;
+	free(to);
+	if (rc < 0) {
+		abort_copy();
+		return rc;
+	}
+	if (fd >= 0)
+		close(fd);
+	fd = copy;
+	copy = -1;
+	file.dev = st.st_dev;
+	file.ino = st.st_ino;
+	file.length = copy_length;
+	file.lines = copy_lines;
+	file.damaged = false;
+	lost = false;
+	/* Until the directory is on disk, a crash brings the old one back. */
+	rc = sync_directory();
+	rewrite = rc < 0;
+	return rc;
+}
+
+/* The rest of the copy, and its place. */
+static int step_copy(void)
+{
+	bool more;
+	int rc;
+
+	more = agent_id_put_some(&cursor);
+	rc = flush_copy();
+	if (rc < 0) {
+		abort_copy();
+		return rc;
+	}
+	return more ? 1 : finish_copy();
+}
+
+static int rewrite_all(void)
+{
+	int rc;
+
+	abort_copy();
+	/* Marks that wait: all of them is written now. */
+	agent_idfile_drop();
+	rc = begin_copy();
+	if (rc < 0)
+		return rc;
+	do {
+		rc = step_copy();
+	} while (rc > 0);
+	return rc;
+}
+
+/* What others wrote since it was read; whether it is there. */
+static int reread(bool *there)
+{
+	struct stat st;
+
+	*there = false;
+	if (stat(path(""), &st) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	*there = true;
+	if (st.st_dev == file.dev && st.st_ino == file.ino &&
+	    st.st_size == file.length)
+		return 0;
+	return agent_idfile_load();
+}
+
+int agent_idfile_open(void)
+{
+	bool there;
+	int rc;
+
+	if (fd >= 0 && lost)
+		rewrite = true;
+	if (fd >= 0 && !rewrite)
+		return 0;
+	rc = take_lock();
+	if (rc < 0)
+		return rc;
+	if (!rewrite) {
+		rc = reread(&there);
+		if (rc < 0)
+			return rc;
+		if (there)
+			fd = open(path(""), O_WRONLY | O_APPEND | O_NOFOLLOW |
+						    O_CLOEXEC);
+		/* Root's, perhaps; the directory is what counts. */
+		rewrite = fd < 0 || file.damaged || !file.length || lost;
+		if (!rewrite && ftruncate(fd, file.length) < 0)
+			rewrite = true;
+	}
+	return rewrite ? rewrite_all() : 0;
+}
+
+void agent_idfile_put(const char *format, ...)
+{
+	size_t need;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(NULL, 0, format, ap);
+	va_end(ap);
+	need = batch.used + n + 1;
+	if (need > batch.room) {
+		size_t room = need < 4096 ? 8192 : 2 * need;
+		char *text = realloc(batch.text, room);
+
+		if (!text) {
+			batch.failed = true;
+			return;
+		}
+		batch.text = text;
+		batch.room = room;
+	}
+	va_start(ap, format);
+	vsnprintf(batch.text + batch.used, n + 1, format, ap);
+	va_end(ap);
+	if (strchr("*-!x", batch.text[batch.used]))
+		batch.states = true;
+	batch.used += n;
+	batch.records++;
+}
+
+void agent_idfile_drop(void)
+{
+	batch.used = 0;
+	batch.records = 0;
+	batch.failed = false;
+	batch.states = false;
+}
+
+/* Of what cannot be taken back nobody knows whether it is on disk. */
+static int append(bool sync)
+{
+	int rc = batch.failed ? -ENOMEM :
+				write_all(fd, batch.text, batch.used);
+
+	if (rc == 0 && sync && fdatasync(fd) < 0) {
+		rc = -errno;
+		rewrite = true;
+	}
+	if (rc < 0 && ftruncate(fd, file.length) < 0)
+		rewrite = true;
+	return rc;
+}
+
+int agent_idfile_commit(bool sync)
+{
+	int rc;
+
+	if (!batch.used && !batch.failed)
+		return 0;
+	rc = fd < 0 || rewrite ? -EAGAIN : append(sync);
+	if (pmDebugOptions.appl0)
+		pmNotifyErr(LOG_DEBUG, "numbers: %u records, %zu bytes%s: %d",
+			    batch.records, batch.used, sync ? ", synced" : "",
+			    rc);
+	if (rc == 0) {
+		file.length += batch.used;
+		file.lines += batch.records;
+		if (copy >= 0 &&
+		    write_all(copy, batch.text, batch.used) < 0)
+			abort_copy();
+		copy_length += batch.used;
+		copy_lines += batch.records;
+	} else if (batch.states || !sync) {
+		lost = true;
+	}
+	agent_idfile_drop();
+	return rc;
+}
+
+int agent_idfile_save(void)
+{
+	int rc;
+
+	if (!batch.used && !batch.failed && !lost)
+		return 0;
+	rc = agent_idfile_open();
+	if (rc < 0) {
+		agent_idfile_drop();
+		lost = true;
+		return rc;
+	}
+	return agent_idfile_commit(false);
+}
+
+bool agent_idfile_is_long(void)
+{
+	return copy >= 0 || (fd >= 0 && !rewrite &&
+			     file.lines > 2 * agent_id_count() + SLACK);
+}
+
+int agent_idfile_compact(void)
+{
+	int rc;
+
+	if (!agent_idfile_is_long())
+		return 0;
+	/* Records that wait belong to the old file, too. */
+	agent_idfile_commit(false);
+	rc = copy >= 0 ? step_copy() : begin_copy();
+	if (rc < 0) {
+		agent_error("%s cannot be rewritten: %s", path(""),
+			    pmErrStr(rc));
+		return rc;
+	}
+	return copy >= 0;
+}
+
+/*
+ * What an earlier agent made as root is its successor's. Neither links nor
+ * names that lead elsewhere: the directory is not root's.
+ */
+void agent_idfile_own(uid_t uid, gid_t gid)
+{
+	static const char *const suffixes[] = { "", ".lock" };
+	struct stat st;
+	size_t i;
+	int file_fd;
+
+	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		file_fd = open(path(suffixes[i]), O_RDONLY | O_NOFOLLOW |
+							  O_NONBLOCK |
+							  O_CLOEXEC);
+		if (file_fd < 0)
+			continue;
+		if (fstat(file_fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		    st.st_nlink == 1 && fchown(file_fd, uid, gid) < 0)
+			agent_error("%s cannot be given to user %u: %s",
+				    path(suffixes[i]), (unsigned int)uid,
+				    osstrerror());
+		close(file_fd);
+	}
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What clients have seen, and may still ask for. A client learns the names of what
+ * it has fetched afterwards: pmlogger asks for a domain when a result has an
+ * identifier that is new to it. What went in between has to have its name then, or
+ * the archive has values under none.
+ *
+ * Time is counted in requests. An instance that left is of a client's last fetch
+ * if it left later than that was. So nothing is kept for each client but the time
+ * of its last fetch, and for each family those that left since the oldest of
+ * these.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "agent.h"
+
+/* A client that fetched once and then sleeps does not keep more than that. */
+#define LEFT_MAX 65536
+
+struct client {
+	int ctx;
+	uint64_t last;
+};
+
+static struct client *clients;
+static int nr_clients;
+static uint64_t moment = 1; /* one more with each fetch */
+
+static struct client *find(int ctx)
+{
+	int i;
+
+	for (i = 0; i < nr_clients; i++) {
+		if (clients[i].ctx == ctx)
+			return &clients[i];
+	}
+	return NULL;
+}
+
+void agent_seen_fetch(int ctx)
+{
+	struct client *c = find(ctx);
+	void *p;
+
+	if (!c) {
+		p = realloc(clients, (nr_clients + 1) * sizeof(*clients));
+		if (!p)
+			return;
+		clients = p;
+		c = &clients[nr_clients++];
+		c->ctx = ctx;
+	}
+	c->last = moment++;
+}
+
+void agent_seen_end(int ctx)
+{
+	struct client *c = find(ctx);
+
+	if (c)
+		*c = clients[--nr_clients];
+}
+
+static uint64_t oldest(void)
+{
+	uint64_t least = moment;
+	int i;
+
+	for (i = 0; i < nr_clients; i++) {
+		if (clients[i].last < least)
+			least = clients[i].last;
+	}
+	return least;
+}
+
+bool agent_seen_has(int ctx, const struct inst *inst)
+{
+	const struct client *c = find(ctx);
+
+	return inst->active || (c && inst->left > c->last);
+}
+
+/* Drop what is back, or of no use to anybody; and the oldest half, if need be. */
+static void prune(struct family *f)
+{
+	uint64_t since = oldest();
+	uint32_t i, n = 0;
+
+	for (i = 0; i < f->nr_left; i++) {
+		struct inst *inst = agent_instance_by_id(f, f->left[i]);
+
+		if (inst && !inst->active && inst->left > since)
+			f->left[n++] = f->left[i];
+		else if (inst)
+			inst->listed = false;
+	}
+	if (n == LEFT_MAX) {
+		n /= 2;
+		for (i = 0; i < n; i++)
+			agent_instance_by_id(f, f->left[i])->listed = false;
+		memmove(f->left, f->left + n, n * sizeof(*f->left));
+	}
+	f->nr_left = n;
+}
+
+void agent_seen_left(struct family *f, struct inst *inst)
+{
+	uint32_t room;
+	void *p;
+
+	inst->left = moment;
+	/* Nobody has seen anything; or it left before, and is on the list. */
+	if (!nr_clients || inst->listed)
+		return;
+	if (f->nr_left == f->left_room)
+		prune(f);
+	room = f->left_room ? 2 * f->left_room : 64;
+	/* Half of it is free after that, or it has to be longer. */
+	if (f->nr_left >= f->left_room / 2 && room <= LEFT_MAX) {
+		p = realloc(f->left, room * sizeof(*f->left));
+		if (p) {
+			f->left = p;
+			f->left_room = room;
+		}
+	}
+	if (f->nr_left < f->left_room) {
+		f->left[f->nr_left++] = inst->id;
+		inst->listed = true;
+	}
+}
+
+uint32_t agent_seen_list(struct family *f, int ctx, const int **ids)
+{
+	static int *list;
+	static uint32_t room;
+	uint32_t i, n = 0;
+
+	prune(f);
+	*ids = list;
+	if (f->nr_left > room) {
+		void *p = realloc(list, f->nr_left * sizeof(*list));
+
+		if (!p)
+			return 0;
+		list = p;
+		room = f->nr_left;
+	}
+	*ids = list;
+	for (i = 0; i < f->nr_left; i++) {
+		if (agent_seen_has(ctx, agent_instance_by_id(f, f->left[i])))
+			list[n++] = f->left[i];
+	}
+	return n;
+}

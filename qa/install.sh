@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 900
+# What `make install` gives away, used as its user would, without this tree.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+KVER=${KVER:-$(qa/kver)}
+[ -n "$KVER" ] || bail "no kernel headers"
+make -s lib pmda kmod >/dev/null || bail "does not build"
+work=$(mktemp -d) || bail "no directory"
+trap 'rm -rf "$work"' EXIT
+stage=$work/stage
+here=$PWD
+
+list()
+{
+	(cd "$1" && find . ! -type d | sort)
+}
+
+ok "install" make -s install DESTDIR="$stage" PREFIX=/usr
+ok "a relative DESTDIR is this folder's" make -s install \
+	DESTDIR="$(realpath --relative-to=. "$work")/other" PREFIX=/usr
+is "it is the same" "$(list "$stage")" "$(list "$work/other")"
+ok "modules go to the kernel that they were built for" \
+	test -s "$stage/lib/modules/$KVER/extra/kmmv.ko"
+ok "help is compiled" test -s "$stage/var/lib/pcp/pmdas/kmmv/help.pag"
+
+# A program, from the headers and the library that are installed.
+export PKG_CONFIG_SYSROOT_DIR=$stage
+export PKG_CONFIG_PATH=$stage/usr/lib/pkgconfig
+read -ra flags < <(pkg-config --cflags --libs libkmmv)
+like "pkg-config finds it" "${flags[*]}" "-lkmmv"
+awk -v work="$work" '
+	/^\.Bd -literal/ { file = work "/example" ++n ".c"; next }
+	/^\.Ed/ { file = ""; next }
+	file { gsub(/\\e/, "\\"); print >file }' help/libkmmv.3
+is "examples of libkmmv(3)" "$(find "$work" -name 'example*.c' | wc -l)" 2
+for n in 1 2; do
+	ok "example $n compiles as it is printed" gcc -Wall -Wextra -Werror \
+		-std=gnu11 -I"$stage/usr/include" -o "$work/example$n" \
+		"$work/example$n.c" -L"$stage/usr/lib" "${flags[@]}"
+	LD_LIBRARY_PATH=$stage/usr/lib "$work/example$n" >"$work/out" 2>&1
+	like "example $n runs, and says that there is no module" \
+		"$(cat "$work/out")" "/dev/kmmv"
+done
+
+# A module, from README.md's lines, the headers and Module.symvers.
+mkdir "$work/driver"
+cat >"$work/driver/Kbuild" <<E
+ccflags-y := -DCONFIG_KMMV_MODULE -I$stage/usr/include/kmmv/kernel
+obj-m := driver.o
+E
+cat >"$work/driver/driver.c" <<'E'
+#include <linux/module.h>
+#include <linux/kmmv.h>
+#include <linux/kmmv_ring.h>
+#include <linux/statctr.h>
+
+static int id;
+
+static int __init driver_init(void)
+{
+	id = perf_add("my_driver:resets");
+	perf_adjust(id, 1);
+	return id < 0 ? id : 0;
+}
+
+static void __exit driver_exit(void)
+{
+	perf_del(id);
+}
+
+module_init(driver_init);
+module_exit(driver_exit);
+MODULE_LICENSE("GPL");
+E
+make -s -C "/lib/modules/$KVER/build" M="$work/driver" \
+	KBUILD_EXTRA_SYMBOLS="$stage/lib/modules/$KVER/extra/kmmv.symvers" \
+	CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$work/out" 2>&1
+is "a module builds without a word" "$? $(cat "$work/out")" "0 "
+like "it depends on kmmv" "$(PATH=$PATH:/sbin:/usr/sbin \
+	modinfo -F depends "$work/driver/driver.ko")" "^kmmv$"
+
+ok "uninstall" make -s uninstall DESTDIR="$stage" PREFIX=/usr
+is "nothing is left" "$(list "$stage")" ""
+is "but directories of everybody's" "$(find "$stage" -name '*kmmv*')" ""
+cd "$here" && finish

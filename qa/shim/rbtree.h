@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel's rbtree, as to what it promises: a treap stands in, whose nodes
+ * have a random priority instead of a colour. Its depth is about that of the
+ * kernel's. Included by kmmv_deps.h.
+ */
+#ifndef SHIM_RBTREE_H
+#define SHIM_RBTREE_H
+
+struct rb_node {
+	struct rb_node *parent, *rb_left, *rb_right;
+	u32 priority;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
+static inline void rb_link_node(struct rb_node *node, struct rb_node *parent,
+				struct rb_node **link)
+{
+	*node = (struct rb_node){ .parent = parent };
+	*link = node;
+}
+
+void rb_insert_color(struct rb_node *node, struct rb_root *root);
+void rb_erase(struct rb_node *node, struct rb_root *root);
+struct rb_node *rb_prev(const struct rb_node *node);
+
+/* Each node that is looked at is a step. */
+#define rb_entry(pointer, type, member)					\
+	(shim_steps++, container_of(pointer, type, member))
+
+#endif /* SHIM_RBTREE_H */

@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The agent as its host sees it: values, names, and what outlives what.
+ */
+#include <grp.h>
+#include <limits.h>
+#include <poll.h>
+#include <pwd.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "agentarea.h"
+
+static struct area area;
+static pmInDom indom(int serial)
+{
+	return pmInDom_build(DOMAIN, serial);
+}
+
+static void setup(void)
+{
+	area_small(&area, true);
+	area_share(&area);
+	host_write(area.dir, "ring/default", "");
+	host_write(area.dir, "sim/default.stats", "0 1 1 2 3 4\n1 1 5 6 7 8\n");
+	host_init(area.dir);
+}
+
+static void teardown(void)
+{
+	host_fini(area.dir);
+	area_fini(&area);
+}
+
+static TCase *add_case(Suite *suite, const char *name, void (*begin)(void))
+{
+	TCase *tcase = tcase_create(name);
+
+	/* Machines are slow under sanitizers and load. */
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, begin, teardown);
+	suite_add_tcase(suite, tcase);
+	return tcase;
+}
+
+static int run_cases(Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* ---- values */
+
+enum { MANY = 700, MANY_CPUS = 3 };
+
+static uint64_t many_value(uint32_t cpu, uint32_t number)
+{
+	return number * 10 + cpu + 1;
+}
+
+/* Instances n0 to n699, of which every seventh is not active. */
+static void setup_many(void)
+{
+	uint32_t cpu, n;
+
+	area_init(&area, MANY_CPUS, MANY, MANY, true);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+		   "family id=0 units=count semantics=counter name=counter\n");
+	for (n = 0; n < MANY; n++) {
+		area_names(&area, "instance number=%u family=0 incarnation=0 state=%s name=n%u\n",
+			   n, n % 7 ? "active" : "inactive", n);
+		for (cpu = 0; cpu < MANY_CPUS; cpu++)
+			*area_value(&area, cpu, n) = many_value(cpu, n);
+	}
+	area_names(&area, "end 1\n");
+	area_share(&area);
+	host_init(area.dir);
+}
+
+/* A value is that of the instance and CPU that its identifier has. */
+static void check_cells(const pmValueSet *set, int count)
+{
+	int i;
+
+	ck_assert_int_eq(set->numval, count);
+	for (i = 0; i < count; i++) {
+		int id = set->vlist[i].inst;
+		uint32_t number, cpu;
+		char name[32];
+
+		ck_assert_int_eq(host_name(indom(17), id, name, sizeof(name)),
+				 0);
+		ck_assert_int_eq(sscanf(name, "n%u::cpu%u", &number, &cpu), 2);
+		ck_assert_uint_ne(number % 7, 0);
+		ck_assert_uint_eq(host_u64(set, i), many_value(cpu, number));
+	}
+}
+
+static int cell_id(uint32_t number, uint32_t cpu)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "n%u::cpu%u", number, cpu);
+	return host_id(indom(17), name);
+}
+
+/* What is read at once ends in the midst of an instance, or before it. */
+START_TEST(percpu_of_many)
+{
+	pmValueSet *set = host_fetch("kmmv.percpu.counter");
+	int ids[MANY];
+	int n;
+
+	check_cells(set, MANY / 7 * 6 * MANY_CPUS);
+	free(set);
+
+	/* One cell of each, the last CPU's of odd ones. */
+	for (n = 0; n < MANY; n++)
+		ids[n] = cell_id(n, n % 2 ? MANY_CPUS - 1 : 0);
+	host_profile(indom(17), ids, MANY, true);
+	set = host_fetch("kmmv.percpu.counter");
+	check_cells(set, MANY / 7 * 6);
+	free(set);
+	host_profile(indom(17), ids, MANY, false);
+	set = host_fetch("kmmv.percpu.counter");
+	check_cells(set, MANY / 7 * 6 * (MANY_CPUS - 1));
+	free(set);
+}
+END_TEST
+
+/* Whoever asks for all costs so much memory and no more; the rest is told of. */
+START_TEST(percpu_memory_is_bounded)
+{
+	pmValueSet *set;
+	int ids[2] = { cell_id(1, 0), cell_id(699, 0) };
+
+	agent_fetch_cells_max = 10 * MANY_CPUS + 1;
+	set = host_fetch("kmmv.percpu.counter");
+	check_cells(set, 10 * MANY_CPUS);
+	free(set);
+	set = host_fetch("kmmv.control.percpu.omitted");
+	ck_assert_uint_eq(host_u64(set, 0),
+			  (MANY / 7 * 6 - 10) * MANY_CPUS);
+	free(set);
+	/* Those that had a value go on having one, others do not take it. */
+	host_profile(indom(17), ids, 2, true);
+	set = host_fetch("kmmv.percpu.counter");
+	check_cells(set, 1);
+	ck_assert_int_eq(set->vlist[0].inst, ids[0]);
+	free(set);
+}
+END_TEST
+
+/* Whoever asks for one that has gone gets nothing in its place. */
+START_TEST(gone_by_identifier)
+{
+	int first = host_id(indom(16), "n13");
+	/* They count up: what lies between two of them is that of n14. */
+	int ids[] = { first, first + 1, first + 2, first + 8, INT_MAX, -1 };
+	pmValueSet *set;
+	int i;
+
+	ck_assert_int_eq(host_id(indom(16), "n15"), first + 2);
+	host_profile(indom(16), ids, 6, true);
+	set = host_fetch("kmmv.value.counter");
+	ck_assert_int_eq(set->numval, 2);
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(set->vlist[i].inst, first + 2 * i);
+		ck_assert_uint_eq(host_u64(set, i),
+				  3 * (13 + 2 * i) * 10 + 6);
+	}
+	free(set);
+	host_profile(indom(16), &ids[1], 1, true);
+	set = host_fetch("kmmv.value.counter");
+	ck_assert_int_eq(set->numval, 0);
+	free(set);
+}
+END_TEST
+
+/* ---- detaching */
+
+/* Of rings nothing is left that was known by the handle which has gone. */
+START_TEST(detach_forgets_rings)
+{
+	pmInDom rings = indom(2), cpus = indom(3);
+	pmValueSet *set = host_fetch("kmmv.ring.written");
+	int row, cell;
+
+	ck_assert_int_eq(set->numval, 2);
+	free(set);
+	row = host_id(rings, "default");
+	cell = host_id(cpus, "default::cpu1");
+	ck_assert_int_ge(row, 0);
+	ck_assert_int_ge(cell, 0);
+
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	ck_assert_int_eq(host_named(rings, row, "default"), PM_ERR_INST);
+	ck_assert_int_eq(host_id(rings, "default"), PM_ERR_INST);
+	ck_assert_int_eq(host_named(cpus, cell, "default::cpu1"), PM_ERR_INST);
+	ck_assert_int_eq(host_id(cpus, "default::cpu1"), PM_ERR_INST);
+	ck_assert_int_eq(host_listed(cpus), 0);
+	ck_assert_int_eq(host_listed(rings), 0);
+	set = host_fetch("kmmv.ring.written");
+	ck_assert_int_eq(set->numval, PM_ERR_AGAIN);
+	free(set);
+
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
+	ck_assert_int_eq(host_id(cpus, "default::cpu1"), cell);
+	set = host_fetch("kmmv.ring.written");
+	ck_assert_int_eq(set->numval, 2);
+	free(set);
+}
+END_TEST
+
+/* Known, but not read yet: who asks for its CPUs by name would have it read. */
+START_TEST(detach_before_figures)
+{
+	pmValueSet *set = host_fetch("kmmv.ring.records");
+
+	ck_assert_int_eq(set->numval, 0);
+	free(set);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	ck_assert_int_eq(host_id(indom(3), "default::cpu1"), PM_ERR_INST);
+	ck_assert_int_eq(host_named(indom(3), 1, "default::cpu1"), PM_ERR_INST);
+}
+END_TEST
+
+/* ---- names of what has gone */
+
+/* As pmlogger does it: a name for each identifier that was fetched. */
+static void check_named(const char *metric, int serial, pmValueSet *set)
+{
+	pmInResult *all;
+	int i, n;
+
+	ck_assert_int_eq(CALL(instance, indom(serial), PM_IN_NULL, NULL, &all),
+			 0);
+	for (i = 0; i < set->numval; i++) {
+		for (n = 0; n < all->numinst; n++) {
+			if (all->instlist[n] == set->vlist[i].inst)
+				break;
+		}
+		ck_assert_msg(n < all->numinst, "%s: %d has no name", metric,
+			      set->vlist[i].inst);
+	}
+	for (n = 0; n < all->numinst; n++)
+		free(all->namelist[n]);
+	free(all->namelist);
+	free(all->instlist);
+	free(all);
+}
+
+/* A generation later: FIRST is active or not, and the rest of the names. */
+static void next_names(uint64_t generation, bool first)
+{
+	__atomic_store_n(&area.header->gen1, generation, __ATOMIC_RELEASE);
+	area_names_start(&area);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+		   "family id=0 units=count semantics=counter name=counter\n"
+		   "family id=7 units=byte semantics=instant since=boot total=no name=mem.used\n"
+		   "instance number=0 family=0 incarnation=0 state=%s name=zero\n"
+		   "instance number=2 family=7 incarnation=0 state=active name=zero\n"
+		   "end %llu\n", first ? "active" : "inactive",
+		   (unsigned long long)generation);
+	area_put_names(&area);
+	__atomic_store_n(&area.header->gen2, generation, __ATOMIC_RELEASE);
+}
+
+START_TEST(what_was_fetched_has_names)
+{
+	pmValueSet *sums, *cells;
+
+	next_names(2, true);
+	sums = host_fetch("kmmv.value.counter");
+	cells = host_fetch("kmmv.percpu.counter");
+	ck_assert_int_eq(sums->numval, 1);
+	ck_assert_int_eq(cells->numval, 2);
+
+	/* It goes; others fetch, and do not see it. */
+	next_names(3, false);
+	host.dispatch.version.seven.ext->e_context = 8;
+	free(host_fetch("kmmv.value.counter"));
+	ck_assert_int_eq(host_listed(indom(16)), 0);
+	ck_assert_int_eq(host_named(indom(16), sums->vlist[0].inst, "zero"),
+			 PM_ERR_INST);
+	host.dispatch.version.seven.ext->e_context = CTX;
+	check_named("value", 16, sums);
+	check_named("percpu", 17, cells);
+	ck_assert_int_eq(host_named(indom(16), sums->vlist[0].inst, "zero"), 1);
+	free(sums);
+	free(cells);
+
+	/* After the next fetch it is not there. */
+	sums = host_fetch("kmmv.value.counter");
+	ck_assert_int_eq(sums->numval, 0);
+	ck_assert_int_eq(host_listed(indom(16)), 0);
+	ck_assert_int_eq(host_listed(indom(17)), 0);
+	free(sums);
+}
+END_TEST
+
+START_TEST(what_was_fetched_has_names_detached)
+{
+	pmValueSet *sums = host_fetch("kmmv.value.counter");
+	pmValueSet *cells = host_fetch("kmmv.percpu.counter");
+
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	check_named("value", 16, sums);
+	check_named("percpu", 17, cells);
+	free(sums);
+	free(cells);
+	sums = host_fetch("kmmv.value.counter");
+	ck_assert_int_eq(sums->numval, PM_ERR_AGAIN);
+	ck_assert_int_eq(host_listed(indom(16)), 0);
+	free(sums);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
+	ck_assert_int_eq(host_listed(indom(16)), 1);
+	/* A context that is no more has seen nothing. */
+	free(host_fetch("kmmv.value.counter"));
+	host.dispatch.version.seven.ext->e_endCallBack(CTX);
+	host_client(CTX, "0");
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	ck_assert_int_eq(host_listed(indom(16)), 0);
+}
+END_TEST
+
+/* ---- who */
+
+static int look_ups;
+
+/* In front of the library's: a request must not wait for any of these. */
+struct passwd *getpwuid(uid_t uid)
+{
+	(void)uid;
+	look_ups++;
+	return NULL;
+}
+
+struct group *getgrnam(const char *name)
+{
+	(void)name;
+	look_ups++;
+	return NULL;
+}
+
+int getgrouplist(const char *user, gid_t group, gid_t *groups, int *count)
+{
+	(void)user;
+	(void)group;
+	(void)groups;
+	look_ups++;
+	*count = 0;
+	return 0;
+}
+
+struct passwd *getpwnam(const char *name)
+{
+	static struct passwd pw = { .pw_name = "kept", .pw_uid = 998 };
+
+	look_ups++;
+	if (strcmp(name, "pcp") == 0)
+		return &pw;
+	if (strcmp(name, "alice") != 0)
+		return NULL;
+	pw.pw_uid = 1001;
+	return &pw;
+}
+
+static int records_of(int ctx)
+{
+	pmValueSet *set;
+	int rc;
+
+	host.dispatch.version.seven.ext->e_context = ctx;
+	set = host_fetch("kmmv.ring.records");
+	rc = set->numval;
+	free(set);
+	return rc;
+}
+
+static int filter_of(int ctx)
+{
+	host.dispatch.version.seven.ext->e_context = ctx;
+	return host_store_text("kmmv.ring.records", "cpu=0");
+}
+
+static void allow(const char *text)
+{
+	mkdir(host_path("kmmv"), 0755);
+	host_write(host.var, "kmmv/users", text);
+}
+
+START_TEST(requests_look_nobody_up)
+{
+	int before;
+
+	allow("alice # in sales\n");
+	host_client(8, "1001");
+	host_client(9, "1002");
+	before = look_ups;
+	ck_assert_int_gt(before, 0);
+	ck_assert_int_eq(records_of(CTX), 0);
+	ck_assert_int_eq(records_of(8), 0);
+	ck_assert_int_eq(records_of(9), PM_ERR_PERMISSION);
+	ck_assert_int_eq(filter_of(8), 0);
+	ck_assert_int_eq(filter_of(9), PM_ERR_PERMISSION);
+	ck_assert_int_eq(host_store_u32("kmmv.control.max_age", 5),
+			 PM_ERR_PERMISSION);
+	host_client(9, "1002");
+	ck_assert_int_eq(look_ups, before);
+}
+END_TEST
+
+/* What a context was allowed is not the next one's with its number. */
+START_TEST(contexts_end)
+{
+	host_client(8, "0");
+	ck_assert_int_eq(records_of(8), 0);
+	host.dispatch.version.seven.ext->e_context = 8;
+	host.dispatch.version.seven.ext->e_endCallBack(8);
+	ck_assert_int_eq(records_of(8), PM_ERR_PERMISSION);
+	host_attribute(8, PMDA_ATTR_USERID, "998");
+	host.dispatch.version.seven.ext->e_endCallBack(8);
+	host_client(8, "0");
+	ck_assert_int_eq(records_of(8), 0);
+}
+END_TEST
+
+/* The service's user stays what it is, whoever authenticates through it. */
+START_TEST(service_is_nobody)
+{
+	allow("998\npcp\n1003\n");
+	host_client(8, "998");
+	ck_assert_int_eq(records_of(8), PM_ERR_PERMISSION);
+	host_client(8, "1003");
+	ck_assert_int_eq(records_of(8), PM_ERR_PERMISSION);
+	host_client(8, "0");
+	ck_assert_int_eq(records_of(8), PM_ERR_PERMISSION);
+	ck_assert_int_eq(host_store_u32("kmmv.control.max_age", 5),
+			 PM_ERR_PERMISSION);
+	host_client(9, "1003");
+	ck_assert_int_eq(records_of(9), 0);
+	/* Bad numbers are nobody's. */
+	host_attribute(10, PMDA_ATTR_USERID, "0x0");
+	host_attribute(10, PMDA_ATTR_PROCESSID, "1");
+	ck_assert_int_eq(records_of(10), PM_ERR_PERMISSION);
+	host_attribute(10, PMDA_ATTR_USERID, "4294967296");
+	ck_assert_int_eq(records_of(10), PM_ERR_PERMISSION);
+}
+END_TEST
+
+/* ---- the loop */
+
+/*
+ * A clock of the test's, a poll() that always finds a request, at once or as late
+ * as the test says, and requests that come to an end.
+ */
+static struct {
+	bool on;
+	uint64_t ms, step, next;	/* next: when a request comes */
+	int requests, quiet, woken;
+} fake;
+
+int clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	if (!fake.on || clock != CLOCK_MONOTONIC)
+		return syscall(SYS_clock_gettime, clock, ts);
+	ts->tv_sec = fake.ms / 1000;
+	ts->tv_nsec = fake.ms % 1000 * 1000000;
+	return 0;
+}
+
+int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	if (!fake.on)
+		return syscall(SYS_poll, fds, count, timeout);
+	fds[0].revents = 0;
+	if (timeout >= 0 && fake.ms + timeout < fake.next) {
+		fake.ms += timeout;
+		fake.quiet++;
+		return 0;
+	}
+	fake.ms = fake.next;
+	fake.next += fake.step;
+	fds[0].revents = POLLIN;
+	if (count < 2 || !fake.woken)
+		return 1;
+	fds[1].revents = POLLIN;
+	return 2;
+}
+
+int __pmdaInFd(pmdaInterface *dispatch)
+{
+	(void)dispatch;
+	return 0;
+}
+
+int __pmdaMainPDU(pmdaInterface *dispatch)
+{
+	(void)dispatch;
+	return fake.requests-- > 0 ? 0 : -1;
+}
+
+static uint64_t queued(void)
+{
+	pmValueSet *set = host_fetch("kmmv.ring.queue.events");
+	uint64_t events = host_u64(set, 0);
+
+	free(set);
+	return events;
+}
+
+/* A client of the ring, and an event that nobody has asked for. */
+static void event_comes(bool consumer)
+{
+	char line[128];
+
+	if (!consumer)
+		host_write(area.dir, "sim/default.busy", "");
+	ck_assert_int_eq(records_of(CTX), 0);
+	snprintf(line, sizeof(line),
+		 "%lld000000000 0 0 0 0 4294967295 0 2 61626300\n",
+		 (long long)time(NULL) + 3600);
+	host_write(area.dir, "ring/default", line);
+	ck_assert_uint_eq(queued(), 0);
+}
+
+static void run_loop(uint64_t step, int requests)
+{
+	fake.on = true;
+	fake.ms = 1000;
+	fake.step = step;
+	fake.next = fake.ms + step;
+	fake.requests = requests;
+	agent_loop(&host.dispatch);
+	fake.on = false;
+}
+
+/* A request each 10 ms: after 50 ms the ring is looked at all the same. */
+START_TEST(requests_do_not_starve_a_snapshot)
+{
+	event_comes(false);
+	run_loop(10, 4);
+	ck_assert_uint_eq(queued(), 0);
+	run_loop(10, 6);
+	ck_assert_uint_eq(queued(), 1);
+	ck_assert_int_eq(fake.quiet, 0);
+}
+END_TEST
+
+/* None comes for long: it is not waited for. */
+START_TEST(silence_is_no_reason_either)
+{
+	event_comes(false);
+	run_loop(90, 1);
+	ck_assert_uint_eq(queued(), 1);
+	ck_assert_int_gt(fake.quiet, 0);
+}
+END_TEST
+
+/* A ring that wakes is read beside the request. */
+START_TEST(woken_beside_a_request)
+{
+	event_comes(true);
+	fake.woken = true;
+	run_loop(10, 1);
+	ck_assert_uint_eq(queued(), 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("agent");
+	TCase *tcase;
+
+	tcase = add_case(suite, "many", setup_many);
+	tcase_add_test(tcase, percpu_of_many);
+	tcase_add_test(tcase, gone_by_identifier);
+	tcase_add_test(tcase, percpu_memory_is_bounded);
+
+	tcase = add_case(suite, "small", setup);
+	tcase_add_test(tcase, detach_forgets_rings);
+	tcase_add_test(tcase, detach_before_figures);
+
+	tcase_add_test(tcase, what_was_fetched_has_names);
+	tcase_add_test(tcase, what_was_fetched_has_names_detached);
+
+	tcase = add_case(suite, "who", setup);
+	tcase_add_test(tcase, requests_look_nobody_up);
+	tcase_add_test(tcase, contexts_end);
+	tcase_add_test(tcase, service_is_nobody);
+
+	tcase = add_case(suite, "loop", setup);
+	tcase_add_test(tcase, requests_do_not_starve_a_snapshot);
+	tcase_add_test(tcase, silence_is_no_reason_either);
+	tcase_add_test(tcase, woken_beside_a_request);
+	return run_cases(suite);
+}

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* cost.c with the flexible allocator: built with CONFIG_KMMV_FLEXIBLE. */
+#include "cost.c"

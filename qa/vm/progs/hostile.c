@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Readers that mean no good, without any right but to read.
+ *
+ *	hostile limits		what they are refused, as TAP
+ *	hostile READERS		so many of them, of all kinds, until standard
+ *				input ends; then what they did, a line for each
+ *				kind
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <linux/kmmv.h>
+
+#include "tap.h"
+
+#define FILES_MAX	256
+#define FILES_FOR_ROOT	32
+#define WAITERS_MAX	32
+#define SETS		40
+#define NOBODY		65534
+
+enum kind { READ, POLL, OPEN, REFRESH, RING, KINDS };
+
+static const char *const kind_names[KINDS] = {
+	[READ] = "read", [POLL] = "poll", [OPEN] = "open",
+	[REFRESH] = "refresh", [RING] = "ring",
+};
+
+static unsigned long *done;
+
+static void become_nobody(void)
+{
+	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
+		bail("become nobody: %m");
+}
+
+static int names_open(void)
+{
+	return open(NAMES, O_RDONLY | O_CLOEXEC);
+}
+
+static void read_to_end(int fd)
+{
+	char buffer[65536];
+
+	while (read(fd, buffer, sizeof(buffer)) > 0)
+		continue;
+}
+
+/* ---- what they do */
+
+static void one_read(int *fd)
+{
+	char buffer[64];
+	ssize_t n = -1;
+
+	if (*fd >= 0)
+		n = read(*fd, buffer, sizeof(buffer));
+	if (n > 0)
+		return;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = names_open();
+}
+
+/* One file in many sets, which all are to be woken. */
+static void one_poll(int *fd, int *set)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	char buffer[4096];
+	int i;
+
+	if (*fd < 0) {
+		*fd = names_open();
+		for (i = 0; i < SETS; i++) {
+			set[i] = epoll_create1(EPOLL_CLOEXEC);
+			epoll_ctl(set[i], EPOLL_CTL_ADD, *fd, &event);
+		}
+	}
+	if (read(*fd, buffer, sizeof(buffer)) < 0)
+		return;
+	for (i = 0; i < SETS; i++)
+		epoll_wait(set[i], &event, 1, i ? 0 : 10);
+}
+
+static void one_open(void)
+{
+	int names = names_open(), counters = open(COUNTERS, O_RDONLY);
+	void *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, counters, 0);
+
+	if (page != MAP_FAILED) {
+		touch(page);
+		munmap(page, 4096);
+	}
+	close(counters);
+	if (names >= 0)
+		close(names);
+}
+
+static void one_refresh(int *fd)
+{
+	struct kmmv_refresh refresh = { .max_age = 0 };
+
+	if (*fd < 0)
+		*fd = open(COUNTERS, O_RDONLY);
+	ioctl(*fd, KMMV_IOC_REFRESH, &refresh);
+}
+
+static void one_ring(void)
+{
+	int fd = open("/dev/kmmv/ring/default", O_RDONLY | O_NONBLOCK);
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	char buffer[4096];
+
+	if (fd < 0)
+		return;
+	poll(&poll_fd, 1, 0);
+	if (read(fd, buffer, sizeof(buffer)) < 0)
+		poll(&poll_fd, 1, 1);
+	close(fd);
+}
+
+static void be_hostile(enum kind kind)
+{
+	int fd = -1, set[SETS];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	become_nobody();
+	for (;;) {
+		if (kind == READ)
+			one_read(&fd);
+		else if (kind == POLL)
+			one_poll(&fd, set);
+		else if (kind == OPEN)
+			one_open();
+		else if (kind == REFRESH)
+			one_refresh(&fd);
+		else
+			one_ring();
+		__atomic_fetch_add(&done[kind], 1, __ATOMIC_RELAXED);
+	}
+}
+
+static int hostile(int readers)
+{
+	pid_t pid[1024];
+	char byte;
+	int i;
+
+	done = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (done == MAP_FAILED || readers > 1024)
+		bail("%d readers", readers);
+	for (i = 0; i < readers; i++) {
+		pid[i] = fork();
+		if (!pid[i])
+			be_hostile(i % KINDS);
+	}
+	/* To be heard among them. */
+	setpriority(PRIO_PROCESS, 0, -20);
+	puts("ready");
+	fflush(stdout);
+	while (read(0, &byte, 1) > 0)
+		continue;
+	for (i = 0; i < KINDS; i++)
+		printf("%s %lu\n", kind_names[i],
+		       __atomic_load_n(&done[i], __ATOMIC_RELAXED));
+	for (i = 0; i < readers; i++)
+		kill(pid[i], SIGKILL);
+	while (wait(NULL) > 0)
+		continue;
+	return 0;
+}
+
+/* ---- what they are refused */
+
+static int open_all(int *fd, int max)
+{
+	int n = 0;
+
+	while (n < max && (fd[n] = names_open()) >= 0)
+		n++;
+	return n;
+}
+
+static void say(int fd, int value)
+{
+	if (write(fd, &value, sizeof(value)) != sizeof(value))
+		_exit(1);
+}
+
+static int hear(int fd)
+{
+	int value = -1;
+
+	if (read(fd, &value, sizeof(value)) != sizeof(value))
+		bail("nobody speaks");
+	return value;
+}
+
+/* Nobody takes all there are; root has some left, and nobody none. */
+static void files(void)
+{
+	int up[2], down[2], fd[2 * FILES_MAX], n;
+	pid_t pid;
+
+	if (pipe(up) || pipe(down))
+		bail("pipe");
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		become_nobody();
+		n = open_all(fd, 2 * FILES_MAX);
+		say(up[1], n < 2 * FILES_MAX && errno == ENFILE ? n : -1);
+		hear(down[0]);
+		say(up[1], names_open() < 0 ? errno : 0);
+		close(fd[0]);
+		fd[0] = names_open();
+		read_to_end(fd[0]);
+		say(up[1], fd[0] >= 0);
+		_exit(0);
+	}
+	n = hear(up[0]);
+	ok(n == FILES_MAX, "nobody opens %d files, and then ENFILE (%d)",
+	   FILES_MAX, n);
+	n = open_all(fd, 2 * FILES_MAX);
+	ok(n == FILES_FOR_ROOT && errno == ENFILE,
+	   "root still opens %d (%d)", FILES_FOR_ROOT, n);
+	n = open(COUNTERS, O_RDONLY);
+	ok(n >= 0, "and the counters");
+	close(n);
+	say(down[1], 0);
+	ok(hear(up[0]) == ENFILE, "nobody opens none of those");
+	ok(hear(up[0]) == 1, "but what is closed can be opened again");
+	waitpid(pid, NULL, 0);
+	for (n = 0; n < FILES_FOR_ROOT; n++)
+		close(fd[n]);
+	n = open_all(fd, 2 * FILES_MAX);
+	ok(n == FILES_MAX + FILES_FOR_ROOT, "all can be opened again (%d)", n);
+	while (n--)
+		close(fd[n]);
+}
+
+/* Of one file in many sets, so many are woken, and the others told at once. */
+static void waiters(void)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	int fd = names_open(), set[SETS], i, told = 0, woken = 0;
+
+	read_to_end(fd);
+	for (i = 0; i < SETS; i++) {
+		set[i] = epoll_create1(0);
+		if (epoll_ctl(set[i], EPOLL_CTL_ADD, fd, &event))
+			bail("epoll_ctl");
+		if (epoll_wait(set[i], &event, 1, 0) == 1 &&
+		    event.events == EPOLLERR)
+			told++;
+	}
+	ok(told == SETS - WAITERS_MAX, "%d may wait on a file, %d are told",
+	   WAITERS_MAX, told);
+	client("add waiters");
+	for (i = 0; i < SETS; i++)
+		if (epoll_wait(set[i], &event, 1, 20000) == 1 &&
+		    event.events & EPOLLIN && ++woken == WAITERS_MAX)
+			break;
+	ok(woken == WAITERS_MAX, "a change wakes every one of them (%d)", woken);
+	for (i = 0; i < SETS; i++)
+		close(set[i]);
+	close(fd);
+}
+
+static int add_sets(int fd, int *set, int n)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int i, told = 0;
+
+	for (i = 0; i < n; i++) {
+		set[i] = epoll_create1(0);
+		if (epoll_ctl(set[i], EPOLL_CTL_ADD, fd, &event))
+			bail("epoll_ctl");
+		told += epoll_wait(set[i], &event, 1, 0);
+	}
+	return told;
+}
+
+/* Another file is no less useful, and who goes leaves room. */
+static void room(void)
+{
+	struct epoll_event event;
+	int fd = names_open(), set[WAITERS_MAX], i, told;
+
+	read_to_end(fd);
+	told = add_sets(fd, set, WAITERS_MAX);
+	for (i = 0; i < WAITERS_MAX / 2; i++)
+		close(set[i]);
+	told += add_sets(fd, set, WAITERS_MAX / 2);
+	ok(told == 0, "as many may wait, go, and come again");
+	client("add waiters again");
+	ok(epoll_wait(set[0], &event, 1, 20000) == 1 &&
+	   event.events == EPOLLIN, "and are woken");
+	for (i = 0; i < WAITERS_MAX; i++)
+		close(set[i]);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	struct rlimit limit = { 4096, 4096 };
+
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (argc != 2)
+		bail("hostile limits|READERS");
+	if (strcmp(argv[1], "limits"))
+		return hostile(atoi(argv[1]));
+	files();
+	waiters();
+	room();
+	return finish();
+}

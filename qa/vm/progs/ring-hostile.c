@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a reader of a ring can do to others, and to root: ring-hostile NAME
+ *
+ * NAME is a ring that is enabled, and empty; its node is open to everybody.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <linux/userfaultfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ring-read.h"
+#include "tap.h"
+
+#define ALL	256
+#define ADMIN	32
+#define USER	64
+#define HANG	20	/* s; it takes no time */
+
+static char path[64];
+
+/* ---- how many files */
+
+/* A child that is this user and opens what it can until it is told to go. */
+struct user {
+	pid_t	pid;
+	int	go;
+	int	files;
+	int	error;
+};
+
+static void user_start(struct user *user, uid_t uid)
+{
+	int said[2], go[2], answer[2] = { 0, 0 };
+
+	if (pipe(said) || pipe(go))
+		bail("pipe");
+	fflush(stdout);
+	user->pid = fork();
+	if (!user->pid) {
+		close(go[1]);
+		if (setresuid(uid, uid, uid))
+			_exit(1);
+		while (open(path, O_RDONLY) >= 0)
+			answer[0]++;
+		answer[1] = errno;
+		if (write(said[1], answer, sizeof(answer)) < 0 ||
+		    read(go[0], answer, 1) < 0)
+			_exit(1);
+		_exit(0);
+	}
+	close(go[0]);
+	close(said[1]);
+	if (read(said[0], answer, sizeof(answer)) != sizeof(answer))
+		bail("a user");
+	close(said[0]);
+	user->go = go[1];
+	user->files = answer[0];
+	user->error = answer[1];
+}
+
+static void user_end(struct user *user)
+{
+	/* Others that came later have it open, too. */
+	if (write(user->go, "", 1) != 1)
+		bail("a user");
+	close(user->go);
+	waitpid(user->pid, NULL, 0);
+}
+
+static void files(void)
+{
+	struct user users[5];
+	int fds[ALL], i, n, all = 0;
+
+	user_start(&users[0], 1000);
+	ok(users[0].files == USER && users[0].error == EUSERS,
+	   "a user has %d files of a ring, and no more (%s)", users[0].files,
+	   strerror(users[0].error));
+	for (i = 1; i < 5; i++)
+		user_start(&users[i], 1000 + i);
+	for (i = 0; i < 5; i++)
+		all += users[i].files;
+	ok(all == ALL - ADMIN, "all users together have %d", all);
+	for (n = 0; n < ALL; n++) {
+		fds[n] = open(path, O_RDONLY);
+		if (fds[n] < 0)
+			break;
+	}
+	ok(n == ADMIN && errno == EUSERS, "root has %d more", n);
+	while (n)
+		close(fds[--n]);
+	user_end(&users[4]);
+	user_end(&users[0]);
+	user_start(&users[0], 1000);
+	ok(users[0].files == USER, "who comes again has as many as before");
+	for (i = 0; i < 4; i++)
+		user_end(&users[i]);
+}
+
+/* ---- a read that does not end */
+
+static int ring;
+static char *nowhere;
+
+static void *reads(void *unused)
+{
+	(void)unused;
+	if (read(ring, nowhere, 65536) < 0)
+		note("read: %s", strerror(errno));
+	return NULL;
+}
+
+/* What another process does with the same file; false if it does not come back. */
+static bool comes_back(void (*what)(void))
+{
+	pid_t pid;
+	int ms;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		what();
+		_exit(0);
+	}
+	for (ms = 0; ms < HANG * 1000; ms++) {
+		if (waitpid(pid, NULL, WNOHANG) == pid)
+			return true;
+		usleep(1000);
+	}
+	kill(pid, SIGKILL);
+	for (ms = 0; ms < HANG * 1000; ms++) {
+		if (waitpid(pid, NULL, WNOHANG) == pid)
+			return false;
+		usleep(1000);
+	}
+	note("and cannot be killed");
+	return false;
+}
+
+static void polls(void)
+{
+	struct pollfd wait = { .fd = ring, .events = POLLIN };
+
+	poll(&wait, 1, 0);
+}
+
+static void stats(void)
+{
+	struct kmmv_ring_stats all = { .cpu = KMMV_RING_ALL_CPUS };
+
+	ioctl(ring, KMMV_RING_IOC_STATS, &all);
+}
+
+static void sets(void)
+{
+	uint32_t mark = 100;
+
+	ioctl(ring, KMMV_RING_IOC_WATERMARK, &mark);
+}
+
+/* This one may wait, but not for ever when it is told to end. */
+static void reads_too(void)
+{
+	static char buffer[65536];
+
+	alarm(1);
+	if (read(ring, buffer, sizeof(buffer)) < 0)
+		_exit(1);
+}
+
+static void faults(bool claim)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	const char *who = claim ? "consumer" : "no claim";
+	struct uffdio_zeropage zero;
+	struct pollfd wait = { .events = POLLIN };
+	struct uffd_msg message;
+	pthread_t thread;
+
+	ring = open(path, O_RDONLY);
+	if (ring < 0 || (claim && ioctl(ring, KMMV_RING_IOC_CLAIM)))
+		bail("%s", path);
+	client("ring write %d task 1 24 100", (int)client("ring get %s",
+			strrchr(path, '/') + 1));
+	wait.fd = syscall(__NR_userfaultfd, O_CLOEXEC);
+	if (wait.fd < 0 || ioctl(wait.fd, UFFDIO_API, &api))
+		bail("userfaultfd: %s", strerror(errno));
+	nowhere = mmap(NULL, 65536, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	range.range.start = (uintptr_t)nowhere;
+	range.range.len = 65536;
+	if (ioctl(wait.fd, UFFDIO_REGISTER, &range))
+		bail("userfaultfd: %s", strerror(errno));
+	pthread_create(&thread, NULL, reads, NULL);
+	ok(poll(&wait, 1, HANG * 1000) == 1 &&
+	   read(wait.fd, &message, sizeof(message)) == sizeof(message),
+	   "%s: a read() hangs in a page that does not come", who);
+	ok(comes_back(polls), "%s: poll() does not wait for it", who);
+	ok(comes_back(stats), "%s: nor does STATS", who);
+	ok(comes_back(sets), "%s: nor does WATERMARK", who);
+	ok(comes_back(reads_too), "%s: another read() can be ended", who);
+	zero.range = range.range;
+	zero.mode = 0;
+	if (ioctl(wait.fd, UFFDIO_ZEROPAGE, &zero))
+		bail("userfaultfd: %s", strerror(errno));
+	pthread_join(thread, NULL);
+	munmap(nowhere, 65536);
+	close(wait.fd);
+	close(ring);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2)
+		bail("usage: %s NAME", argv[0]);
+	ring_path(argv[1], path, sizeof(path));
+	files();
+	faults(false);
+	faults(true);
+	return finish();
+}

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 900
+# machine: ICOUNT=1 APPEND=preempt=full
+# Readers that mean no good: what they are refused, and what the kernel's calls
+# cost beside 200 of them. The times are counted instructions, on one CPU whose
+# tasks may be put to sleep wherever they do not forbid it. They are a table, with
+# no verdict: how many steps a call can be made to wait for is counted in
+# qa/unit/cost.c.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+trap unload EXIT
+
+readers=200
+count=5000
+[ "${KMMV_SOAK:-0}" = 0 ] || count=100000
+
+load_core && load_client && insmod kmod/kmmv_stat.ko ||
+	bail "the modules do not load"
+chmod a+r /dev/kmmv/counters /dev/kmmv/names /dev/kmmv/ring/default
+
+limits=$(build/qa/vm/hostile limits)
+while IFS= read -r line; do
+	case $line in
+	"ok "*)		pass "${line#ok * - }" ;;
+	"not ok "*)	fail "${line#not ok * - }" ;;
+	esac
+done <<<"$limits"
+is "all limits were looked at" "$(grep -c '^ok\|^not ok' <<<"$limits")" 10
+
+number=$(call "add latency")
+
+# row WHEN: a line for each call, and each of them was made
+row()
+{
+	local what result longest all
+
+	for what in "add $count $1" "adjust $count $number" "ring $count"; do
+		result=$(call "latency $what")
+		read -r longest all <<<"$result"
+		note "$(printf '%-8s %-7s longest %9d ns: %s' "$1" \
+			"${what%% *}" "$longest" "$all")"
+		# shellcheck disable=SC2086 # words
+		is "$1, ${what%% *}: every call came back" \
+			"$(printf '%s+' $all)0=$(($(printf '%s+' $all)0))" \
+			"$(printf '%s+' $all)0=$count"
+	done
+}
+
+note "how many calls took less than 512, 1024, ... ns"
+row quiet
+coproc hostile { build/qa/vm/hostile $readers; }
+read -r line <&"${hostile[0]}"
+is "$readers readers are there" "$line" ready
+# Not that the test has its turn: it is the calls that are looked at.
+chrt -f -p 1 $$
+row hostile
+chrt -o -p 0 $$
+eval "exec ${hostile[1]}>&-"
+while read -r kind n; do
+	note "$kind: $n"
+	ok "they did what they could: $kind" test "$n" -gt 0
+done <&"${hostile[0]}"
+wait
+is "the names are all there" \
+	"$(grep -c 'name=\(quiet\|hostile\)[0-9]*$' /dev/kmmv/names)" $((2 * count))
+ok "nobody holds the module" rmmod kmmv_stat
+finish

@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 600
+#
+# An init that fails, early and late, while processes open and map whatever node
+# there is: none of them gets a file of a module that is gone a moment later.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+
+squat=qa/client/kmmv_squat.ko
+trap 'rm -f "$WORK/go"; wait; rmmod kmmv_squat 2>/dev/null; unload' EXIT
+
+# under_fire COMMAND...: the tally of those who tried to open meanwhile
+under_fire()
+{
+	: >"$WORK/go"
+	build/qa/vm/early-open "$WORK/go" >"$WORK/tally" &
+	"$@"
+	rm -f "$WORK/go"
+	wait
+	read -r tally <"$WORK/tally"
+	note "$*: $tally, $SECONDS s"
+	eval "$tally"
+}
+
+# fails COUNT PARAM...: loads that were no failure
+fails()
+{
+	local i
+
+	loaded=0
+	for ((i = 0; i < $1; i++)); do
+		load_core "${@:2}" 2>"$WORK/why" || continue
+		loaded=$((loaded + 1))
+		unload
+	done
+}
+
+# What a fault leaves: nodes, classes, vmallocs, states of CPUs, directories.
+left()
+{
+	find /dev /sys/class/misc -name '*kmmv*'
+	grep '\[kmmv\]' /proc/vmallocinfo
+	grep kmmv /sys/devices/system/cpu/hotplug/states
+	find /sys/kernel/config -mindepth 1 -name '*kmmv*'
+	[ ! -e /sys/module/kmmv ] || echo module
+}
+
+refused=0 opened=0 other=0
+under_fire fails 10 ring_pages=1
+is "ring_pages=1 is refused each time" $loaded 0
+like "with what there may be" "$(dmesg | tail -n 3)" 'ring_pages=1: 2 to '
+is "nobody had a file of it" "$opened $other" "0 0"
+is "nothing is left" "$(left)" ""
+
+pages=$(($(awk '/^MemTotal:/ { print $2 }' /proc/meminfo) / 4 / 4))
+under_fire fails 4 ring_pages=$pages
+is "more memory than rings may have is refused each time" $loaded 0
+is "nobody had a file of it" "$opened $other" "0 0"
+is "nothing is left" "$(left)" ""
+
+insmod $squat || bail "no $squat"
+under_fire fails 10
+is "without its directory it is refused each time" $loaded 0
+is "nobody had a file of it" "$opened $other" "0 0"
+ok "though there were nodes" test "$refused" -gt 0
+rmmod kmmv_squat
+is "nothing is left" "$(left)" ""
+
+# And one that does not fail can be opened, even as it is being loaded.
+load_unload()
+{
+	local i
+
+	busy=0
+	for ((i = 0; i < 4; i++)); do
+		load_core || return
+		until rmmod kmmv 2>/dev/null; do
+			busy=$((busy + 1))
+		done
+	done
+}
+under_fire load_unload
+ok "a load that succeeds can be opened" test "$opened" -gt 0
+is "and nothing else happened" "$other" 0
+is "nothing is left" "$(left)" ""
+finish

@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 6000
+# machine: APPEND=maxcpus=3 MEM=1900M
+#
+# The tests of kmmv_stat again, with the flexible allocator. In the first of them
+# the last CPU comes for the first time; all others have it.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/stat.sh
+. qa/vm/stat.sh
+
+[ -e build/flexible/kmod/kmmv.ko ] || bail "build/flexible is not there: qa/flexible"
+mount --bind build/flexible/kmod kmod
+for test in 23-stat-latecomer 20-stat-bracket 21-stat-irq 22-stat-hotplug \
+	24-stat-copy; do
+	text=$(timeout 1200 bash qa/vm/tests/$test.sh 2>&1)
+	status=$?
+	passed=$(grep -c '^ok ' <<<"$text")
+	if [ $status = 0 ] && [ "$passed" -gt 0 ] &&
+		! grep -q '^not ok' <<<"$text"; then
+		pass "$test: $passed tests with the flexible allocator"
+	else
+		fail "$test with the flexible allocator" "$(grep -v "^ok " <<<"$text")"
+	fi
+	unload
+	echo 1 >/sys/devices/system/cpu/cpu3/online
+done
+echo 0 >/sys/devices/system/cpu/cpu3/online
+umount kmod
+finish

@@ -1,0 +1,221 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 3600
+#
+# The modules are loaded anew in any order, with the agent attached, detached,
+# stopped or restarted, and pmlogger running: what kmmv.value.stat says stays
+# between /proc before and after, and the archive shows no CPU at work for more
+# time than there was. A soak (KMMV_SOAK=1) takes every order, else four of them.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	end_log
+	/etc/init.d/pmcd start >/dev/null 2>&1
+	grep -q '^kmmv' /etc/pcp/pmcd/pmcd.conf &&
+		./Remove </dev/null >/dev/null 2>&1
+	/etc/init.d/pmcd stop >/dev/null 2>&1
+	gone
+	[ ! -e /run/udev/control ] || udevadm control --exit
+}
+trap clean_up EXIT
+
+gone()
+{
+	local name
+
+	for name in kmmv_stat kmmv; do
+		[ ! -e "/sys/module/$name" ] || rmmod "$name" || return
+	done
+}
+
+# Nodes of a module loaded by hand: udev's work, where it runs.
+open_nodes()
+{
+	if [ -e /run/udev/control ]; then
+		udevadm settle --timeout=20
+	else
+		chgrp pcp /dev/kmmv/*
+	fi
+}
+
+come()
+{
+	modprobe kmmv && modprobe kmmv_stat && open_nodes
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+has_values()
+{
+	pminfo -f kmmv.control.state | grep -q '"attached"' &&
+		pminfo -f kmmv.value.stat.cpu | grep -q '"user"'
+}
+
+# Each agent has its own; the values here are to be as young as there are.
+# shellcheck disable=SC2317 # called by wait_for
+youngest()
+{
+	pmstore kmmv.control.max_age 0 >/dev/null
+}
+
+within()
+{
+	ok "$1: the agent has values" wait_for 120 has_values
+	wait_for 20 youngest
+	ok "$1: within /proc" qa/vm/pcp-bracket now
+	note "$tap_text"
+}
+
+detach()
+{
+	pmstore kmmv.control.attach 0 >/dev/null
+}
+
+attach()
+{
+	pmstore kmmv.control.attach 1 >/dev/null
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+answers()
+{
+	pminfo -f pmcd.numagents >/dev/null 2>&1
+}
+
+stop_pmcd()
+{
+	/etc/init.d/pmcd stop >/dev/null 2>&1
+}
+
+start_pmcd()
+{
+	/etc/init.d/pmcd start >/dev/null 2>&1
+	wait_for 120 answers
+}
+
+# A pmlogger all the time; one that ends with pmcd is followed by another.
+log()
+{
+	local n=100
+
+	cat >"$WORK/config" <<-EOT
+		log mandatory on 500 msec {
+			kmmv.value.stat.cpu
+			kmmv.value.stat.softirq
+		}
+	EOT
+	: >"$WORK/log"
+	while [ -e "$WORK/log" ]; do
+		if answers; then
+			pmlogger -c "$WORK/config" -l "$WORK/log.$n" \
+				"$WORK/archive.$n" </dev/null >/dev/null 2>&1 &
+			echo $! >"$WORK/pmlogger"
+			wait $!
+			n=$((n + 1))
+		fi
+		sleep 0.2
+	done
+}
+
+end_log()
+{
+	[ -e "$WORK/log" ] || return
+	rm "$WORK/log"
+	kill "$(cat "$WORK/pmlogger")" 2>/dev/null
+	wait $logger
+}
+
+if [ -x /lib/systemd/systemd-udevd ]; then
+	/lib/systemd/systemd-udevd --daemon 2>/dev/null
+	wait_for 10 udevadm control --ping
+fi
+ok "./Install" sh -c './Install </dev/null'
+log &
+logger=$!
+within "installed"
+
+detach
+ok "both go" gone
+ok "both come" come
+attach
+within "both, with the agent detached"
+
+ok "kmmv_stat goes" rmmod kmmv_stat
+ok "kmmv_stat comes" modprobe kmmv_stat
+within "kmmv_stat alone, with the agent attached"
+
+if [ "${KMMV_SOAK:-0}" != 0 ]; then
+	detach
+	ok "kmmv_stat goes" rmmod kmmv_stat
+	attach
+	ok "kmmv_stat comes" modprobe kmmv_stat
+	within "kmmv_stat alone, with the agent detached and back"
+
+	detach
+	for i in 1 2 3; do
+		ok "both go, $i of 3" gone
+		ok "both come" come
+	done
+	attach
+	within "both three times, with the agent detached"
+
+	detach
+	ok "both go" gone
+	modprobe kmmv && open_nodes
+	attach
+	ok "the agent reads kmmv" wait_for 120 sh -c \
+		"pminfo -f kmmv.control.state | grep -q '\"attached\"'"
+	ok "kmmv_stat comes, later" modprobe kmmv_stat
+	within "kmmv_stat later, with the agent attached"
+
+	stop_pmcd
+	start_pmcd
+	within "the agent restarted"
+
+	stop_pmcd
+	ok "kmmv_stat goes, with no agent" rmmod kmmv_stat
+	ok "kmmv_stat comes" modprobe kmmv_stat
+	start_pmcd
+	within "kmmv_stat alone, with no agent"
+fi
+
+stop_pmcd
+ok "both go, with no agent" gone
+ok "both come" come
+start_pmcd
+within "both, with no agent"
+
+if [ "${KMMV_SOAK:-0}" != 0 ]; then
+	detach
+	ok "both go" gone
+	stop_pmcd
+	start_pmcd
+	ok "both come, after the agent" come
+	within "both, with an agent that waited for them"
+
+	detach
+	ok "both go" gone
+	stop_pmcd
+	ok "both come" come
+	start_pmcd
+	within "both, and the agent, one after the other"
+fi
+
+agent=$(pgrep -x pmdakmmv)
+kill -9 "$agent"
+rmmod kmmv_stat
+modprobe kmmv_stat
+within "kmmv_stat while the agent was dead"
+
+end_log
+archives=()
+for file in "$WORK"/archive.*.meta; do
+	archives+=("${file%.meta}")
+done
+ok "the archive: nothing falls, no more time than there was" \
+	qa/vm/pcp-bracket archive "${archives[@]}"
+note "${#archives[@]} archives" "$tap_text"
+finish

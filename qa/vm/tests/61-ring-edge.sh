@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 420
+#
+# Every way to wait for a ring: poll, select, epoll of all sorts, io_uring. No
+# record is slept over in any, and whoever polls as often as can be does not make
+# writers tell as often.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+trap unload EXIT
+
+rounds=100
+[ "${KMMV_SOAK:-0}" = 0 ] || rounds=5000
+load_core && load_client || bail "the modules do not load"
+program=$(build/qa/vm/ring-edge "${ROUNDS:-$rounds}")
+status=$?
+printf '%s\n' "$program" | grep -v '^1\.\.'
+tap_count=$(printf '%s\n' "$program" | grep -cE '^(not )?ok ')
+tap_failed=$(printf '%s\n' "$program" | grep -c '^not ok ')
+is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
+	"0 1..$tap_count"
+ok "kmmv goes" unload
+finish

@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 300
+#
+# Many rings, many readers, and readers who mean ill: what is limited, and that
+# nobody else has to bear it.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+
+rings=/sys/kernel/config/kmmv/rings
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	rmdir $rings/[!d]* 2>/dev/null
+	rmmod vsock 2>/dev/null
+	unload
+}
+trap clean_up EXIT
+
+load_core && load_client || bail "the modules do not load"
+
+# ---- more than there are minor numbers for all the world
+
+seq -f "$rings/many%g" 1000 >"$WORK/many"
+misc=$(wc -l </proc/misc)
+ok "a thousand rings" xargs mkdir <"$WORK/many"
+is "a thousand devices" "$(find /dev/kmmv/ring -name 'many*' -type c \
+	-perm 0440 | wc -l)" 1000
+is "none of them takes a number from others" "$(wc -l </proc/misc)" "$misc"
+modprobe -r vsock 2>/dev/null
+ok "another driver finds one" modprobe vsock
+ok "so it says" grep -q vsock /proc/misc
+echo 1 >$rings/many777/enable
+ok "any of them can be opened" dd if=/dev/kmmv/ring/many777 of=/dev/null bs=64k \
+	count=1 status=none
+is "each has its own" "$(cat /dev/kmmv/ring/many776 2>&1 | sed 's/.*: //')" \
+	"No such device"
+ok "they go" xargs rmdir <"$WORK/many"
+is "and so do the devices" "$(ls /dev/kmmv/ring)" default
+mkdir $rings/many1
+is "names and numbers can be used again" "$(stat -c %a /dev/kmmv/ring/many1)" 440
+mknod "$WORK/stale" c "0x$(stat -c %t /dev/kmmv/ring/many1)" 999
+is "a number that is none's leads nowhere" \
+	"$(cat "$WORK/stale" 2>&1 | sed 's/.*: //')" "No such device"
+rmdir $rings/many1
+is "nothing was said about it" "$(dmesg | grep -c 'cannot create duplicate')" 0
+
+# ---- a large ring that is coming keeps nobody waiting
+
+mkdir $rings/large
+found=0 tries=0
+while [ $found = 0 ] && [ $((tries++)) -lt 20 ]; do
+	echo 8001 >$rings/large/pages
+	echo 8000 >$rings/large/pages
+	free=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
+	echo 1 >$rings/large/enable &
+	until [ "$(awk '/^MemFree/ { print $2 }' /proc/meminfo)" -lt \
+		$((free - 10000)) ] || [ "$(cat $rings/large/enable)" = 1 ]; do
+		:
+	done
+	dd if=/dev/kmmv/ring/default of=/dev/null bs=64k count=1 status=none &&
+		[ "$(cat $rings/large/enable)" = 0 ] && found=1
+	wait $!
+	echo 0 >$rings/large/enable
+done
+is "another one can be opened meanwhile (try $tries)" $found 1
+rmdir $rings/large
+
+# ---- those who mean ill
+
+mkdir $rings/hostile
+echo 1 >$rings/hostile/enable
+chmod 444 /dev/kmmv/ring/hostile
+program=$(build/qa/vm/ring-hostile hostile)
+status=$?
+printf '%s\n' "$program" | grep -v '^1\.\.' |
+	awk -v n="$tap_count" '/^(not )?ok / { sub(/ok [0-9]*/, "ok " ++n) } { print }'
+passed=$(printf '%s\n' "$program" | grep -cE '^(not )?ok ')
+tap_count=$((tap_count + passed))
+tap_failed=$((tap_failed + $(printf '%s\n' "$program" | grep -c '^not ok ')))
+is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
+	"0 1..$passed"
+rmmod kmmv_client
+ok "the ring goes" rmdir $rings/hostile
+ok "kmmv goes" unload
+finish
