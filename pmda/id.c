@@ -18,8 +18,10 @@
 /* A reload takes less; only then is it on disk that a name is not in use. */
 #define SETTLE_SECONDS 600
 #define LOOK_MS (60 * 1000)
-/* Numbers that are left out behind a damaged record. */
+/* Numbers of instances that are left out behind a damaged record. */
 #define SKIP 65536
+/* No record that gives out a number has fewer bytes: "+ 2 0 a". */
+#define SHORTEST 8
 #define NR_SCOPES (FIRST_SERIAL + 2 * MAX_FAMILIES)
 
 uint32_t agent_id_days = 30;
@@ -398,14 +400,37 @@ void agent_id_loaded_limit(int scope, int limit)
 		scopes[scope].limit = limit;
 }
 
-void agent_id_skip(void)
+/* Half of what is left at most: a scope that is used up has no new names at all. */
+static void skip(int scope, int count)
 {
-	int scope;
+	struct scope *s = &scopes[scope];
+	int from = s->limit < first(scope) ? first(scope) : s->limit;
+	int most = (range(scope) - from) / 2;
+
+	s->limit = from + (count < most ? count : most);
+}
+
+/*
+ * Nobody knows of which scope the lost ones were. Numbers of families, fields
+ * and rings are few, and each has its record: no more are lost than there is
+ * room for. Those of instances go on behind what was purged, too, and a family
+ * without its record still has its scopes.
+ */
+void agent_id_skip(off_t bytes)
+{
+	int lost = bytes / SHORTEST < SKIP ? (int)(bytes / SHORTEST) + 1 : SKIP;
+	int scope, end;
 
 	for (scope = FIRST_SERIAL; scope < NR_SCOPES; scope++) {
-		if (scopes[scope].limit && scopes[scope].limit < range(scope) - SKIP)
-			scopes[scope].limit += SKIP;
+		if (scopes[scope].limit)
+			agent_id_loaded_limit(SERIAL_FAMILIES,
+					      (scope - FIRST_SERIAL) / 2 + 1);
 	}
+	for (scope = SERIAL_FAMILIES; scope <= SERIAL_RINGS; scope++)
+		skip(scope, lost);
+	end = FIRST_SERIAL + 2 * scopes[SERIAL_FAMILIES].limit;
+	for (scope = FIRST_SERIAL; scope < end; scope++)
+		skip(scope, SKIP);
 }
 
 static void put_state(struct id *id)

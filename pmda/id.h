@@ -113,8 +113,8 @@ void agent_idfile_own(uid_t uid, gid_t gid);
 void agent_id_loaded(int scope, int number, char *text);
 void agent_id_loaded_state(char kind, int scope, int number, uint32_t since);
 void agent_id_loaded_limit(int scope, int limit);
-/* What was lost may have been given out: go on far behind it. */
-void agent_id_skip(void);
+/* What was lost, so many bytes, may have been given out: go on far behind it. */
+void agent_id_skip(off_t bytes);
 /* Put the marks, and families in order. */
 void agent_id_put_marks(void);
 /* Put entries from *CURSOR on, a batch; whether there are more. */

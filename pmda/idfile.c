@@ -40,7 +40,7 @@ static struct {
 	ino_t ino;
 	off_t length;	/* up to the end of the last whole line */
 	uint32_t lines;
-	bool damaged;
+	off_t damaged;	/* of it, in lines that make no sense */
 } file;			/* as it was read, or written by us */
 
 static int fd = -1, lock = -1;
@@ -131,7 +131,7 @@ int agent_idfile_load(void)
 		line[n - 1] = '\0';
 		if (file.length == 0 ? strncmp(line, HEADER, n - 1) != 0 :
 				       !take(line))
-			file.damaged = true;
+			file.damaged += n;
 		file.length += n;
 		file.lines++;
 	}
@@ -142,7 +142,7 @@ int agent_idfile_load(void)
 	if (file.damaged) {
 		agent_error("%s is damaged: what can be read of it counts",
 			    path(""));
-		agent_id_skip();
+		agent_id_skip(file.damaged);
 	}
 	return rc;
 }
@@ -277,7 +277,7 @@ static int finish_copy(void)
 	file.ino = st.st_ino;
 	file.length = copy_length;
 	file.lines = copy_lines;
-	file.damaged = false;
+	file.damaged = 0;
 	lost = false;
 	/* Until the directory is on disk, a crash brings the old one back. */
 	rc = sync_directory();

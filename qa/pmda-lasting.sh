@@ -165,9 +165,34 @@ like "which is told" "$(cat "$work/tmp/kmmv.log")" "is damaged"
 not_ok "the new file is not" grep -q rubbish "$numbers"
 ok "the old one is kept" grep -q rubbish "$numbers.damaged"
 db_stop
-sed -i 's/^= 16 .*/= 16 2147483647/' "$numbers"
+
+# Of families, too: one is known by its instances only, and of counter there is
+# nothing left but the number that it has everywhere.
+cp "$numbers" "$work/numbers"
+printf '%s\n' "kmmv numbers 1" "+ 0 240 aaa:counter:0,0,1,0,0,0" \
+	"+ 0 24# bbb:counter:0,0,1,0,0,0" "+ 1 0 evt.size:u" "+ 500 0 old" \
+	"#0000000000000000000000000000" >"$numbers"
 start <<E
 set epoch 85
+family 0 ccc count counter Counters
+family 1 aaa count counter Counters
+family 2 counter count counter Counters
+inst 0 0 0 active 1 new
+inst 1 2 0 active 1 one
+E
+is "a family keeps its number in a damaged file" "$(pmid value.aaa)" "$domain.256.0"
+# 500 is of number 242; the lines were 62 bytes.
+is "a new one is behind those that may be lost" "$(pmid value.ccc)" \
+	"$domain.$((16 + 243 + 62 / 8 + 1)).0"
+is "instances of a family that lost all are far behind" \
+	"$(ids kmmv.value.counter)" "one 65536,"
+like "fields are, too" "$(cat "$numbers")" "^= 1 9$"
+db_stop
+mv "$work/numbers" "$numbers"
+
+sed -i 's/^= 16 .*/= 16 2147483647/' "$numbers"
+start <<E
+set epoch 86
 family 0 counter count counter Counters
 inst 0 0 0 active 1 last
 inst 1 0 0 active 1 one
