@@ -301,9 +301,10 @@ int agent_percpu_id(const struct inst *inst, uint32_t cpu);
  * until the next call. */
 int agent_percpu_select(struct family *f, const pmProfile *profile,
 			const struct cells **cells);
-/* Those of a listing for CTX: what it fetched last, and has gone, too. */
+/* Those of a listing for CTX: what it fetched last, and has gone, too; up to
+ * the limit twice. */
 int agent_percpu_list(struct family *f, int ctx, const struct cells **cells);
-/* The active instance and CPU of an identifier or name; PM_ERR_INST. */
+/* The instance, active or not, and CPU of an identifier or name; PM_ERR_INST. */
 int agent_percpu_by_id(struct family *f, int id, struct cell *cell);
 int agent_percpu_by_name(struct family *f, const char *name,
 			 struct cell *cell);
@@ -311,6 +312,14 @@ void agent_percpu_name(const struct inst *inst, uint32_t cpu, char *name,
 		       size_t size);
 
 /* ---- indom.c ---- */
+
+/* For qsort() and bsearch() of identifiers. */
+static inline int agent_indom_compare(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return x < y ? -1 : x > y;
+}
 
 /* Active instances of F that PROFILE asks for, as positions; valid until the
  * next call. */
@@ -337,7 +346,7 @@ void agent_seen_end(int ctx);
 void agent_seen_left(struct family *f, struct inst *inst);
 /* Whether INST is of CTX's domain: active, or in its last fetch. */
 bool agent_seen_has(int ctx, const struct inst *inst);
-/* Those that are of it and not active; *IDS until the next call. */
+/* Those that are of it and not active, by id; *IDS until the next call. */
 uint32_t agent_seen_list(struct family *f, int ctx, const int **ids);
 
 /* ---- pmns.c ---- */

@@ -9,13 +9,6 @@
 #include <string.h>
 #include "agent.h"
 
-static int compare_ids(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int copy_sorted(const struct pmInDomProfile *p, const int **ids,
 		       int *count)
 {
@@ -33,7 +26,8 @@ static int copy_sorted(const struct pmInDomProfile *p, const int **ids,
 	}
 	if (p->instances_len > 0) {
 		memcpy(list, p->instances, p->instances_len * sizeof(*list));
-		qsort(list, p->instances_len, sizeof(*list), compare_ids);
+		qsort(list, p->instances_len, sizeof(*list),
+		      agent_indom_compare);
 	}
 	for (i = 0; i < p->instances_len; i++) {
 		if (n == 0 || list[n - 1] != list[i])
@@ -119,7 +113,7 @@ int agent_indom_select(struct family *f, const pmProfile *profile,
 	for (n = 0; n < active->count; n++) {
 		int id = f->insts[active->pos[n]].id;
 
-		if (bsearch(&id, ids, count, sizeof(id), compare_ids))
+		if (bsearch(&id, ids, count, sizeof(id), agent_indom_compare))
 			continue;
 		chosen.pos[chosen.count] = active->pos[n];
 		chosen.number[chosen.count++] = active->number[n];
@@ -234,6 +228,8 @@ static int resolve(struct family *f, bool percpu, int ctx, const char *given,
 		if (rc < 0)
 			return rc;
 		inst = &f->insts[cell.pos];
+		if (!agent_seen_has(ctx, inst))
+			return PM_ERR_INST;
 		*id = agent_percpu_id(inst, cell.cpu);
 		agent_percpu_name(inst, cell.cpu, name, size);
 		return 0;

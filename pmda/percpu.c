@@ -39,6 +39,14 @@ void agent_percpu_sync(struct kmmv *handle)
 	}
 }
 
+/* Detached, nobody knows which are possible: those of a listing answer. */
+static bool answers(uint32_t cpu)
+{
+	if (agent_attach_handle())
+		return agent_attach_possible(cpu);
+	return cpu < MAX_CPUS && online[cpu];
+}
+
 int agent_percpu_id(const struct inst *inst, uint32_t cpu)
 {
 	const struct id *block;
@@ -89,9 +97,7 @@ int agent_percpu_by_id(struct family *f, int id, struct cell *cell)
 		return PM_ERR_INST;
 	cell->pos = block->of->user - 1;
 	cell->cpu = block->user * BLOCK + id % BLOCK;
-	if (!f->insts[cell->pos].active || !agent_attach_possible(cell->cpu))
-		return PM_ERR_INST;
-	return 0;
+	return answers(cell->cpu) ? 0 : PM_ERR_INST;
 }
 
 int agent_percpu_by_name(struct family *f, const char *name,
@@ -119,10 +125,12 @@ int agent_percpu_by_name(struct family *f, const char *name,
 	memcpy(base, name, at - name);
 	base[at - name] = '\0';
 	inst = agent_instance_by_name(f, base);
-	if (!inst || !inst->active || !agent_attach_possible(cell->cpu))
+	if (!inst || !answers(cell->cpu))
 		return PM_ERR_INST;
-	want_block(inst, cell->cpu);
-	agent_id_commit();
+	if (inst->active) {
+		want_block(inst, cell->cpu);
+		agent_id_commit();
+	}
 	if (agent_percpu_id(inst, cell->cpu) < 0)
 		return PM_ERR_INST;
 	cell->pos = inst - f->insts;
@@ -136,7 +144,8 @@ static int select_listed(struct family *f, const int *ids, int count,
 	int i, rc;
 
 	for (i = 0; i < count; i++) {
-		if (agent_percpu_by_id(f, ids[i], &cell) < 0)
+		if (agent_percpu_by_id(f, ids[i], &cell) < 0 ||
+		    !f->insts[cell.pos].active)
 			continue;
 		if (cells->count >= agent_percpu_limit) {
 			agent_percpu_omitted++;
@@ -149,22 +158,14 @@ static int select_listed(struct family *f, const int *ids, int count,
 	return 0;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The CPUs of a listing, and how many. */
 static uint32_t listed_cpus(const uint32_t **result)
 {
 	static uint32_t cpus[MAX_CPUS];
-	bool attached = agent_attach_handle();
 	uint32_t cpu, n = 0;
 
 	for (cpu = 0; cpu < nr_listed; cpu++) {
-		if (online[cpu] && (!attached || agent_attach_possible(cpu)))
+		if (online[cpu] && answers(cpu))
 			cpus[n++] = cpu;
 	}
 	*result = cpus;
@@ -213,7 +214,7 @@ static int select_unlisted(struct family *f, const int *ids, int count,
 				continue;
 			}
 			if (count && bsearch(&id, ids, count, sizeof(id),
-					     compare_ids))
+					     agent_indom_compare))
 				continue;
 			rc = add_cell(cells, pos, cpus[j]);
 			if (rc < 0)
@@ -248,30 +249,53 @@ int agent_percpu_select(struct family *f, const pmProfile *profile,
 	return select_unlisted(f, ids, count, &cells);
 }
 
+/* Cells of INST, which left, until there are MOST: of those that had a value. */
+static int add_left(const struct family *f, const struct inst *inst,
+		    struct cells *cells, uint32_t most)
+{
+	const uint32_t *cpus;
+	uint32_t i, nr_cpus;
+	int rc;
+
+	if (!inst->lasting->blocks)
+		return 0;
+	nr_cpus = listed_cpus(&cpus);
+	for (i = 0; i < nr_cpus; i++) {
+		if (cells->count >= most) {
+			agent_percpu_omitted += nr_cpus - i;
+			break;
+		}
+		/* Another block may have been asked for. */
+		if (agent_percpu_id(inst, cpus[i]) < 0)
+			continue;
+		rc = add_cell(cells, inst - f->insts, cpus[i]);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/*
+ * A fetch has no more cells than the limit, and all of them may be of instances
+ * that left meanwhile; what is behind them in their order is not of that fetch.
+ */
 int agent_percpu_list(struct family *f, int ctx, const struct cells **result)
 {
 	struct cells *cells;
-	const uint32_t *cpus;
 	const int *left;
-	uint32_t i, j, nr_left, nr_cpus;
+	uint32_t i, nr_left, most;
 	int rc;
 
 	rc = agent_percpu_select(f, NULL, result);
 	if (rc < 0)
 		return rc;
 	cells = (struct cells *)*result;
+	most = cells->count + agent_percpu_limit;
 	nr_left = agent_seen_list(f, ctx, &left);
-	nr_cpus = listed_cpus(&cpus);
 	for (i = 0; i < nr_left; i++) {
-		struct inst *inst = agent_instance_by_id(f, left[i]);
-
-		for (j = 0; j < nr_cpus; j++) {
-			if (agent_percpu_id(inst, cpus[j]) < 0)
-				break;
-			rc = add_cell(cells, inst - f->insts, cpus[j]);
-			if (rc < 0)
-				return rc;
-		}
+		rc = add_left(f, agent_instance_by_id(f, left[i]), cells, most);
+		if (rc < 0)
+			return rc;
 	}
 	return 0;
 }

@@ -339,17 +339,11 @@ struct selection {
 	int count;
 };
 
-static int compare_ids(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static bool selected(const struct selection *s, int id)
 {
 	bool found = s->count &&
-		     bsearch(&id, s->ids, s->count, sizeof(id), compare_ids);
+		     bsearch(&id, s->ids, s->count, sizeof(id),
+			     agent_indom_compare);
 
 	return found == s->listed;
 }

@@ -150,5 +150,6 @@ uint32_t agent_seen_list(struct family *f, int ctx, const int **ids)
 		if (agent_seen_has(ctx, agent_instance_by_id(f, f->left[i])))
 			list[n++] = f->left[i];
 	}
+	qsort(list, n, sizeof(*list), agent_indom_compare);
 	return n;
 }

@@ -63,21 +63,51 @@ static uint64_t many_value(uint32_t cpu, uint32_t number)
 	return number * 10 + cpu + 1;
 }
 
-/* Instances n0 to n699, of which every seventh is not active. */
+/* Instances n0, n1 and so on, of which every seventh is not active, or none is. */
+static void name_many(uint32_t count, bool active, uint64_t generation)
+{
+	uint32_t n;
+
+	area_names_start(&area);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+		   "family id=0 units=count semantics=counter name=counter\n");
+	for (n = 0; n < count; n++)
+		area_names(&area, "instance number=%u family=0 incarnation=0 state=%s name=n%u\n",
+			   n, active && n % 7 ? "active" : "inactive", n);
+	area_names(&area, "end %llu\n", (unsigned long long)generation);
+}
+
+/* A generation later all of them have gone. */
+static void lose_many(uint32_t count)
+{
+	uint64_t generation = area.header->gen1 + 1;
+
+	__atomic_store_n(&area.header->gen1, generation, __ATOMIC_RELEASE);
+	name_many(count, false, generation);
+	area_put_names(&area);
+	__atomic_store_n(&area.header->gen2, generation, __ATOMIC_RELEASE);
+}
+
+/* n0 to n699. */
 static void setup_many(void)
 {
 	uint32_t cpu, n;
 
 	area_init(&area, MANY_CPUS, MANY, MANY, true);
-	area_names(&area, "kmmv abi=1.0 epoch=77\n"
-		   "family id=0 units=count semantics=counter name=counter\n");
+	name_many(MANY, true, 1);
 	for (n = 0; n < MANY; n++) {
-		area_names(&area, "instance number=%u family=0 incarnation=0 state=%s name=n%u\n",
-			   n, n % 7 ? "active" : "inactive", n);
 		for (cpu = 0; cpu < MANY_CPUS; cpu++)
 			*area_value(&area, cpu, n) = many_value(cpu, n);
 	}
-	area_names(&area, "end 1\n");
+	area_share(&area);
+	host_init(area.dir);
+}
+
+/* More CPUs than a block of identifiers has. */
+static void setup_wide(void)
+{
+	area_init(&area, 70, 4, 4, true);
+	name_many(4, true, 1);
 	area_share(&area);
 	host_init(area.dir);
 }
@@ -255,6 +285,14 @@ static void check_named(const char *metric, int serial, pmValueSet *set)
 	free(all);
 }
 
+/* One by one, as pmval does it. */
+static void check_cell_named(const pmValueSet *set, int i, const char *name)
+{
+	ck_assert_int_lt(i, set->numval);
+	ck_assert_int_eq(host_named(indom(17), set->vlist[i].inst, name), 1);
+	ck_assert_int_eq(host_id(indom(17), name), set->vlist[i].inst);
+}
+
 /* A generation later: FIRST is active or not, and the rest of the names. */
 static void next_names(uint64_t generation, bool first)
 {
@@ -270,6 +308,46 @@ static void next_names(uint64_t generation, bool first)
 	area_put_names(&area);
 	__atomic_store_n(&area.header->gen2, generation, __ATOMIC_RELEASE);
 }
+
+/* What is listed of those that left is bounded as what was fetched is. */
+START_TEST(left_of_many_is_bounded)
+{
+	pmValueSet *set;
+	int n;
+
+	for (n = 0; n < MANY; n++)
+		cell_id(n, 0);
+	agent_percpu_limit = 100;
+	set = host_fetch("kmmv.percpu.counter");
+	ck_assert_int_eq(set->numval, 100);
+	lose_many(MANY);
+	ck_assert_int_eq(host_listed(indom(17)), 100);
+	check_named("percpu", 17, set);
+	free(set);
+	set = host_fetch("kmmv.control.percpu.omitted");
+	ck_assert_uint_eq(host_u64(set, 0), MANY / 7 * 6 * MANY_CPUS - 100);
+	free(set);
+	agent_percpu_limit = 16384;
+}
+END_TEST
+
+/* Only the last CPUs of one, in their own block of identifiers, were asked for. */
+START_TEST(left_with_some_blocks)
+{
+	int id = host_id(indom(17), "n1::cpu69");
+	pmValueSet *set;
+
+	host_profile(indom(17), &id, 1, true);
+	set = host_fetch("kmmv.percpu.counter");
+	ck_assert_int_eq(set->numval, 1);
+	lose_many(4);
+	check_named("percpu", 17, set);
+	ck_assert_int_eq(host_listed(indom(17)), 70 - 64);
+	ck_assert_int_eq(host_named(indom(17), id, "n1::cpu69"), 1);
+	ck_assert_int_eq(host_id(indom(17), "n1::cpu69"), id);
+	free(set);
+}
+END_TEST
 
 START_TEST(what_was_fetched_has_names)
 {
@@ -288,9 +366,13 @@ START_TEST(what_was_fetched_has_names)
 	ck_assert_int_eq(host_listed(indom(16)), 0);
 	ck_assert_int_eq(host_named(indom(16), sums->vlist[0].inst, "zero"),
 			 PM_ERR_INST);
+	ck_assert_int_eq(host_named(indom(17), cells->vlist[1].inst,
+				    "zero::cpu1"), PM_ERR_INST);
+	ck_assert_int_eq(host_id(indom(17), "zero::cpu1"), PM_ERR_INST);
 	host.dispatch.version.seven.ext->e_context = CTX;
 	check_named("value", 16, sums);
 	check_named("percpu", 17, cells);
+	check_cell_named(cells, 1, "zero::cpu1");
 	ck_assert_int_eq(host_named(indom(16), sums->vlist[0].inst, "zero"), 1);
 	free(sums);
 	free(cells);
@@ -312,6 +394,8 @@ START_TEST(what_was_fetched_has_names_detached)
 	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
 	check_named("value", 16, sums);
 	check_named("percpu", 17, cells);
+	check_cell_named(cells, 1, "zero::cpu1");
+	ck_assert_int_eq(host_id(indom(17), "zero::cpu3"), PM_ERR_INST);
 	free(sums);
 	free(cells);
 	sums = host_fetch("kmmv.value.counter");
@@ -582,6 +666,11 @@ int main(void)
 	tcase_add_test(tcase, percpu_of_many);
 	tcase_add_test(tcase, gone_by_identifier);
 	tcase_add_test(tcase, percpu_memory_is_bounded);
+
+	tcase_add_test(tcase, left_of_many_is_bounded);
+
+	tcase = add_case(suite, "wide", setup_wide);
+	tcase_add_test(tcase, left_with_some_blocks);
 
 	tcase = add_case(suite, "small", setup);
 	tcase_add_test(tcase, detach_forgets_rings);
