@@ -37,13 +37,28 @@ static int field_check(const struct kmmv_field *field)
 	return field->units ? kmmv_units_check(field->units) : 0;
 }
 
+/*
+ * What every event has is a metric beside the types' branches, in which their
+ * fields are: pmda/param.c has the same words.
+ */
+static bool is_reserved(const char *name)
+{
+	static const char *const words[] = {
+		"time", "sequence", "cpu", "type", "family", "instance",
+		"number", "delta", "text",
+	};
+
+	return kmmv_name_is_below(name, words, ARRAY_SIZE(words));
+}
+
 /**
  * kmmv_event_check() - may it be registered
  * @type: from a client, or NULL
  *
  * Return: 0; -EINVAL for what is missing, misspelt, or not in any payload;
- * -ENAMETOOLONG; -EILSEQ for a control character; -EEXIST for a name that is the
- * module's own, or two fields of one name.
+ * -ENAMETOOLONG; -EILSEQ for a control character; -EADDRINUSE for a reserved
+ * first component; -EEXIST for a name that is the module's own, or two fields of
+ * one name.
  */
 int kmmv_event_check(const struct kmmv_event_type *type)
 {
@@ -57,6 +72,8 @@ int kmmv_event_check(const struct kmmv_event_type *type)
 	err = err ?: kmmv_text_check(type->oneline, KMMV_ONELINE_MAX);
 	if (err)
 		return err;
+	if (is_reserved(type->name))
+		return -EADDRINUSE;
 	if (!strcmp(type->name, "hit") || !strcmp(type->name, "mark"))
 		return -EEXIST;
 	for (i = 0; i < type->nr_fields; i++) {
@@ -113,4 +130,34 @@ bool kmmv_event_same(const struct kmmv_event_type *a,
 		if (!field_same(&a->fields[i], &b->fields[i]))
 			return false;
 	return true;
+}
+
+/* INNER is, or lies below, a field of OUTER. */
+static bool is_below_field(const struct kmmv_event_type *inner,
+			   const struct kmmv_event_type *outer)
+{
+	size_t length = strlen(outer->name);
+	unsigned int i;
+
+	if (strncmp(inner->name, outer->name, length) ||
+	    inner->name[length] != '.')
+		return false;
+	for (i = 0; i < outer->nr_fields; i++)
+		if (kmmv_name_is_below(inner->name + length + 1,
+				       &outer->fields[i].name, 1))
+			return true;
+	return false;
+}
+
+/**
+ * kmmv_event_nested() - is one type's name that of a field of the other, or below
+ * @a: checked
+ * @b: checked
+ *
+ * PCP's name space has no room for both: a name is a leaf or it is not.
+ */
+bool kmmv_event_nested(const struct kmmv_event_type *a,
+		       const struct kmmv_event_type *b)
+{
+	return is_below_field(a, b) || is_below_field(b, a);
 }

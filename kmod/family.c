@@ -90,22 +90,34 @@ int kmmv_name_check(const char *name, size_t max, bool dots)
 	return 0;
 }
 
+/**
+ * kmmv_name_is_below() - is the first component one of these words
+ * @name: checked
+ * @words: without dots
+ * @count: of them
+ */
+bool kmmv_name_is_below(const char *name, const char *const *words,
+			size_t count)
+{
+	size_t i, first = strcspn(name, ".");
+
+	for (i = 0; i < count; i++)
+		if (first == strlen(words[i]) && !memcmp(name, words[i], first))
+			return true;
+	return false;
+}
+
 static int family_name_check(const char *name)
 {
 	static const char *const reserved[] = { "control", "percpu", "all",
 						"ring", "profile" };
-	size_t i, length, first;
 	int err;
 
 	err = kmmv_name_check(name, KMMV_FAMILY_MAX, true);
 	if (err)
 		return err;
-	first = strcspn(name, ".");
-	for (i = 0; i < ARRAY_SIZE(reserved); i++) {
-		length = strlen(reserved[i]);
-		if (first == length && !memcmp(name, reserved[i], length))
-			return -EADDRINUSE;
-	}
+	if (kmmv_name_is_below(name, reserved, ARRAY_SIZE(reserved)))
+		return -EADDRINUSE;
 	return 0;
 }
 

@@ -89,6 +89,8 @@ static int kind_find(struct kmmv_table *table,
 			return kmmv_event_same(type, other) ?
 				       (int)(KMMV_EVENT_FIRST + i) :
 				       -EEXIST;
+		if (kmmv_event_nested(type, other))
+			return -ENOTUNIQ;
 	}
 	return table->nr_kinds < KMMV_TYPES_MAX ? -ENOENT : -ENFILE;
 }
@@ -109,7 +111,8 @@ static int kind_publish(struct kmmv_table *table, struct kmmv_kind *kind)
  * @type: what it is; copied
  *
  * Return: its number; what kmmv_event_check() says; -EEXIST with other metadata;
- * -ENFILE for one too many; -ENOMEM.
+ * -ENOTUNIQ where one's name is that of a field of another, or below it; -ENFILE
+ * for one too many; -ENOMEM.
  */
 int kmmv_kind_add(struct kmmv_table *table, const struct kmmv_event_type *type)
 {

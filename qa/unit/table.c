@@ -183,6 +183,14 @@ START_TEST(types_refused)
 		T("hit", "x", -EEXIST),
 		T("mark", "x", -EEXIST),
 		T("block.done", "A request is done", -EEXIST),
+		T("time", "x", -EADDRINUSE),
+		T("cpu.a", "x", -EADDRINUSE),
+		T("sequence", "x", -EADDRINUSE),
+		T("delta", "x", -EADDRINUSE),
+		T("text.a.b", "x", -EADDRINUSE),
+		T("block.done.latency", "x", -ENOTUNIQ),
+		T("block.done.name.a", "x", -ENOTUNIQ),
+		TF("done", 0, 0, 1, NULL, -ENOTUNIQ),
 		TF(NULL, 0, 0, 1, NULL, -EINVAL),
 		TF("", 0, 0, 1, NULL, -EINVAL),
 		TF("a.b", 0, 0, 1, NULL, -EINVAL),
@@ -204,9 +212,12 @@ START_TEST(types_refused)
 	struct kmmv_event_type type = row[_i].type;
 	unsigned long generation;
 
-	ck_assert_uint_eq(ARRAY_SIZE(row), 27);
+	ck_assert_uint_eq(ARRAY_SIZE(row), 35);
 	ck_assert_int_eq(kmmv_kind_add(&table, &type_a), KMMV_EVENT_FIRST);
 	generation = table.generation;
+	/* The one above "block.done". */
+	if (row[_i].err == -ENOTUNIQ && type.nr_fields)
+		type.name = "block";
 	if (type.nr_fields)
 		type.fields = &row[_i].field;
 	ck_assert_int_eq(kmmv_kind_add(&table, &type), row[_i].err);
@@ -253,6 +264,15 @@ START_TEST(types_taken)
 	type.nr_fields = 2;
 	type.oneline = "x";
 	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
+	/* Beside its fields, and beside what every event has. */
+	type.name = "block.done.more";
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), 17);
+	type.name = "block.done.names";
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), 18);
+	type.name = "block.time";
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), 19);
+	type.name = "timer";
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), 20);
 	/* Two fields of one name. */
 	type.name = "b";
 	copy[0].name = twice;
@@ -271,7 +291,7 @@ START_TEST(types_taken)
 	type.nr_fields = KMMV_FIELDS_MAX + 1;
 	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EINVAL);
 	type.nr_fields = KMMV_FIELDS_MAX;
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), 17);
+	ck_assert_int_eq(kmmv_kind_add(&table, &type), 21);
 	ck_assert_uint_gt(strlen(table_names()), KMMV_FIELDS_MAX * 120);
 
 	type.fields = NULL;
@@ -280,7 +300,7 @@ START_TEST(types_taken)
 	shim_fail_in = 1;
 	snprintf(name, sizeof(name), "none");
 	ck_assert_int_eq(kmmv_kind_add(&table, &type), -ENOMEM);
-	for (i = 2; i < KMMV_TYPES_MAX; i++) {
+	for (i = 6; i < KMMV_TYPES_MAX; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
 		ck_assert_int_eq(kmmv_kind_add(&table, &type), 16 + i);
 	}
@@ -699,7 +719,7 @@ int main(void)
 	tcase_add_loop_test(tcase, names_taken, 0, 8);
 	tcase_add_loop_test(tcase, families_refused, 0, 29);
 	tcase_add_test(tcase, families_taken);
-	tcase_add_loop_test(tcase, types_refused, 0, 27);
+	tcase_add_loop_test(tcase, types_refused, 0, 35);
 	tcase_add_test(tcase, types_taken);
 	tcase_add_test(tcase, a_number_is_bound);
 	tcase_add_loop_test(tcase, bad_numbers, 0, 11);

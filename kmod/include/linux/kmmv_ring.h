@@ -125,8 +125,11 @@ void kmmv_ring_put(struct kmmv_ring *ring);
  * Context: task, may sleep.
  * Return: number, KMMV_EVENT_FIRST or greater; -EINVAL for what is missing,
  * misspelt, or not in any payload; -ENAMETOOLONG; -EILSEQ for a control
- * character; -EEXIST with other metadata, or for two fields of one name; -ENFILE
- * for one too many; -ENOMEM.
+ * character; -EADDRINUSE where the first component of the name is what every
+ * event has in PCP (time, sequence, cpu, type, family, instance, number, delta,
+ * text); -EEXIST with other metadata, or for two fields of one name; -ENOTUNIQ
+ * where one type's name is that of a field of another, as type.field, or below it;
+ * -ENFILE for one too many; -ENOMEM.
  */
 int kmmv_ring_register_type(const struct kmmv_event_type *type);
 
