@@ -92,7 +92,7 @@ u64 kmmv_stat_self_last(void);
 int kmmv_stat_cpu_init(void);
 void kmmv_stat_cpu_exit(void);
 void kmmv_stat_cpu_copy(void);
-void kmmv_stat_cpu_came(int cpu);
+void kmmv_stat_cpu_came(int cpu, bool first);
 void kmmv_stat_cpu_goes(int cpu);
 
 int kmmv_stat_irq_init(void);

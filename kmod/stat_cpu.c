@@ -262,9 +262,15 @@ void kmmv_stat_cpu_copy(void)
 	}
 }
 
-/* On the CPU itself, so that no idle period is open: idle time goes on here. */
-void kmmv_stat_cpu_came(int cpu)
+/*
+ * On the CPU itself, so that no idle period is open: idle time goes on here. One
+ * that was never online before has no other account: what it has idled on its
+ * way here counts.
+ */
+void kmmv_stat_cpu_came(int cpu, bool first)
 {
+	if (first)
+		cpumask_set_cpu(cpu, &was_online);
 	copy_times(cpu);
 }
 

@@ -141,9 +141,11 @@ static void copy_work(struct work_struct *work)
 
 static int cpu_came(unsigned int cpu)
 {
+	bool first;
+
 	mutex_lock(&kmmv_stat_lock);
-	cpumask_set_cpu(cpu, &kmmv_stat_cpus);
-	kmmv_stat_cpu_came(cpu);
+	first = !cpumask_test_and_set_cpu(cpu, &kmmv_stat_cpus);
+	kmmv_stat_cpu_came(cpu, first);
 	mutex_unlock(&kmmv_stat_lock);
 	return 0;
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # machine: APPEND=maxcpus=3
 #
-# A CPU that has never been online comes: it counts from its first moment.
+# A CPU that has never been online comes: it counts from its first moment, which
+# is well before the modules are told of it.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -10,6 +11,8 @@
 . qa/vm/stat.sh
 
 is "the last CPU was never online" "$(cat /sys/devices/system/cpu/online)" 0-2
+dawdle=qa/client/kmmv_dawdle.ko
+insmod $dawdle || bail "no $dawdle"
 ok "loads" load
 ok "agrees with /proc" $check bracket 3
 is "it has counted nothing" "$($check dump stat.irq | awk '{ sum += $6 }
@@ -20,6 +23,7 @@ note "$tap_text"
 ok "it counts" test "$(value stat.irq LOC 3)" -gt 0
 ok "its time is its own" test "$(value stat.cpu idle 3)" -gt 0
 ok "unloads" unload
+rmmod kmmv_dawdle
 # As it was found.
 ok "it goes" sh -c "echo 0 >/sys/devices/system/cpu/cpu3/online"
 finish
