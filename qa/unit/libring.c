@@ -576,10 +576,10 @@ START_TEST(interrupted)
 	teardown();
 	ring_init(&area, 1, 256, 0);
 	ring = ring_open(&area, &kernel);
+	in_step = (uint64_t)_i;
 	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
 	ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
 	ck_assert_int_eq(timer_settime(timer, 0, &often, NULL), 0);
-	in_step = (uint64_t)_i;
 	while (interrupts < 4000 || n < interrupts * 450) {
 		if (interrupts >= 4000)
 			timer_settime(timer, 0, &never, NULL);
