@@ -5,6 +5,8 @@
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
+# shellcheck source=qa/vm/udev.sh
+. qa/vm/udev.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 
@@ -20,7 +22,7 @@ clean_up()
 		./Remove </dev/null >/dev/null 2>&1
 	/etc/init.d/pmcd stop >/dev/null 2>&1
 	unload
-	[ ! -e /run/udev/control ] || udevadm control --exit
+	stop_udev
 }
 trap clean_up EXIT
 
@@ -56,16 +58,6 @@ has_values()
 	pminfo -f kmmv.control.state | grep -q '"attached"'
 }
 
-# Nodes of a module loaded by hand: udev's work, where it runs.
-open_nodes()
-{
-	if [ -e /run/udev/control ]; then
-		udevadm settle --timeout=20
-	else
-		chgrp pcp /dev/kmmv/*
-	fi
-}
-
 make_family()
 {
 	call "family 0|byte|$family|Bytes of the test|How many bytes there were."
@@ -74,10 +66,7 @@ make_family()
 # ---- installation
 
 before=$(files)
-if [ -x /lib/systemd/systemd-udevd ]; then
-	/lib/systemd/systemd-udevd --daemon 2>/dev/null
-	wait_for 10 udevadm control --ping
-fi
+start_udev
 ok "./Install, before pmcd has ever run" sh -c './Install </dev/null'
 install_text=$tap_text
 note "$install_text"

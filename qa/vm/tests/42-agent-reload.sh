@@ -9,6 +9,8 @@
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
+# shellcheck source=qa/vm/udev.sh
+. qa/vm/udev.sh
 
 # shellcheck disable=SC2317 # called by the trap
 clean_up()
@@ -19,7 +21,7 @@ clean_up()
 		./Remove </dev/null >/dev/null 2>&1
 	/etc/init.d/pmcd stop >/dev/null 2>&1
 	gone
-	[ ! -e /run/udev/control ] || udevadm control --exit
+	stop_udev
 }
 trap clean_up EXIT
 
@@ -30,16 +32,6 @@ gone()
 	for name in kmmv_stat kmmv; do
 		[ ! -e "/sys/module/$name" ] || rmmod "$name" || return
 	done
-}
-
-# Nodes of a module loaded by hand: udev's work, where it runs.
-open_nodes()
-{
-	if [ -e /run/udev/control ]; then
-		udevadm settle --timeout=20
-	else
-		chgrp pcp /dev/kmmv/*
-	fi
 }
 
 come()
@@ -128,10 +120,7 @@ end_log()
 	wait $logger
 }
 
-if [ -x /lib/systemd/systemd-udevd ]; then
-	/lib/systemd/systemd-udevd --daemon 2>/dev/null
-	wait_for 10 udevadm control --ping
-fi
+start_udev
 ok "./Install" sh -c './Install </dev/null'
 log &
 logger=$!

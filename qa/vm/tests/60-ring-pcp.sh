@@ -5,6 +5,8 @@
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
+# shellcheck source=qa/vm/udev.sh
+. qa/vm/udev.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 
@@ -17,7 +19,7 @@ clean_up()
 		./Remove </dev/null >/dev/null 2>&1
 	/etc/init.d/pmcd stop >/dev/null 2>&1
 	unload
-	[ ! -e /run/udev/control ] || udevadm control --exit
+	stop_udev
 }
 trap clean_up EXIT
 
@@ -93,10 +95,7 @@ again()
 		head -n 3
 }
 
-if [ -x /lib/systemd/systemd-udevd ]; then
-	/lib/systemd/systemd-udevd --daemon 2>/dev/null
-	wait_for 10 udevadm control --ping
-fi
+start_udev
 ok "./Install" sh -c './Install </dev/null' || bail "no agent"
 load_client || bail "the client does not load"
 is "group pcp may read the ring, nobody else" \
