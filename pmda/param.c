@@ -32,7 +32,7 @@ static const struct param {
 /* A type of the table, by the number that events have. */
 struct numbered {
 	uint16_t id;
-	const struct event_type *type;
+	struct event_type *type;
 };
 
 static struct event_type *types; /* all ever seen, the newest first */
@@ -69,28 +69,6 @@ static bool below(const char *name, const char *prefix)
 	return strncmp(name, prefix, len) == 0 && name[len] == '.';
 }
 
-/* A name cannot be both a metric and a branch of the name space. */
-static bool clashes(const char *name)
-{
-	const struct event_type *t;
-	uint32_t i;
-
-	for (i = 0; i < NR_PARAMS; i++) {
-		if (below(name, params[i].name))
-			return true;
-	}
-	for (t = types; t; t = t->next) {
-		for (i = 0; i < t->nr_fields; i++) {
-			const char *other = t->fields[i].name;
-
-			if (t->fields[i].id >= 0 &&
-			    (below(name, other) || below(other, name)))
-				return true;
-		}
-	}
-	return false;
-}
-
 static bool decodes(const struct kmmv_field_info *info)
 {
 	if (info->kind > KMMV_TIME)
@@ -124,11 +102,6 @@ static void number_field(struct event_field *field, const char *type,
 	field->id = -1;
 	if (!decodes(info))
 		return;
-	if (clashes(field->name)) {
-		agent_error("event field %s: cannot be a metric's name",
-			    field->name);
-		return;
-	}
 	make_key(type, info, key, sizeof(key));
 	id = agent_id_find(SERIAL_FIELDS, key);
 	if (id)
@@ -228,9 +201,9 @@ static bool same(const struct event_type *t, const struct kmmv_type_info *info)
 	return true;
 }
 
-static const struct event_type *known(const struct kmmv_type_info *info)
+static struct event_type *known(const struct kmmv_type_info *info)
 {
-	const struct event_type *t;
+	struct event_type *t;
 
 	for (t = types; t; t = t->next) {
 		if (same(t, info))
@@ -253,12 +226,92 @@ static void add_numbers(const struct kmmv_type_info *info)
 	}
 }
 
+static bool related(const char *a, const char *b)
+{
+	return strcmp(a, b) == 0 || below(a, b) || below(b, a);
+}
+
+/*
+ * Of two fields whose names cannot both be in the name space, as one of them
+ * would be a metric and a branch: those of the table come before others, and
+ * later types before earlier ones. What every event has comes before all.
+ */
+static const char *in_the_way(const struct event_type *t,
+			      const struct event_field *field)
+{
+	const struct event_type *other;
+	bool later = true;
+	uint32_t i;
+
+	for (i = 0; i < NR_PARAMS; i++) {
+		if (below(field->name, params[i].name))
+			return params[i].name;
+	}
+	for (other = types; other; other = other->next) {
+		if (other == t)
+			later = false;
+		if (other == t || other->current < t->current ||
+		    (other->current == t->current && !later) ||
+		    !related(t->name, other->name))
+			continue;
+		for (i = 0; i < other->nr_fields; i++) {
+			const char *name = other->fields[i].name;
+
+			if (related(field->name, name))
+				return name;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Events go without what has no name: pmlogger makes archives of parameters that
+ * it finds no name for which nobody can read.
+ */
+static void settle_names(void)
+{
+	struct event_type *t;
+	const char *other;
+	uint32_t i;
+
+	for (t = types; t; t = t->next) {
+		for (i = 0; i < t->nr_fields; i++) {
+			struct event_field *field = &t->fields[i];
+
+			other = in_the_way(t, field);
+			field->hidden = other;
+			if (other && t->current)
+				agent_error("event field %s: cannot be a metric's name beside %s",
+					    field->name, other);
+		}
+	}
+}
+
+/* Whether the table has other types than before. */
+static bool set_current(struct numbered *list, uint32_t count)
+{
+	bool same = count == nr_current;
+	struct event_type *t;
+	uint32_t i;
+
+	for (t = types; t; t = t->next)
+		t->current = false;
+	for (i = 0; i < count; i++) {
+		list[i].type->current = true;
+		same = same && list[i].type == current[i].type;
+	}
+	free(current);
+	current = list;
+	nr_current = count;
+	return !same;
+}
+
 void agent_param_sync(struct kmmv *handle)
 {
 	const struct kmmv_type_info *info;
 	struct numbered *list;
-	uint32_t i, count = 0;
-	bool new = false, saved;
+	uint32_t i, n = 0, count = 0;
+	bool saved;
 
 	while (kmmv_type(handle, count))
 		count++;
@@ -267,9 +320,6 @@ void agent_param_sync(struct kmmv *handle)
 		agent_error("no memory for %u types of events", count);
 		return;
 	}
-	free(current);
-	current = list;
-	nr_current = 0;
 	for (i = 0; i < count; i++) {
 		info = kmmv_type(handle, i);
 		if (!known(info))
@@ -278,18 +328,17 @@ void agent_param_sync(struct kmmv *handle)
 	saved = agent_id_commit();
 	for (i = 0; i < count; i++) {
 		info = kmmv_type(handle, i);
-		list[nr_current].id = info->id;
-		list[nr_current].type = known(info);
+		list[n].id = info->id;
+		list[n].type = known(info);
 		/* Its fields are to have their numbers from the beginning. */
-		if (!list[nr_current].type && saved) {
-			list[nr_current].type = make(info);
-			new = true;
-		}
-		if (list[nr_current].type)
-			nr_current++;
+		if (!list[n].type && saved)
+			list[n].type = make(info);
+		if (list[n].type)
+			n++;
 	}
-	if (!new)
+	if (!set_current(list, n))
 		return;
+	settle_names();
 	agent_pmns_rebuild();
 	pmdaExtSetFlags(agent_ext, PMDA_EXT_NAMES_CHANGE);
 }
@@ -313,7 +362,7 @@ void agent_param_names(void (*add)(pmID pmid, const char *prefix,
 
 	for (t = types; t; t = t->next) {
 		for (i = t->nr_fields; i-- > 0;) {
-			if (t->fields[i].id >= 0)
+			if (t->fields[i].id >= 0 && !t->fields[i].hidden)
 				add(agent_param_field_pmid(&t->fields[i]),
 				    "ring.event.", t->fields[i].name);
 		}

@@ -23,13 +23,6 @@ static int nr_inserted;
 
 static void insert_ring(pmID pmid, const char *prefix, const char *name)
 {
-	char path[512];
-	pmID other;
-
-	/* Of a field that changed its type, the newest comes first. */
-	pmsprintf(path, sizeof(path), "kmmv.%s%s", prefix, name);
-	if (pmdaTreePMID(tree, path, &other) == 0)
-		return;
 	insert(pmid, prefix, name);
 	nr_inserted++;
 }

@@ -294,7 +294,7 @@ static void add_field(struct build *b, const struct event_field *f)
 	pmAtomValue atom;
 
 	/* Events of an older type may be shorter. */
-	if (f->id < 0 || f->offset >= e->length)
+	if (f->id < 0 || f->hidden || f->offset >= e->length)
 		return;
 	if (f->kind == KMMV_TEXT) {
 		uint32_t room = e->length - f->offset;

@@ -22,6 +22,7 @@ struct event_field {
 	char *units_text;
 	pmUnits units;
 	int id;			/* lasting; -1: it cannot be a metric */
+	bool hidden;		/* its name is in another's way */
 	enum kmmv_kind_of_field kind;
 	uint16_t offset, size;
 };
@@ -29,7 +30,7 @@ struct event_field {
 /* Never freed: queued events point to it. */
 struct event_type {
 	struct event_type *next;
-	uint16_t id;		/* in the table that is mapped, or was last */
+	bool current;		/* in the table that is mapped, or was last */
 	char *name;
 	char *oneline;
 	uint32_t nr_fields;

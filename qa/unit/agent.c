@@ -413,6 +413,100 @@ START_TEST(what_was_fetched_has_names_detached)
 }
 END_TEST
 
+/* ---- names of events' fields */
+
+/* As after another load of modules: these are the types now. */
+static void reload_types(const char *types)
+{
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	host_write(area.dir, "sim/types", types);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
+}
+
+static bool has_metric(const char *name)
+{
+	pmID pmid;
+
+	return CALL(pmid, name, &pmid) >= 0;
+}
+
+static bool told_of(const char *text)
+{
+	pmValueSet *set = host_fetch("kmmv.control.error");
+	bool found = strstr(set->vlist[0].value.pval->vbuf, text);
+
+	free(set);
+	return found;
+}
+
+#define EVT "kmmv.ring.event.v1.evt"
+#define TYPE_FIELD(id, type, field) id " " type " " field " 0 0 1 none\n"
+
+/* What was there before is in nobody's way, and comes back. */
+START_TEST(fields_of_the_table_have_names)
+{
+	reload_types(TYPE_FIELD("16", "v1.evt", "writer"));
+	ck_assert(has_metric(EVT ".writer"));
+	reload_types(TYPE_FIELD("16", "v1.evt", "reader")
+		     TYPE_FIELD("17", "v1.evt.writer", "pid"));
+	ck_assert(has_metric(EVT ".reader"));
+	ck_assert(has_metric(EVT ".writer.pid"));
+	ck_assert(!told_of("evt"));
+	reload_types(TYPE_FIELD("16", "v1.evt", "writer"));
+	ck_assert(has_metric(EVT ".writer"));
+	ck_assert(!has_metric(EVT ".writer.pid"));
+	ck_assert(has_metric(EVT ".reader"));
+	ck_assert(!told_of("evt"));
+}
+END_TEST
+
+/* How many parameters an event of type 17 with a byte 7 has that say so. */
+static int decoded(void)
+{
+	pmValueSet *set;
+	pmResult **records;
+	char line[128];
+	int i, n, found = 0;
+
+	free(host_fetch("kmmv.ring.records"));
+	snprintf(line, sizeof(line),
+		 "%lld000000000 0 0 0 0 4294967295 0 17 07\n",
+		 (long long)time(NULL) + 3600);
+	host_write(area.dir, "ring/default", line);
+	set = host_fetch("kmmv.ring.records");
+	ck_assert_int_eq(set->numval, 1);
+	n = pmUnpackEventRecords(set, 0, &records);
+	ck_assert_int_gt(n, 0);
+	for (i = 0; i < records[0]->numpmid; i++) {
+		const pmValueSet *v = records[0]->vset[i];
+
+		if (pmID_cluster(v->pmid) >= CLUSTER_RING_FIELDS &&
+		    host_u64(v, 0) == 7)
+			found++;
+	}
+	pmFreeEventResult(records);
+	free(set);
+	return found;
+}
+
+/* The kernel refuses these, other producers may not. Archives would be broken by
+ * parameters without a name. */
+START_TEST(fields_without_a_name_are_told_of)
+{
+	reload_types(TYPE_FIELD("16", "v1.evt", "writer")
+		     TYPE_FIELD("17", "v1.evt.writer", "pid"));
+	ck_assert(has_metric(EVT ".writer.pid"));
+	ck_assert(!has_metric(EVT ".writer"));
+	ck_assert(told_of("v1.evt.writer: cannot be a metric's name beside"));
+	reload_types(TYPE_FIELD("16", "evt", "a")
+		     TYPE_FIELD("17", "cpu", "pid"));
+	ck_assert(has_metric("kmmv.ring.event.cpu"));
+	ck_assert(!has_metric("kmmv.ring.event.cpu.pid"));
+	ck_assert(told_of("cpu.pid: cannot be a metric's name beside"));
+	ck_assert_int_eq(decoded(), 0);
+}
+END_TEST
+
 /* ---- who */
 
 static int look_ups;
@@ -678,6 +772,9 @@ int main(void)
 
 	tcase_add_test(tcase, what_was_fetched_has_names);
 	tcase_add_test(tcase, what_was_fetched_has_names_detached);
+
+	tcase_add_test(tcase, fields_of_the_table_have_names);
+	tcase_add_test(tcase, fields_without_a_name_are_told_of);
 
 	tcase = add_case(suite, "who", setup);
 	tcase_add_test(tcase, requests_look_nobody_up);
