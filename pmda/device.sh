@@ -149,6 +149,23 @@ pmns_setup()
 	(cd "$PMNSDIR" && ./Rebuild -us)
 }
 
+# pmdaproc.sh counts metrics, and is content with none. The agent has values
+# without a device, too. pmcd may be slow to start it, or have given it up.
+values_check()
+{
+	tries=10
+	while [ $tries -gt 0 ]; do
+		pminfo -f kmmv.control.state 2>/dev/null | grep -q value &&
+			return 0
+		pmsleep 1
+		tries=$((tries - 1))
+	done
+	echo "Error: pmcd has no values of the agent: it could not be started, or was"
+	echo "  given up. See kmmv.log and pmcd.log in $PCP_LOG_DIR/pmcd, and run"
+	echo "  ./Install again."
+	return 1
+}
+
 log_remove()
 {
 	rm -f "$PCP_LOG_DIR/pmcd/kmmv.log" "$PCP_LOG_DIR/pmcd/kmmv.log.prev"

@@ -75,6 +75,15 @@ is "one process still" "$(pgrep -c pmdakmmv)" 1
 ok "Install in the installed directory" sh -c "cd $dir && ./Install </dev/null"
 is "one process again" "$(pgrep -c pmdakmmv)" 1
 
+# An agent that ends at once is one that pmcd gives up.
+mkdir -p /etc/pcp/kmmv
+echo "-c none" >>/etc/pcp/kmmv/options
+not_ok "Install of an agent that pmcd gives up" sh -c './Install </dev/null'
+like "says that there are no values" "$tap_text" "no values of the agent"
+rm -r /etc/pcp/kmmv
+sed -i '/^kmmv/d' /etc/pcp/pmcd/pmcd.conf
+ok "Install after that" sh -c './Install </dev/null'
+
 # A device: what is captured in /dev/kmmv does.
 mkdir /mnt/dev
 printf '%s\n' "family 0 counter count counter Counters" \
