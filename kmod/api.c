@@ -7,7 +7,7 @@
 #include <linux/preempt.h>
 #include <linux/smp.h>
 
-#include "core.h"
+#include "module.h"
 #include "instance.h"
 #include "metric.h"
 #include "refused.h"

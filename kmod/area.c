@@ -22,7 +22,7 @@
 #include <linux/mount.h>
 #include <linux/pseudo_fs.h>
 
-#include "core.h"
+#include "module.h"
 #include "kmmv_compat.h"
 
 #ifndef CONFIG_MMU

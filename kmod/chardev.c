@@ -8,7 +8,7 @@
 #include <linux/module.h>
 #include <linux/uaccess.h>
 
-#include "core.h"
+#include "module.h"
 
 static int counters_open(struct inode *inode, struct file *file)
 {

@@ -9,7 +9,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 
-#include "core.h"
+#include "module.h"
 #include "rings.h"
 
 static unsigned int capacity;

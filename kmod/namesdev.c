@@ -16,7 +16,7 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
-#include "core.h"
+#include "module.h"
 #include "names.h"
 
 #define FILES_MAX	256	/* open at once */

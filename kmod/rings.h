@@ -27,7 +27,7 @@
 #include <linux/irq_work.h>
 #include <linux/rcupdate.h>
 
-#include "core.h"
+#include "module.h"
 #include "ring.h"
 
 #define KMMV_RING_DEFAULT		"default"

@@ -5,7 +5,7 @@
 #include <linux/export.h>
 #include <linux/rwsem.h>
 
-#include "core.h"
+#include "module.h"
 
 /* Held for reading while sources copy, so that none of them goes meanwhile. */
 static DECLARE_RWSEM(sources_sem);

@@ -2,12 +2,12 @@
 /*
  * Values.
  *
- * Memory ordering; the writer's side is in kmod/slots.[ch], kmod/stat_self.c:
+ * Memory ordering; the writer's side is in kmod/slots.[ch], kmod/stat/self.c:
  *
  *	read_status:A  values before the incarnation - slots:C
  *	    a value that is not the known instance's any more comes with an
  *	    incarnation that says so.
- *	read_status:A  the time before later values  - stat_self:A
+ *	read_status:A  the time before later values  - self:A
  *	    values that are read after their time are of it, or younger.
  *	read_pair:A  done before the halves, acquire - slots:E
  *	read_pair:B  the halves before begun         - slots:D

@@ -8,7 +8,7 @@
  * old one is copied. Pages that were missed show as a difference between the
  * number of the next event and that of the page's first.
  *
- * Memory ordering; the writers' side is in kmod/ring.c:
+ * Memory ordering; the writers' side is in kmod/core/ring.c:
  *
  *	snapshot:A  seq before commit, acquire - ring:D
  *	    the commit is that of the page, or 0; the pages before it are

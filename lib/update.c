@@ -2,7 +2,7 @@
 /*
  * Opening, and following the table as it changes.
  *
- * Memory ordering; the writer's side is in kmod/table.c:
+ * Memory ordering; the writer's side is in kmod/core/table.c:
  *
  *	update_words:A  gen2 before the words, acquire  - table:B
  *	update_words:B  the words before gen1           - table:A

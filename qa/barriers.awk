@@ -222,7 +222,7 @@ FNR == 1 {
 	code = ""
 	litmus = FILENAME ~ /\.litmus$/
 	# The files that define the library's primitives, and the core's.
-	defines = FILENAME ~ /(^|\/)(lib\/barrier|kmod\/kmmv_deps)\.h$/
+	defines = FILENAME ~ /(^|\/)(lib\/barrier|kmod\/core\/kmmv_deps)\.h$/
 	if (!litmus && !defines)
 		files++
 }

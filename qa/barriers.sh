@@ -5,7 +5,7 @@
 # the code:
 #
 # - every ordered access (smp_store_release(), smp_load_acquire(), barriers,
-#   atomics whose order is spelled out, what lib/barrier.h and kmod/kmmv_deps.h
+#   atomics whose order is spelled out, what lib/barrier.h and kmod/core/kmmv_deps.h
 #   define, call_rcu() and the sections that it waits for) has a comment right above it that begins with
 #   its label, FILE:LETTER or FILE_WHAT:LETTER;
 # - a label in front of anything else is an error, and so is one in a comment
@@ -28,7 +28,7 @@ check()
 (
 	cd "$1" || exit 2
 	shopt -s nullglob
-	awk -f "$OLDPWD/qa/barriers.awk" kmod/*.[ch] kmod/include/linux/*.h lib/*.[ch] \
+	awk -f "$OLDPWD/qa/barriers.awk" kmod/*.[ch] kmod/*/*.[ch] kmod/include/linux/*.h lib/*.[ch] \
 		qa/litmus/*.litmus
 )
 
@@ -48,7 +48,7 @@ broken()
 
 	rm -rf "${copy:?}"/*
 	mkdir -p "$copy/kmod" "$copy/lib" "$copy/qa/litmus"
-	cp kmod/*.[ch] "$copy/kmod"
+	cp --parents kmod/*.[ch] kmod/*/*.[ch] "$copy"
 	mkdir -p "$copy/kmod/include/linux"
 	cp kmod/include/linux/*.h "$copy/kmod/include/linux"
 	cp lib/*.[ch] "$copy/lib"
@@ -75,41 +75,41 @@ else
 	fail "labels, tables, litmus tests and code agree" "$text"
 fi
 
-broken "sees an access without a label" kmod/slots.c \
+broken "sees an access without a label" kmod/core/slots.c \
 	's/slots:A pairs with/this pairs with/' 'smp_store_release without a label'
-broken "sees a barrier that is new" kmod/instance.c \
+broken "sees a barrier that is new" kmod/core/instance.c \
 	'/^static void instance_free/,/^}/s/^{/{\n\tsmp_wmb();/' \
 	'smp_wmb without a label'
-broken "sees an atomic with an order" kmod/refused.c \
+broken "sees an atomic with an order" kmod/core/refused.c \
 	's/atomic_inc(&refused_in_nmi)/atomic_fetch_inc_relaxed(\&refused_in_nmi)/' \
 	'atomic_fetch_inc_relaxed without a label'
-broken "sees a label whose access is gone" kmod/slots.c \
+broken "sees a label whose access is gone" kmod/core/slots.c \
 	'/slots:E/{n;s/smp_store_release(&\(.*\), /WRITE_ONCE(\1, /}' \
 	'slots:E is nowhere|a label and no ordered access'
-broken "sees a label whose barrier is gone" kmod/slots.c \
+broken "sees a label whose barrier is gone" kmod/core/slots.c \
 	'/^\tsmp_mb();/d' 'slots:C is nowhere'
-broken "sees a weaker barrier" kmod/slots.c \
+broken "sees a weaker barrier" kmod/core/slots.c \
 	's/smp_mb()/smp_wmb()/' 'slots:C is smp_mb here, smp_wmb at'
-broken "sees that the other side is gone" kmod/table.c \
+broken "sees that the other side is gone" kmod/core/table.c \
 	'/table:B pairs/{n;s/smp_store_release(\(.*\), /WRITE_ONCE(*\1, /}' \
 	'table:B is nowhere'
 broken "sees that the reader's fence is gone" lib/read.c \
 	'/read_pair:B pairs/{n;d}' 'read_pair:B is nowhere'
 broken "sees that the reader's load is plain" lib/update.c \
 	's/kmmv_load32_acquire(/kmmv_load32(/' 'update_instances:A is nowhere'
-broken "sees a pair that is in no table" kmod/slots.h \
+broken "sees a pair that is in no table" kmod/core/slots.h \
 	'/^ \*\tslots:A /d' 'slots:A is in no table'
-broken "sees a table with a pair too many" kmod/table.h \
+broken "sees a table with a pair too many" kmod/core/table.h \
 	's/^\( \*\ttable:\)B\(.*\)/&\n\1Z\2/' 'table:Z is nowhere'
 broken "sees a pair in one table of two" kmod/area.c \
 	'/^ \*\tslots:I /d' 'area:B is in no table|not in the table of area'
-broken "sees another partner in the comment" kmod/slots.c \
+broken "sees another partner in the comment" kmod/core/slots.c \
 	's/slots:F pairs with slots:E/slots:F pairs with slots:D/' \
 	'slots:F and slots:D are no pair'
-broken "sees a label that is only talked about" kmod/slots.c \
+broken "sees a label that is only talked about" kmod/core/slots.c \
 	's/^static u32 slots_find/\/* As slots:Q does. *\/\n&/' \
 	'slots:Q is nowhere'
-broken "sees a pair without a litmus test" kmod/slots.h \
+broken "sees a pair without a litmus test" kmod/core/slots.h \
 	's/^\( \*\tslots:A  .*\)slots:B/\1slots:F/' \
 	'no qa/litmus/slots-A\+slots-F.litmus'
 broken "sees a litmus test of no pair" qa/litmus/slots-A+slots-B.litmus \

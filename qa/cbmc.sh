@@ -26,7 +26,7 @@ prove()
 	local function=$1
 
 	shift
-	prlimit --cpu=1200 qa/cbmc/cbmc -Iqa/shim "-I$tree/kmod" \
+	prlimit --cpu=1200 qa/cbmc/cbmc -Iqa/shim "-I$tree/kmod/core" \
 		"-I$tree/kmod/include" "-I$tree/kmod/include/uapi" \
 		--function "check_$function" --unwind 3 \
 		"$@" "$tree/qa/cbmc/ring.c" 2>&1
@@ -45,15 +45,15 @@ for function in event discard time nonsense; do
 	ok "$function: holds" prove "$function"
 	fails "$function: comes to its end" '!REACHED' "$function" -DREACHED=1
 done
-# broken NAME SED-SCRIPT FUNCTION: with kmod/ring_read.c edited so, it fails
+# broken NAME SED-SCRIPT FUNCTION: with kmod/core/ring_read.c edited so, it fails
 broken()
 {
 	rm -rf "${copy:?}"/*
 	mkdir -p "$copy/qa"
 	cp -r kmod "$copy"
 	cp -r qa/cbmc "$copy/qa"
-	sed -i "$2" "$copy/kmod/ring_read.c"
-	if cmp -s kmod/ring_read.c "$copy/kmod/ring_read.c"; then
+	sed -i "$2" "$copy/kmod/core/ring_read.c"
+	if cmp -s kmod/core/ring_read.c "$copy/kmod/core/ring_read.c"; then
 		fail "$1" "nothing to edit: $2"
 		return
 	fi

@@ -14,7 +14,7 @@ export LC_ALL=C
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 headers="kmmv.h statctr.h kmmv_ring.h"
-shim="-std=gnu11 -Iqa/shim -Ikmod -Ikmod/include"
+shim="-std=gnu11 -Iqa/shim -Ikmod/core -Ikmod/include"
 
 includes()
 {

@@ -9,7 +9,7 @@
 # qa/mutants/* list them, as paragraphs:
 #
 #	mutant: what is wrong now
-#	file: kmod/slots.c
+#	file: kmod/core/slots.c
 #	kill: plain/table asan/table
 #	-	the lines that are replaced, once in the file
 #	+	what replaces them
@@ -264,7 +264,7 @@ printf '%s\n' "${kills[@]}" | grep -q ^litmus &&
 mkdir -p "$tree/qa"
 cp -r kmod lib pmda "$tree"
 cp -r qa/GNUmakefile qa/shim qa/unit qa/litmus qa/pmda "$tree/qa"
-rm -f "$tree"/kmod/*.o "$tree"/kmod/*.ko
+rm -f "$tree"/kmod/*.o "$tree"/kmod/*/*.o "$tree"/kmod/*.ko
 cp -r "$tree" "$pristine"
 
 # half FUNCTION ODD WHAT...: every second one of these, in a tree of its own.

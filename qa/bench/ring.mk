@@ -4,7 +4,7 @@ ifeq ($(shell uname -m),x86_64)
 bench-programs += ring-monotonic ring-tsc
 endif
 ring-monotonic-sources := qa/bench/ring.c qa/shim/shim.c
-ring-monotonic-cflags := -Iqa/bench -Iqa/shim -Ikmod -Ikmod/include \
+ring-monotonic-cflags := -Iqa/bench -Iqa/shim -Ikmod/core -Ikmod/include \
 	-Wno-sign-compare -Wno-unused-parameter -Wno-maybe-uninitialized
 ring-tsc-sources := $(ring-monotonic-sources)
 ring-tsc-cflags := $(ring-monotonic-cflags) -DRING_TSC

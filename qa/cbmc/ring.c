@@ -8,10 +8,10 @@
 #include <kmmv_deps.h>
 
 #define count	writer_count
-#include "../../kmod/ring.c"
+#include "../../kmod/core/ring.c"
 #undef count
 #define count	reader_count
-#include "../../kmod/ring_read.c"
+#include "../../kmod/core/ring_read.c"
 #undef count
 
 #ifndef REACHED

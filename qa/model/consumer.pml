@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The consumer, kmod/ring_read.c: takes for as long as there is something, and
+ * The consumer, kmod/core/ring_read.c: takes for as long as there is something, and
  * releases all that it has whenever it likes. It gives up (-EAGAIN) at the first
  * failure and takes again, which is what it does when it tries again, too.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A writer: kmod/ring.c. Included with WRITER and CUT: the innermost one is never
+ * A writer: kmod/core/ring.c. Included with WRITER and CUT: the innermost one is never
  * interrupted, so that its steps (STEP) are those that the consumer sees; CUT
  * divides those of the others further.
  */

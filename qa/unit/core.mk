@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The portable core, natively; also without 64-bit atomicity, and with the
 # other allocator.
-core-sources := kmod/geom.c kmod/slots.c kmod/spare.c kmod/table.c kmod/metric.c \
-	kmod/kind.c kmod/instance.c kmod/index.c kmod/follow.c kmod/family.c kmod/event.c \
-	kmod/names.c kmod/changes.c qa/shim/rbtree.c \
+core-sources := kmod/core/geom.c kmod/core/slots.c kmod/core/spare.c kmod/core/table.c kmod/core/metric.c \
+	kmod/core/kind.c kmod/core/instance.c kmod/core/index.c kmod/core/follow.c kmod/core/family.c kmod/core/event.c \
+	kmod/core/names.c kmod/core/changes.c qa/shim/rbtree.c \
 	qa/shim/shim.c
 # The kernel compares int with u32 and leaves parameters unused.
 # ThreadSanitizer does not see the one fence, which is a litmus test's.
-core-cflags := -Iqa/shim -Ikmod -Ikmod/include -Wno-sign-compare \
+core-cflags := -Iqa/shim -Ikmod/core -Ikmod/include -Wno-sign-compare \
 	-Wno-unused-parameter -Wno-tsan
 
 core-programs := geom table names slots statctr cost
@@ -29,7 +29,7 @@ names-pair-variants := plain asan
 table-flexible-variants := plain asan
 
 define core-rule
-$(1)-sources := qa/unit/$(1).c $(core-sources) kmod/pcpu_$(2).c
+$(1)-sources := qa/unit/$(1).c $(core-sources) kmod/core/pcpu_$(2).c
 $(1)-cflags := $(core-cflags) $(3)
 endef
 $(foreach p,$(core-programs),$(eval $(call core-rule,$(p),fixed,)))
@@ -37,15 +37,15 @@ $(foreach p,$(pair-programs),$(eval \
 	$(call core-rule,$(p),fixed,-DKMMV_SHIM_PAIR)))
 $(foreach p,$(flexible-programs),$(eval \
 	$(call core-rule,$(p),flexible,-DCONFIG_KMMV_FLEXIBLE)))
-statctr-sources += kmod/statctr.c
-statctr-flexible-sources += kmod/statctr.c
-statctr-up-sources := qa/unit/statctr-up.c $(core-sources) kmod/pcpu_fixed.c \
-	kmod/statctr.c
+statctr-sources += kmod/core/statctr.c
+statctr-flexible-sources += kmod/core/statctr.c
+statctr-up-sources := qa/unit/statctr-up.c $(core-sources) kmod/core/pcpu_fixed.c \
+	kmod/core/statctr.c
 statctr-up-cflags := $(core-cflags) -DKMMV_SHIM_UP
 # Updates are calls there, which look whether this is an NMI.
-statctr-32-sources := qa/unit/statctr-32.c $(core-sources) kmod/pcpu_fixed.c \
-	kmod/refused.c
+statctr-32-sources := qa/unit/statctr-32.c $(core-sources) kmod/core/pcpu_fixed.c \
+	kmod/core/refused.c
 statctr-32-cflags := $(core-cflags) -DKMMV_SHIM_PAIR
-nmi-sources := qa/unit/nmi.c $(core-sources) kmod/pcpu_fixed.c kmod/statctr.c \
-	kmod/refused.c
+nmi-sources := qa/unit/nmi.c $(core-sources) kmod/core/pcpu_fixed.c kmod/core/statctr.c \
+	kmod/core/refused.c
 nmi-cflags := $(core-cflags) -DKMMV_SHIM_NMI

@@ -24,10 +24,10 @@ static u64 *area_page(int cpu)
 #undef free_page
 #define free_page(page) ((void)(page))
 
-#include "../../kmod/ring.c"
+#include "../../kmod/core/ring.c"
 #undef TRIES
 #define count reader_count
-#include "../../kmod/ring_read.c"
+#include "../../kmod/core/ring_read.c"
 #undef count
 
 struct kmmv_ring_cpu *core_make(void *area, int cpu, uint32_t ring_pages,

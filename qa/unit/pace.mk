@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
 unit-programs += pace
-pace-sources := kmod/pace.c qa/unit/pace.c
-pace-cflags := -Ikmod -Ikmod/include
+pace-sources := kmod/core/pace.c qa/unit/pace.c
+pace-cflags := -Ikmod/core -Ikmod/include

@@ -44,9 +44,9 @@ static __thread unsigned int acquired;	/* loads so far */
 	(interrupt(),							\
 	 (u64)shim_cmpxchg(&(l)->value, from, to, __ATOMIC_RELAXED))
 
-#include "../../kmod/ring.c"
+#include "../../kmod/core/ring.c"
 #define count	count_read
-#include "../../kmod/ring_read.c"
+#include "../../kmod/core/ring_read.c"
 #undef count
 
 #include <sched.h>

@@ -115,9 +115,9 @@ static void copy_racy(void *to, const void *from, size_t size)
 	}
 }
 
-#include "../../kmod/ring.c"
+#include "../../kmod/core/ring.c"
 #define count	count_read
-#include "../../kmod/ring_read.c"
+#include "../../kmod/core/ring_read.c"
 #undef count
 
 #endif /* RING_STEPS_H */

@@ -8,7 +8,7 @@
 
 #define long int
 #include <linux/statctr.h>
-#include "../../kmod/statctr.c"
+#include "../../kmod/core/statctr.c"
 #undef long
 
 _Static_assert(sizeof(statctr_read(NULL)) == 4, "");

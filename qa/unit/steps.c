@@ -37,9 +37,9 @@ static void load_begins(void);
 /* The header's own was defined with what this_cpu_add() was before. */
 #define __kmmv_slot_add(slot, delta)	this_cpu_add(*(slot).ctr, delta)
 
-#include "../../kmod/slots.c"
-#include "../../kmod/table.c"
-#include "../../kmod/statctr.c"
+#include "../../kmod/core/slots.c"
+#include "../../kmod/core/table.c"
+#include "../../kmod/core/statctr.c"
 
 #include "core.h"
 

@@ -2,11 +2,11 @@
 # steps.c includes slots.c, table.c and statctr.c, so that it sees their loads and stores.
 # One thread: ThreadSanitizer has nothing to say.
 steps-sources := qa/unit/steps.c \
-	$(filter-out kmod/slots.c kmod/table.c,$(core-sources)) kmod/pcpu_fixed.c
+	$(filter-out kmod/core/slots.c kmod/core/table.c,$(core-sources)) kmod/core/pcpu_fixed.c
 steps-cflags = $(core-cflags)
 steps-variants := plain asan
 steps-pair-sources := $(subst steps.c,steps-pair.c,$(steps-sources)) \
-	kmod/refused.c
+	kmod/core/refused.c
 steps-pair-cflags = $(core-cflags) -DKMMV_SHIM_PAIR
 steps-pair-variants := plain asan
 

@@ -35,7 +35,7 @@ static const struct kmmv_family paged_family = {
 #ifdef CONFIG_VM_EVENT_COUNTERS
 
 static const char * const names[NR_VM_EVENT_ITEMS] = {
-#include "stat_vm_names.h"
+#include "vm_names.h"
 };
 
 #define VM_RULE	(BITS_PER_LONG == 32 ? KMMV_MIRROR_WRAP32 : KMMV_MIRROR_WRAP64)

@@ -4,7 +4,7 @@
  *
  * Memory ordering; the other side is in lib/read.c:
  *
- *	stat_self:A  values before their time - read_status:A  time before values
+ *	self:A  values before their time - read_status:A  time before values
  *	    values that are read after their time are of it, or younger.
  */
 #include <linux/printk.h>
@@ -155,7 +155,7 @@ void kmmv_stat_self_copied(const struct kmmv_pace *pace)
 	kmmv_stat_row_add(copies, 1);
 	kmmv_stat_row_add(took, pace->ended - pace->begun);
 	kmmv_stat_row_add(rest, kmmv_pace_rest(pace));
-	/* stat_self:A pairs with read_status:A; a reader asks for the time first. */
+	/* self:A pairs with read_status:A; a reader asks for the time first. */
 	smp_wmb();
 	kmmv_stat_row_set(copied, pace->begun);
 }
