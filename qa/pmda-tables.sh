@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the agent and the kernel's side have to agree on, by hand: the families of
+# our own modules and their fixed numbers, and the words that names may not begin
+# with.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+[ -e /usr/include/pcp/pmapi.h ] || skip_all "no PCP headers: qa/setup check"
+work=$(mktemp -d) || bail "no directory"
+trap 'rm -rf "$work"' EXIT
+
+# NAME SEMANTICS UNITS, the latter in PCP's numbers, of lines with its words
+cat >"$work/units.c" <<'C'
+#include <pcp/pmapi.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(void)
+{
+	char name[256], sem[32], text[64], *message;
+
+	while (scanf("%255s %31s %63s", name, sem, text) == 3) {
+		pmUnits u = { 0 };
+		double scale = 1;
+
+		if (strcmp(text, "none") != 0 &&
+		    (pmParseUnitsStr(text, &u, &scale, &message) < 0 ||
+		     scale != 1))
+			printf("not PCP's: ");
+		printf("%s:%s:%d,%d,%d,%d,%d,%d\n", name, sem, u.dimSpace,
+		       u.dimTime, u.dimCount, u.scaleSpace, u.scaleTime,
+		       u.scaleCount);
+	}
+	return 0;
+}
+C
+gcc -Wall -o "$work/units" "$work/units.c" -lpcp || bail "does not build"
+
+# families DIR: what modules of DIR register, as the agent has it
+families()
+{
+	awk '
+	FILENAME ~ /kmmv\.h$/ {
+		if (/^#define KMMV_UNITS_[A-Z]+[ \t]+"/) {
+			gsub(/"/, "", $3)
+			words[$2] = $3
+		}
+		next
+	}
+	FNR == 1 { list() }
+	{ text = text $0 "\n" }
+	/^static const struct kmmv_family [a-z_]+ = \{/ { of = $5 }
+	of && /\.name = / { name[of] = value($0) }
+	of && /\.semantics = KMMV_/ { sem[of] = tolower(substr(value($0), 6)) }
+	of && /\.units = / {
+		units[of] = value($0)
+		if (units[of] in words)
+			units[of] = words[units[of]]
+	}
+	/^\};/ { of = "" }
+	END { list() }
+	function value(line) {
+		sub(/.* = /, "", line)
+		gsub(/[",]/, "", line)
+		return line
+	}
+	# Of one file: those that something there registers.
+	function list(  i) {
+		for (i in name)
+			if (index(text, "&" i))
+				print name[i], sem[i], units[i]
+		delete name
+		text = ""
+	}' "$1/kmod/include/linux/kmmv.h" "$1"/kmod/*.c "$1"/kmod/*/*.c |
+		"$work/units" | sort
+}
+
+# numbers DIR: "OFFSET KEY" of the agent's table
+numbers()
+{
+	sed -n 's/^\t{ FAMILY_CORE + \([0-9]*\), "\(.*\)" },$/\1 \2/p' \
+		"$1/pmda/family.c"
+}
+
+# words FILE WHAT: the words of the array that begins at the line with WHAT
+words()
+{
+	awk -v what="$2" '
+	index($0, what) { inside = 1 }
+	inside {
+		line = $0
+		while (match(line, /"[a-z]+"/)) {
+			print substr(line, RSTART + 1, RLENGTH - 2)
+			line = substr(line, RSTART + RLENGTH)
+		}
+	}
+	inside && /};/ { exit }' "$1" | sort
+}
+
+# differences DIR: nothing, if all agree
+differences()
+{
+	diff <(families "$1") <(numbers "$1" | cut -d' ' -f2- | sort) |
+		sed -n 's/^< \(.*\)/\1: has no fixed number/p
+			s/^> \(.*\)/\1: no module registers it/p'
+	numbers "$1" | cut -d' ' -f1 | sort | uniq -d |
+		sed 's/$/: a number of two families/'
+	diff <(words "$1/kmod/core/event.c" "words[] = {") \
+		<(words "$1/pmda/param.c" "params[NR_PARAMS] = {") |
+		sed -n 's/^[<>] \(.*\)/\1: of events, reserved on one side/p'
+	diff <(words "$1/kmod/core/family.c" "reserved[] = {") \
+		<(words "$1/pmda/family.c" "words[] = {") |
+		sed -n 's/^[<>] \(.*\)/\1: of families, reserved on one side/p'
+}
+
+# broken NAME FILE SED-SCRIPT ERE: with FILE edited so, ERE is said
+broken()
+{
+	rm -rf "$work/tree"
+	mkdir "$work/tree"
+	cp --parents kmod/*.c kmod/*/*.c kmod/include/linux/kmmv.h \
+		pmda/*.c "$work/tree"
+	sed -i "$3" "$work/tree/$2"
+	like "$1" "$(differences "$work/tree")" "$4"
+}
+
+is "modules and agent agree" "$(differences .)" ""
+note "$(families . | wc -l) families"
+broken "sees a family without a number" pmda/family.c '/"stat\.took/d' \
+	'^stat.took:counter:0,1,0,0,0,0: has no fixed number'
+broken "sees a number without a family" kmod/stat/self.c \
+	's/&took_family/\&work_family/' \
+	'^stat.took:counter:0,1,0,0,0,0: no module registers it'
+broken "sees other units" kmod/stat/vm.c \
+	'/"stat\.paged"/,/}/s/\(\.units = \).*/\1"Kbyte",/' \
+	'^stat.paged:counter:1,0,0,1,0,0: has no fixed number'
+broken "sees other semantics" kmod/api.c \
+	'/"counter"/,/}/s/KMMV_COUNTER/KMMV_INSTANT/' \
+	'^counter:instant:0,0,1,0,0,0: has no fixed number'
+broken "sees a number of two" pmda/family.c 's/CORE + 12,/CORE + 11,/' \
+	'^11: a number of two families'
+broken "sees a word of events that the kernel lacks" kmod/core/event.c \
+	's/"delta", //' '^delta: of events'
+broken "sees one that the agent lacks" pmda/param.c '/{ "text"/d' \
+	'^text: of events'
+broken "sees a word of families" kmod/core/family.c 's/, "profile"//' \
+	'^profile: of families'
+finish
