@@ -235,17 +235,18 @@ static int take(struct kmmv_ring *ring, u32 cpu, struct kmmv_ring_range *range)
 	return n;
 }
 
-/* Whatever was taken of these CPUs and not released is given again. */
-static void give_back(struct kmmv_ring *ring, u32 first, u32 last)
+/* What was taken last is given again, and nothing that was taken before. */
+static void give_back(struct kmmv_ring *ring,
+		      const struct kmmv_ring_range *ranges, u32 n)
 {
-	u32 cpu;
+	struct kmmv_ring_side *side;
 
-	for (cpu = first; cpu <= last; cpu++) {
-		if (!side_rc(ring, cpu))
-			continue;
-		mutex_lock(&ring->side[cpu].lock);
-		kmmv_ring_cpu_return(ring->side[cpu].rc);
-		mutex_unlock(&ring->side[cpu].lock);
+	while (n--) {
+		side = &ring->side[ranges[n].cpu];
+		mutex_lock(&side->lock);
+		kmmv_ring_cpu_untake(side->rc, &ranges[n]);
+		mutex_unlock(&side->lock);
+		cond_resched();
 	}
 }
 
@@ -317,8 +318,7 @@ static long ring_take(struct kmmv_ring_file *rf,
 	if (copy_to_user(u64_to_user_ptr(take.ranges), ranges,
 			 n * sizeof(*ranges)) ||
 	    put_user((u32)n, &argument->nr)) {
-		give_back(rf->ring, nr_cpus > 1 ? 0 : first,
-			  nr_cpus > 1 ? nr_cpus - 1 : first);
+		give_back(rf->ring, ranges, n);
 		/* It was not there for a while. */
 		kmmv_ring_again(rf);
 		n = -EFAULT;

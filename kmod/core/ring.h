@@ -232,6 +232,8 @@ int kmmv_ring_cpu_release(struct kmmv_ring_cpu *rc, u64 seq, u32 end);
 void kmmv_ring_cpu_release_all(struct kmmv_ring_cpu *rc);
 bool kmmv_ring_cpu_has_taken(struct kmmv_ring_cpu *rc);
 void kmmv_ring_cpu_return(struct kmmv_ring_cpu *rc);
+void kmmv_ring_cpu_untake(struct kmmv_ring_cpu *rc,
+			  const struct kmmv_ring_range *range);
 bool kmmv_ring_cpu_ready(struct kmmv_ring_cpu *rc, u32 watermark);
 void kmmv_ring_cpu_stats(struct kmmv_ring_cpu *rc,
 			 struct kmmv_ring_stats *stats);

@@ -423,13 +423,19 @@ static void page_release(struct kmmv_ring_cpu *rc,
 	count(&rc->reader->released_bytes, extent->bytes);
 }
 
-static void page_release_given(struct kmmv_ring_cpu *rc,
-			       struct kmmv_buffer_page *page)
+/* What the consumer has of a page, and did not release. */
+static struct extent extent_held(const struct kmmv_buffer_page *page)
 {
-	struct extent extent = {
+	return (struct extent){
 		.events = page->given_events - page->done_events,
 		.bytes = page->given_bytes - page->done_bytes,
 	};
+}
+
+static void page_release_given(struct kmmv_ring_cpu *rc,
+			       struct kmmv_buffer_page *page)
+{
+	struct extent extent = extent_held(page);
 
 	page_release(rc, page, page->given, &extent);
 }
@@ -504,6 +510,18 @@ bool kmmv_ring_cpu_has_taken(struct kmmv_ring_cpu *rc)
 	return false;
 }
 
+/* Of what was given, so much was not, from this place on. */
+static void page_return(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
+			u32 from, const struct extent *extent)
+{
+	count(&rc->reader->returned, extent->events);
+	count(&rc->reader->returned_bytes, extent->bytes);
+	page->again = max(page->again, page->given);
+	page->given = from;
+	page->given_events -= extent->events;
+	page->given_bytes -= extent->bytes;
+}
+
 /**
  * kmmv_ring_cpu_return() - the consumer is gone
  * @rc: the CPU's buffer
@@ -513,20 +531,40 @@ bool kmmv_ring_cpu_has_taken(struct kmmv_ring_cpu *rc)
 void kmmv_ring_cpu_return(struct kmmv_ring_cpu *rc)
 {
 	struct kmmv_buffer_page *page;
+	struct extent extent;
 	u32 i;
 
 	for (i = 0; i < rc->queued; i++) {
 		page = queued_page(rc, i);
-		count(&rc->reader->returned,
-		      page->given_events - page->done_events);
-		count(&rc->reader->returned_bytes,
-		      page->given_bytes - page->done_bytes);
-		page->again = max(page->again, page->given);
-		page->given = page->done;
-		page->given_events = page->done_events;
-		page->given_bytes = page->done_bytes;
+		extent = extent_held(page);
+		page_return(rc, page, page->done, &extent);
 	}
 	rc->at = 0;
+}
+
+/**
+ * kmmv_ring_cpu_untake() - what was taken last did not reach the consumer
+ * @rc: the CPU's buffer
+ * @range: from kmmv_ring_cpu_take(); nothing was released since, and what was taken
+ *	since is given back already
+ *
+ * It is given again. What was taken before stays taken.
+ */
+void kmmv_ring_cpu_untake(struct kmmv_ring_cpu *rc,
+			  const struct kmmv_ring_range *range)
+{
+	struct kmmv_buffer_page *page = &rc->pages[range->id];
+	struct extent held = extent_held(page), extent;
+
+	/* What makes no sense was counted by the page's totals. */
+	if (range->offset == page->done ||
+	    !extent_of(page->data, range->offset, range->end, &extent))
+		extent = held;
+	extent.events = min(extent.events, held.events);
+	extent.bytes = min(extent.bytes, held.bytes);
+	page_return(rc, page, range->offset, &extent);
+	while (rc->at == rc->queued || queued_page(rc, rc->at) != page)
+		rc->at--;
 }
 
 /* Bytes that can be taken, as far as writers let it be known. */

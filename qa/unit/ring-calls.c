@@ -681,6 +681,69 @@ START_TEST(released_in_part)
 }
 END_TEST
 
+/* What does not reach the consumer is given again, what did stays taken. */
+START_TEST(untaken)
+{
+	struct kmmv_ring_range taken[4];
+	u32 i, at;
+
+	ring_start(4, 2, true);
+	pages_write(2);
+	event_write(77, 4);
+	for (i = 0; i < 3; i++) {
+		take(1);
+		taken[i] = range;
+	}
+	event_write(78, 4);
+	take(1);
+	taken[3] = range;
+	take(0);
+	ck_assert_int_eq(kmmv_ring_cpu_release(rc, 1, BIG_BYTES), 0);
+	/* A part of a page, that page, and the one before it. */
+	for (i = 4; i-- > 1;) {
+		kmmv_ring_cpu_untake(rc, &taken[i]);
+		stats_add_up();
+		ck_assert_uint_eq(stats.events.inside,
+				  i == 3 ? 1 : i == 2 ? 2 : 2 + PER_PAGE);
+		ck_assert_uint_eq(stats.events.taken + stats.events.inside,
+				  2 * PER_PAGE + 1);
+		at = stats.bytes.taken + stats.bytes.inside;
+		ck_assert_uint_eq(at, (2 * PER_PAGE - 1) * BIG_BYTES + 32);
+	}
+	take(1);
+	ck_assert_uint_eq(range.seq, 2);
+	ck_assert_uint_eq(range.offset, 0);
+	ck_assert_uint_eq(range.flags, KMMV_RANGE_AGAIN);
+	/* The first page is still where it was. */
+	ck_assert_int_eq(kmmv_ring_cpu_release(rc, 1, taken[0].end), 0);
+	stats_add_up();
+	ck_assert_uint_eq(stats.events.released, PER_PAGE);
+	take(1);
+	ck_assert_uint_eq(range.seq, 3);
+	ck_assert_uint_eq(range.end, 32);
+	ck_assert_uint_eq(range.flags, KMMV_RANGE_AGAIN);
+	kmmv_ring_cpu_untake(rc, &range);
+	/* A part of what is given at once later. */
+	take(1);
+	ck_assert_int_eq(kmmv_ring_cpu_release(rc, 3, 16), 0);
+	event_write(79, 4);
+	take(1);
+	ck_assert_uint_eq(range.flags, 0);
+	kmmv_ring_cpu_untake(rc, &range);
+	stats_add_up();
+	ck_assert_uint_eq(stats.events.taken, 1);
+	ck_assert_uint_eq(stats.events.inside, 1);
+	ck_assert_int_eq(kmmv_ring_cpu_release(rc, 3, 32), 0);
+	take(1);
+	range_is(4, (u32[]){ 79, 0 });
+	ck_assert_uint_eq(range.flags, KMMV_RANGE_AGAIN);
+	kmmv_ring_cpu_release_all(rc);
+	stats_add_up();
+	ck_assert_uint_eq(stats.events.released, 2 * PER_PAGE + 3);
+	ck_assert_uint_eq(rc->nr_spares, 2);
+}
+END_TEST
+
 START_TEST(released_unseen)
 {
 	ring_start(2, 0, true);
@@ -1084,6 +1147,7 @@ int main(void)
 	tcase_add_test(tcase, full);
 	tcase_add_loop_test(tcase, blocked, 0, 2);
 	tcase_add_test(tcase, released_in_part);
+	tcase_add_test(tcase, untaken);
 	tcase_add_test(tcase, released_unseen);
 	tcase_add_test(tcase, released_behind_a_time);
 	tcase_add_loop_test(tcase, released_nonsense, 0, 2);

@@ -365,6 +365,40 @@ static int takes(int fd)
 	return fd;
 }
 
+/* A take that fails undoes what it took, and nothing else. */
+static void takes_in_vain(int fd)
+{
+	struct kmmv_ring_range range[8];
+	const struct kmmv_ring_page *at;
+	struct kmmv_ring_stats all;
+	char *map = map_all();
+	int n, i, events = 0;
+
+	hit(0, 2);
+	n = take_some(fd, 0, range, 8);
+	hit(0, 1);
+	hit(1, 1);
+	ok(n == 1 && take_some(fd, KMMV_RING_ALL_CPUS, NULL, 8) == -EFAULT &&
+	   take_some(fd, 0, NULL, 8) == -EFAULT, "more is not taken");
+	stats_of(fd, KMMV_RING_ALL_CPUS, &all);
+	ok(all.events.taken == 2 && all.events.inside == 2 &&
+	   conserved(&all.events) && conserved(&all.bytes),
+	   "what was taken before stays so (%llu)",
+	   (unsigned long long)all.events.taken);
+	ok(release_to(fd, 0, range[0].seq, range[0].end) == 0,
+	   "and can be released");
+	n = take_some(fd, KMMV_RING_ALL_CPUS, range, 8);
+	for (i = 0; i < n; i++) {
+		at = page_of(map, &range[i]);
+		if (range[i].flags == KMMV_RANGE_AGAIN)
+			events += hits_in(at->data, range[i].offset,
+					  range[i].end, NULL);
+	}
+	ok(n == 2 && events == 2, "the others are given again");
+	release_to(fd, KMMV_RING_ALL_CPUS, 0, 0);
+	munmap(map, header.length);
+}
+
 /* More than the ring holds: what is lost is told exactly. */
 static void loses(int fd)
 {
@@ -655,6 +689,7 @@ int main(int argc, char **argv)
 	stats();
 	fd = consumer();
 	fd = takes(fd);
+	takes_in_vain(fd);
 	loses(fd);
 	reads(fd);
 	polls(fd);
