@@ -71,6 +71,46 @@ ok "$count functions are declared" test "$count" -ge 37
 for header in $headers; do
 	is "$header describes each of its functions" "$(lacks "$header")" ""
 done
+
+# What a function passes on is said where a client's author reads it.
+# errors TEXT
+errors()
+{
+	grep -o '\-E[A-Z0-9]*' <<<"$1" | sort -u
+}
+
+# passes_on HEADER NAME [FILE:FUNCTION...]: errors of those that NAME does not say
+passes_on()
+{
+	local said other from
+
+	said=$(description "kmod/include/linux/$1" "$2")
+	for other in $(sed -n 's/.* as \([a-z_]*\)().*/\1/p' <<<"$said"); do
+		said+=$(description "kmod/include/linux/$1" "$other")
+	done
+	for from in "${@:3}"; do
+		other=$(description "kmod/${from%:*}" "${from#*:}")
+		[ -n "$other" ] || echo "$from: no description"
+		comm -13 <(errors "$said") <(errors "$other")
+	done
+}
+
+while read -r header name from; do
+	# shellcheck disable=SC2086 # words
+	is "$name says what it passes on" "$(passes_on "$header" "$name" $from)" ""
+done <<-'END'
+	kmmv.h kmmv_add core/instance.c:kmmv_instance_add
+	kmmv.h perf_forget core/instance.c:kmmv_instance_forget
+	kmmv.h kmmv_register_family core/metric.c:kmmv_metric_add core/family.c:kmmv_family_check
+	kmmv.h kmmv_set_label core/instance.c:kmmv_instance_label
+	kmmv.h kmmv_get_slot core/instance.c:kmmv_instance_slot
+	kmmv.h kmmv_read core/instance.c:kmmv_instance_slot
+	kmmv.h kmmv_store area.c:kmmv_area_populate
+	kmmv_ring.h kmmv_ring_get ringfs.c:kmmv_ringfs_depend
+	kmmv_ring.h kmmv_ring_register_type core/kind.c:kmmv_kind_add core/event.c:kmmv_event_check
+	kmmv_ring.h kmmv_ring_trace core/follow.c:kmmv_follow_set
+	statctr.h statctr_ninit core/table.c:kmmv_table_get_unnamed
+END
 like "a macro, too" "$(description kmod/include/linux/statctr.h PCPU_CTR)" \
 	'Return: '
 

@@ -208,8 +208,8 @@ int kmmv_ring_mark(struct kmmv_ring *ring, int instance, const char *text);
  * updates by number take somewhat longer.
  *
  * Context: task, may sleep.
- * Return: 0; -ENOENT for a bad number; -ENOSPC for too many rings that do it;
- * -ENOMEM.
+ * Return: 0; -ENOENT for a bad number; -EPERM for one of kmmv's own instances;
+ * -ENOSPC for too many rings that do it; -ENOMEM.
  */
 int kmmv_ring_trace(struct kmmv_ring *ring, int instance);
 
