@@ -427,22 +427,17 @@ static void stats_add(struct kmmv_ring_stats *sum,
 		*to++ += *from++;
 }
 
-static int stats_of(struct kmmv_ring *ring, u32 cpu,
-		    struct kmmv_ring_stats *sum)
+/* Without the lock: whoever asks often, or is slow, is in no consumer's way. */
+static void stats_of(struct kmmv_ring *ring, u32 cpu,
+		     struct kmmv_ring_stats *sum)
 {
-	struct kmmv_ring_side *side = &ring->side[cpu];
-	struct kmmv_ring_stats stats = {};
-	int err;
+	struct kmmv_ring_cpu *rc = side_rc(ring, cpu);
+	struct kmmv_ring_stats stats;
 
-	if (!side_rc(ring, cpu))
-		return 0;
-	err = side_lock(side);
-	if (err)
-		return err;
-	kmmv_ring_cpu_stats(side->rc, &stats);
-	mutex_unlock(&side->lock);
+	if (!rc)
+		return;
+	kmmv_ring_cpu_stats(rc, &stats);
 	stats_add(sum, &stats);
-	return 0;
 }
 
 static long ring_stats(struct kmmv_ring *ring,
@@ -450,7 +445,7 @@ static long ring_stats(struct kmmv_ring *ring,
 {
 	struct kmmv_ring_stats sum = {};
 	u32 wanted;
-	int cpu, err = 0;
+	int cpu;
 
 	if (get_user(wanted, &argument->cpu))
 		return -EFAULT;
@@ -460,13 +455,13 @@ static long ring_stats(struct kmmv_ring *ring,
 		/* No account is not an account of nothing. */
 		if (!side_rc(ring, wanted))
 			return -ENODEV;
-		err = stats_of(ring, wanted, &sum);
+		stats_of(ring, wanted, &sum);
 	} else {
-		for_each_possible_cpu(cpu)
-			err = err ?: stats_of(ring, cpu, &sum);
+		for_each_possible_cpu(cpu) {
+			stats_of(ring, cpu, &sum);
+			cond_resched();
+		}
 	}
-	if (err)
-		return err;
 	sum.cpu = wanted;
 	sum.enabled = READ_ONCE(ring->enabled);
 	return copy_to_user(argument, &sum, sizeof(sum)) ? -EFAULT : 0;

@@ -423,14 +423,11 @@ static bool is_empty(struct kmmv_ring *ring)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct kmmv_ring_side *side = &ring->side[cpu];
+		struct kmmv_ring_cpu *rc = ring->side[cpu].rc;
 
-		if (!side->rc)
+		if (!rc)
 			continue;
-		memset(&stats, 0, sizeof(stats));
-		mutex_lock(&side->lock);
-		kmmv_ring_cpu_stats(side->rc, &stats);
-		mutex_unlock(&side->lock);
+		kmmv_ring_cpu_stats(rc, &stats);
 		if (stats.events.inside || stats.events.taken)
 			return false;
 	}

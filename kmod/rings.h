@@ -45,7 +45,7 @@
 
 /**
  * struct kmmv_ring_side - a CPU's buffer, for those who do not write events
- * @lock: the consumer's functions, and stats; innermost
+ * @lock: the consumer's functions; innermost
  * @rc: the buffer, NULL for a CPU that was never online while there was one
  */
 struct kmmv_ring_side {

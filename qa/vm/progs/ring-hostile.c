@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a reader of a ring can do to others, and to root: ring-hostile NAME
+ * What a reader of a ring can do to others, and to root:
  *
- * NAME is a ring that is enabled, and empty; its node is open to everybody.
+ *	ring-hostile NAME	of a ring that is enabled, and empty; its node is open
+ *				to everybody
+ *	ring-hostile NAME stats	asks for its accounts, and ends well if it has them
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -225,8 +227,14 @@ static void faults(bool claim)
 
 int main(int argc, char **argv)
 {
-	if (argc != 2)
-		bail("usage: %s NAME", argv[0]);
+	struct kmmv_ring_stats all;
+	struct ring asked;
+
+	if (argc < 2)
+		bail("usage: %s NAME [stats]", argv[0]);
+	if (argc == 3)
+		return !ring_open(&asked, argv[1], 0) ||
+		       !ring_stats(&asked, KMMV_RING_ALL_CPUS, &all);
 	ring_path(argv[1], path, sizeof(path));
 	files();
 	faults(false);

@@ -16,6 +16,7 @@ rings=/sys/kernel/config/kmmv/rings
 clean_up()
 {
 	rmdir $rings/[!d]* 2>/dev/null
+	rmmod kmmv_hold 2>/dev/null
 	rmmod vsock 2>/dev/null
 	unload
 }
@@ -84,6 +85,19 @@ tap_count=$((tap_count + passed))
 tap_failed=$((tap_failed + $(printf '%s\n' "$program" | grep -c '^not ok ')))
 is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
 	"0 1..$passed"
+
+# ---- a consumer that does not come on
+
+hold=qa/client/kmmv_hold.ko
+mkdir $rings/held
+echo 1 >$rings/held/enable
+insmod $hold ring=held cpu=1 || bail "no $hold"
+ok "accounts do not wait for it" timeout 20 build/qa/vm/ring-hostile held stats
+echo consume >$rings/held/mode &
+ok "nor does another mode" wait_for 20 grep -q consume $rings/held/mode
+rmmod kmmv_hold
+wait $!
+rmdir $rings/held
 rmmod kmmv_client
 ok "the ring goes" rmdir $rings/hostile
 ok "kmmv goes" unload
