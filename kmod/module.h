@@ -6,6 +6,7 @@
 #define KMMV_CORE_H
 
 #include <linux/fs.h>
+#include <linux/wait.h>
 
 #include "table.h"
 
@@ -28,6 +29,7 @@ int kmmv_vma_init(struct vm_area_struct *vma, u64 pages,
 
 int kmmv_chardev_init(void);
 void kmmv_chardev_exit(void);
+bool kmmv_wait_has_room(wait_queue_head_t *wait, unsigned int max);
 
 extern const struct file_operations kmmv_names_fops;
 int kmmv_namesdev_init(void);

@@ -160,20 +160,6 @@ static ssize_t names_read(struct file *file, char __user *to, size_t size,
 	return done ? done : n;
 }
 
-/* May one more wait? Those who do are the work's to walk. */
-static bool names_has_room(struct names_file *names)
-{
-	struct list_head *waiter;
-	unsigned int n = 0;
-
-	spin_lock_irq(&names->wait.lock);
-	list_for_each(waiter, &names->wait.head)
-		if (++n == WAITERS_MAX)
-			break;
-	spin_unlock_irq(&names->wait.lock);
-	return n < WAITERS_MAX;
-}
-
 /*
  * Who is refused would sleep for ever if it were not told, and epoll asks again
  * before it tells: hence all are told, until the file is closed.
@@ -185,7 +171,7 @@ static __poll_t names_poll(struct file *file, poll_table *wait)
 
 	if (!poll_does_not_wait(wait)) {
 		mutex_lock(&names->poll_lock);
-		if (names_has_room(names))
+		if (kmmv_wait_has_room(&names->wait, WAITERS_MAX))
 			poll_wait(file, &names->wait, wait);
 		else
 			WRITE_ONCE(names->crowded, true);

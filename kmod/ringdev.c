@@ -673,17 +673,34 @@ static bool cpu_ready(struct kmmv_ring_file *rf, u32 cpu)
 	return ready;
 }
 
+/*
+ * Under rf->lock, so that those who wait can be counted. Who is refused would sleep
+ * for ever if it were not told, and epoll asks again before it tells: hence all
+ * are told, until the file is closed.
+ */
+static void wait_for_more(struct kmmv_ring_file *rf, struct file *file,
+			  poll_table *wait)
+{
+	if (poll_does_not_wait(wait))
+		return;
+	if (kmmv_wait_has_room(&rf->wait, KMMV_RING_WAITERS_MAX))
+		poll_wait(file, &rf->wait, wait);
+	else
+		rf->crowded = true;
+}
+
 static __poll_t ring_poll(struct file *file, poll_table *wait)
 {
 	struct kmmv_ring_file *rf = file->private_data;
+	__poll_t events;
 	bool ready = false;
 	u64 seen;
 	int cpu;
 
-	poll_wait(file, &rf->wait, wait);
 	/* Another poll() has it, who looks at many pages, maybe. */
 	if (mutex_lock_killable(&rf->lock))
 		return EPOLLERR;
+	wait_for_more(rf, file, wait);
 	/* What comes from here on is told of, whatever is there already. */
 	seen = kmmv_ring_position(rf->ring);
 	for_each_possible_cpu(cpu) {
@@ -695,8 +712,9 @@ static __poll_t ring_poll(struct file *file, poll_table *wait)
 	/* Who looks and goes on is in no queue. */
 	if (waitqueue_active(&rf->wait))
 		kmmv_ring_wait(rf, seen, ready);
+	events = rf->crowded ? EPOLLERR : 0;
 	mutex_unlock(&rf->lock);
-	return ready ? EPOLLIN | EPOLLRDNORM : 0;
+	return ready ? events | EPOLLIN | EPOLLRDNORM : events;
 }
 
 const struct file_operations kmmv_ring_fops = {

@@ -42,6 +42,8 @@
 #define KMMV_RING_FILES_MAX		256
 #define KMMV_RING_FILES_ADMIN		32
 #define KMMV_RING_FILES_USER		64
+/* On each of them so many may wait, for the same reason. */
+#define KMMV_RING_WAITERS_MAX		8
 
 /**
  * struct kmmv_ring_side - a CPU's buffer, for those who do not write events
@@ -60,9 +62,10 @@ struct kmmv_ring_side {
  * @uid: who opened it
  * @turn: read() and what a consumer does, one at a time; held while it is copied
  *	to the user, hence only waited for interruptibly, and outside all others
- * @lock: poll(), and what that goes by: @consumer, @watermark, @cpu; outside the
- *	sides' locks
+ * @lock: poll(), and what that goes by: @consumer, @watermark, @cpu, @crowded;
+ *	outside the sides' locks
  * @wait: who polls
+ * @crowded: one too many came to wait, and was refused
  * @consumer: it claimed the ring; does not change back
  * @waits: there may be somebody in @wait; under kmmv_ring.lock
  * @seen: position of the ring up to which they know; likewise
@@ -79,6 +82,7 @@ struct kmmv_ring_file {
 	struct mutex		turn;
 	struct mutex		lock;
 	wait_queue_head_t	wait;
+	bool			crowded;
 	bool			consumer;
 	bool			waits;
 	u64			seen;

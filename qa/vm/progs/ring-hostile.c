@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -29,6 +30,8 @@
 #define ALL	256
 #define ADMIN	32
 #define USER	64
+#define WAITERS	8
+#define SETS	40
 #define HANG	20	/* s; it takes no time */
 
 static char path[64];
@@ -110,6 +113,78 @@ static void files(void)
 	ok(users[0].files == USER, "who comes again has as many as before");
 	for (i = 0; i < 4; i++)
 		user_end(&users[i]);
+}
+
+/* ---- how many wait */
+
+/* A file with nothing to be read. */
+static int open_drained(void)
+{
+	static char buffer[65536];
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0)
+		bail("%s", path);
+	while (read(fd, buffer, sizeof(buffer)) > 0)
+		continue;
+	return fd;
+}
+
+/* Of one file in many sets, so many are woken, and the others told at once. */
+static void waiters(void)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	int fd = open_drained(), set[SETS], i, told = 0, woken = 0;
+
+	for (i = 0; i < SETS; i++) {
+		set[i] = epoll_create1(0);
+		if (epoll_ctl(set[i], EPOLL_CTL_ADD, fd, &event))
+			bail("epoll_ctl");
+		if (epoll_wait(set[i], &event, 1, 0) == 1 &&
+		    event.events == EPOLLERR)
+			told++;
+	}
+	ok(told == SETS - WAITERS, "%d may wait on a file, %d are told",
+	   WAITERS, told);
+	client("ring write %d task 1 24 1", (int)client("ring get %s",
+			strrchr(path, '/') + 1));
+	for (i = 0; i < SETS; i++)
+		if (epoll_wait(set[i], &event, 1, HANG * 1000) == 1 &&
+		    event.events & EPOLLIN && ++woken == WAITERS)
+			break;
+	ok(woken == WAITERS, "an event wakes every one of them (%d)", woken);
+	for (i = 0; i < SETS; i++)
+		close(set[i]);
+	close(fd);
+}
+
+static int add_sets(int fd, int *set, int n)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int i, told = 0;
+
+	for (i = 0; i < n; i++) {
+		set[i] = epoll_create1(0);
+		if (epoll_ctl(set[i], EPOLL_CTL_ADD, fd, &event))
+			bail("epoll_ctl");
+		told += epoll_wait(set[i], &event, 1, 0);
+	}
+	return told;
+}
+
+/* Another file is no less useful, and who goes leaves room. */
+static void room(void)
+{
+	int fd = open_drained(), set[WAITERS], i, told;
+
+	told = add_sets(fd, set, WAITERS);
+	for (i = 0; i < WAITERS / 2; i++)
+		close(set[i]);
+	told += add_sets(fd, set, WAITERS / 2);
+	ok(told == 0, "as many may wait, go, and come again");
+	for (i = 0; i < WAITERS; i++)
+		close(set[i]);
+	close(fd);
 }
 
 /* ---- a read that does not end */
@@ -239,5 +314,7 @@ int main(int argc, char **argv)
 	files();
 	faults(false);
 	faults(true);
+	waiters();
+	room();
 	return finish();
 }
