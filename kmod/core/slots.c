@@ -141,9 +141,21 @@ static bool slots_reused(const struct kmmv_slots *slots, u32 number)
 	return number >= KMMV_RESERVED && number - KMMV_RESERVED < slots->bound;
 }
 
+/* The first number whose pages may be other ones than this number's. */
+static u32 slots_next_page(u32 number)
+{
+	u32 inc = number / KMMV_INC_PER_PAGE + 1;
+	u32 counter = (number + KMMV_SLOT_BIAS) / KMMV_PER_PAGE + 1;
+
+	return min(inc * KMMV_INC_PER_PAGE,
+		   counter * KMMV_PER_PAGE - KMMV_SLOT_BIAS);
+}
+
 /*
  * count numbers in a row: first what was given back, so that memory does not
- * grow with churn, and of that not what was given back last.
+ * grow with churn, and of that not what was given back last. Else what is behind
+ * the last one that is taken: that is searched once more for each page that is
+ * to come, and what was never given out need not be.
  */
 static u32 slots_find(struct kmmv_slots *slots, u32 count)
 {
@@ -152,12 +164,15 @@ static u32 slots_find(struct kmmv_slots *slots, u32 count)
 	if (slots->free >= count) {
 		found = bitmap_find_next_zero_area(slots->taken, slots->nr,
 						   slots->next, count, 0);
+		if (found >= slots->nr)
+			found = bitmap_find_next_zero_area(slots->taken,
+							   slots->nr, 0, count,
+							   0);
 		if (found < slots->nr)
 			return found;
 	}
-	return bitmap_find_next_zero_area(slots->taken, slots->geom.capacity,
-					  slots->free ? 0 : slots->nr, count,
-					  0);
+	found = find_last_bit(slots->taken, slots->nr);
+	return found < slots->nr ? found + 1 : 0;
 }
 
 /**
@@ -174,19 +189,20 @@ static u32 slots_find(struct kmmv_slots *slots, u32 count)
 int kmmv_slots_get(struct kmmv_slots *slots, u32 count, u32 *number,
 		   struct kmmv_spare *spare)
 {
-	u32 first, end, i;
+	u32 first, end;
 	int err;
 
 	if (!count || count > kmmv_slots_left(slots))
 		return -ENOSPC;
 	first = slots_find(slots, count);
-	if (first >= slots->geom.capacity)
+	if (count > slots->geom.capacity - first)
 		return -ENOSPC;
 	end = first + count;
-	for (i = max(first, slots->nr); i < end; i++) {
-		err = slots_grow(slots, i, spare);
+	while (slots->grown < end) {
+		err = slots_grow(slots, slots->grown, spare);
 		if (err)
 			return err;
+		slots->grown = slots_next_page(slots->grown);
 	}
 	bitmap_set(slots->taken, first, count);
 	if (end > slots->nr) {

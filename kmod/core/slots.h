@@ -50,6 +50,7 @@
  * @page: behind each page of a CPU's area, or NULL
  * @geom: layout of the mapping
  * @nr: numbers given out at least once; from here on no line is updaters'
+ * @grown: numbers that have pages
  * @free: numbers below @nr that are not taken
  * @next: where the search for one of them goes on
  * @taken: a bit for each number
@@ -67,6 +68,7 @@ struct kmmv_slots {
 	kmmv_page		*page;
 	struct kmmv_geom	geom;
 	u32			nr ____cacheline_aligned_in_smp;
+	u32			grown;
 	u32			free;
 	u32			next;
 	unsigned long		*taken;

@@ -316,6 +316,17 @@ bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
 	return size + 1;
 }
 
+static inline unsigned long find_last_bit(const unsigned long *map,
+					  unsigned long size)
+{
+	unsigned long n = size;
+
+	while (n--)
+		if (test_bit(n, map))
+			return n;
+	return size;
+}
+
 /* custom: raw spinlock, as a mutex */
 typedef pthread_mutex_t raw_spinlock_t;
 #define DEFINE_RAW_SPINLOCK(l)	raw_spinlock_t l = PTHREAD_MUTEX_INITIALIZER

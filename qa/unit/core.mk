@@ -18,7 +18,7 @@ cost-variants := plain asan
 cost-flexible-variants := plain asan
 
 unit-programs += $(core-programs) $(pair-programs) $(flexible-programs) \
-	statctr-up statctr-32 nmi
+	statctr-up statctr-32 nmi slots-cost
 
 # Nothing in these runs beside anything: ThreadSanitizer has nothing to say.
 geom-variants := plain asan
@@ -37,6 +37,11 @@ $(foreach p,$(pair-programs),$(eval \
 	$(call core-rule,$(p),fixed,-DKMMV_SHIM_PAIR)))
 $(foreach p,$(flexible-programs),$(eval \
 	$(call core-rule,$(p),flexible,-DCONFIG_KMMV_FLEXIBLE)))
+# slots-cost.c includes slots.c.
+slots-cost-sources := qa/unit/slots-cost.c $(filter-out kmod/core/slots.c,$(core-sources)) \
+	kmod/core/pcpu_fixed.c
+slots-cost-cflags := $(core-cflags)
+slots-cost-variants := plain asan
 statctr-sources += kmod/core/statctr.c
 statctr-flexible-sources += kmod/core/statctr.c
 statctr-up-sources := qa/unit/statctr-up.c $(core-sources) kmod/core/pcpu_fixed.c \
