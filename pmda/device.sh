@@ -150,20 +150,31 @@ pmns_setup()
 }
 
 # pmdaproc.sh counts metrics, and is content with none. The agent has values
-# without a device, too. pmcd may be slow to start it, or have given it up.
+# without a device, too. pmcd may be slow to start it, or have given it up: many
+# tries, for a machine may be slow, and the first value is the end of them.
 values_check()
 {
-	tries=10
-	while [ $tries -gt 0 ]; do
-		pminfo -f kmmv.control.state 2>/dev/null | grep -q value &&
-			return 0
-		pmsleep 1
+	tries=60
+	until pminfo -f kmmv.control.state 2>/dev/null | grep -q value; do
 		tries=$((tries - 1))
+		if [ $tries -eq 0 ]; then
+			values_explain
+			return 1
+		fi
+		pmsleep 1
 	done
-	echo "Error: pmcd has no values of the agent: it could not be started, or was"
-	echo "  given up. See kmmv.log and pmcd.log in $PCP_LOG_DIR/pmcd, and run"
+}
+
+values_explain()
+{
+	if pminfo -f pmcd.version 2>/dev/null | grep -q value; then
+		echo "Error: pmcd has no values of the agent: it could not be started, or was"
+		echo "  given up. See kmmv.log and pmcd.log in $PCP_LOG_DIR/pmcd, and run"
+	else
+		echo "Error: pmcd does not answer, so nobody knows whether the agent works. See"
+		echo "  pmcd.log in $PCP_LOG_DIR/pmcd, start pmcd, and run"
+	fi
 	echo "  ./Install again."
-	return 1
 }
 
 log_remove()

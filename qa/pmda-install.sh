@@ -49,6 +49,24 @@ domain=$(sed -n 's/^#define KMMV //p' pmda/domain.h)
 dir=/var/lib/pcp/pmdas/kmmv
 before=$(files)
 
+# values_after N: Install's check where a value is there at try N, without the
+# time between tries; what it says, and how often it tried.
+values_after()
+{
+	(
+		PCP_SYSCONF_DIR=none
+		late=$1 tried=0
+		# shellcheck source=pmda/device.sh
+		. pmda/device.sh
+		# shellcheck disable=SC2317 # called by values_check
+		pminfo() { [ "$tried" -lt "$late" ] || echo value; }
+		# shellcheck disable=SC2317
+		pmsleep() { tried=$((tried + 1)); }
+		values_check
+		echo "status $?, $tried"
+	)
+}
+
 refuse "Required key not available"
 ok "Install before pmcd has ever run, unattended" sh -c './Install </dev/null'
 like "a module that is not signed is explained" "$tap_text" "Secure Boot"
@@ -74,6 +92,19 @@ is "one entry" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 1
 is "one process still" "$(pgrep -c pmdakmmv)" 1
 ok "Install in the installed directory" sh -c "cd $dir && ./Install </dev/null"
 is "one process again" "$(pgrep -c pmdakmmv)" 1
+
+is "a value that comes late is waited for" "$(values_after 59)" "status 0, 59"
+said=$(values_after 60)
+like "not for ever" "$said" "^status 1, 59"
+like "that pmcd does not answer is said" "$said" "^Error: pmcd does not answer"
+ok "pmcd stops" /etc/init.d/pmcd stop
+ok "Install where pmcd is stopped" sh -c './Install </dev/null'
+like "starts it" "$(pminfo -f kmmv.control.state)" '"absent"'
+/etc/init.d/pmcd stop >/dev/null 2>&1
+/etc/init.d/pmcd start >/dev/null 2>&1 &
+ok "Install while it starts" sh -c './Install </dev/null'
+wait $!
+like "ends with values" "$(pminfo -f kmmv.control.state)" '"absent"'
 
 # An agent that ends at once is one that pmcd gives up.
 mkdir -p /etc/pcp/kmmv
