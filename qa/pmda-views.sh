@@ -13,7 +13,8 @@ trap 'rm -rf "$work"' EXIT
 export QT_QPA_PLATFORM=offscreen HOME=$work XDG_RUNTIME_DIR=$work
 gcc -Wall -Wextra -Werror -o "$work/views" qa/pmda/views.c \
 	-lpcp_import -lpcp || bail "does not build"
-"$work/views" "$work/archive" || bail "no archive"
+"$work/views" "$work/archive" && "$work/views" "$work/without" none ||
+	bail "no archives"
 
 # chart ARCHIVE VIEW FILE: 60 s of it, drawn.
 chart()
@@ -60,6 +61,13 @@ done
 # 5000 a second, whatever the axis begins with.
 like "softirqs have an axis that goes to where they are" \
 	"$(cat "$work/Kmmv")" "style stacking"
+
+# pmchart tells of each metric, optional or not, and waits in pmquery(1) before it
+# goes on, unless it is to tell a file.
+PCP_STDERR=$work/told ok "a view of metrics that are not there" \
+	chart without "$work/Kmmv" none.ppm
+like "is told of where PCP_STDERR says" "$(cat "$work/told")" \
+	"kmmv.value.stat.cpu: Unknown metric name"
 
 # pmrep's own module may be installed for the system's python only.
 rep=$(/usr/bin/python3 "$(command -v pmrep)" -a "$work/archive" \

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * An archive of a machine of four CPUs whose times are known, in kmmv's metrics
- * and in PCP's own: views.c NAME. With a second word it has neither.
+ * and in PCP's own: views NAME. With a second word it has PCP's only.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <pcp/pmapi.h>
@@ -21,6 +22,8 @@ static const struct {
 	{ "softirq", NULL, 1 },	    { "steal", "steal", 1 },
 };
 
+static bool kmmv;
+
 static void check(int rc)
 {
 	if (rc >= 0)
@@ -37,14 +40,12 @@ static void put(const char *metric, const char *instance, uint64_t value)
 	check(pmiPutValue(metric, instance, text));
 }
 
-static void describe(void)
+static void describe_kmmv(void)
 {
 	pmUnits ns = pmiUnits(0, 1, 0, 0, PM_TIME_NSEC, 0);
-	pmUnits ms = pmiUnits(0, 1, 0, 0, PM_TIME_MSEC, 0);
 	pmUnits count = pmiUnits(0, 0, 1, 0, 0, PM_COUNT_ONE);
 	pmUnits none = pmiUnits(0, 0, 0, 0, 0, 0);
 	pmInDom cpu = pmInDom_build(389, 1), softirq = pmInDom_build(389, 2);
-	char name[64];
 	int i;
 
 	check(pmiAddMetric("kmmv.value.stat.cpu", pmID_build(389, 17, 0),
@@ -54,8 +55,17 @@ static void describe(void)
 	check(pmiAddInstance(softirq, "TIMER", 0));
 	check(pmiAddMetric("kmmv.control.cpus.online", pmID_build(389, 0, 11),
 			   PM_TYPE_U32, PM_INDOM_NULL, PM_SEM_INSTANT, none));
-	for (i = 0; i < NR; i++) {
+	for (i = 0; i < NR; i++)
 		check(pmiAddInstance(cpu, times[i].name, i));
+}
+
+static void describe(void)
+{
+	pmUnits ms = pmiUnits(0, 1, 0, 0, PM_TIME_MSEC, 0);
+	char name[64];
+	int i;
+
+	for (i = 0; i < NR; i++) {
 		if (!times[i].pcp)
 			continue;
 		snprintf(name, sizeof(name), "kernel.all.cpu.%s", times[i].pcp);
@@ -72,7 +82,8 @@ static void write_second(int t)
 	for (i = 0; i < NR; i++) {
 		uint64_t ms = 10ULL * times[i].share * CPUS * t;
 
-		put("kmmv.value.stat.cpu", times[i].name, ms * 1000000);
+		if (kmmv)
+			put("kmmv.value.stat.cpu", times[i].name, ms * 1000000);
 		if (!times[i].pcp)
 			continue;
 		/* PCP's intr is both kinds. */
@@ -81,6 +92,8 @@ static void write_second(int t)
 		snprintf(name, sizeof(name), "kernel.all.cpu.%s", times[i].pcp);
 		put(name, "", ms);
 	}
+	if (!kmmv)
+		return;
 	put("kmmv.value.stat.softirq", "TIMER", 5000ULL * t);
 	put("kmmv.control.cpus.online", "", CPUS);
 }
@@ -89,12 +102,15 @@ int main(int argc, char **argv)
 {
 	int t;
 
-	if (argc != 2)
+	if (argc < 2)
 		return 2;
+	kmmv = argc == 2;
 	check(pmiStart(argv[1], 0));
 	check(pmiSetHostname("box"));
 	check(pmiSetTimezone("UTC"));
 	describe();
+	if (kmmv)
+		describe_kmmv();
 	for (t = 0; t < SECONDS; t++) {
 		write_second(t);
 		check(pmiWrite(1700000000 + t, 0));
