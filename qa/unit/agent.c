@@ -6,12 +6,16 @@
 #include <limits.h>
 #include <poll.h>
 #include <pwd.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 
 #include "agentarea.h"
 
 static struct area area;
+
 static pmInDom indom(int serial)
 {
 	return pmInDom_build(DOMAIN, serial);
@@ -751,6 +755,244 @@ START_TEST(woken_beside_a_request)
 }
 END_TEST
 
+/* ---- lasting numbers */
+
+#define TABLE "family id=0 units=count semantics=counter name=counter\n" \
+	      "family id=1 units=count semantics=counter since=boot name=boot\n"
+#define INST(number, family, state, name) \
+	"instance number=" #number " family=" #family \
+	" incarnation=0 state=" state " name=" name "\n"
+
+/* A generation later these are the names. */
+static void names_are(const char *lines)
+{
+	uint64_t generation = area.header->gen1 + 1;
+
+	__atomic_store_n(&area.header->gen1, generation, __ATOMIC_RELEASE);
+	area_names_start(&area);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n" TABLE "%send %llu\n", lines,
+		   (unsigned long long)generation);
+	area_put_names(&area);
+	__atomic_store_n(&area.header->gen2, generation, __ATOMIC_RELEASE);
+	ck_assert(agent_attach_sync());
+}
+
+#define NUMBERS "config/pmda/389.numbers"
+#define HEADER "kmmv numbers 1\n"
+
+/* The agent as a daemon, which may write; NUMBERS is what it finds. */
+static void begin_lasting(const char *numbers)
+{
+	area_init(&area, 4, 16, 8, true);
+	host_init(area.dir);
+	if (numbers)
+		host_write(host.var, NUMBERS, numbers);
+	agent_id_load(true);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n" TABLE "end 1\n");
+	area_share(&area);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
+	ck_assert(agent_attach_sync());
+}
+
+static void setup_lasting(void)
+{
+	begin_lasting(NULL);
+}
+
+/* How many lines of the file begin like that. */
+static int on_disk(const char *begin)
+{
+	FILE *file = fopen(host_path(NUMBERS), "r");
+	char line[512];
+	int found = 0;
+
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof(line), file))
+		found += strncmp(line, begin, strlen(begin)) == 0;
+	fclose(file);
+	return found;
+}
+
+/* What the daemon does between requests, at that time. */
+static void work_at(uint64_t seconds)
+{
+	fake.on = true;
+	fake.ms = seconds * 1000;
+	agent_id_work();
+	fake.on = false;
+}
+
+static struct family *family(const char *name)
+{
+	struct family *f = agent_family_by_name(name);
+
+	ck_assert_ptr_nonnull(f);
+	return f;
+}
+
+/* A state that could not be written is with the next ones. */
+START_TEST(states_that_were_not_written_are)
+{
+	struct rlimit limit = { 0, RLIM_INFINITY };
+	struct stat st;
+
+	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "one"));
+	ck_assert_int_eq(on_disk("+ 16 0 zero\n"), 1);
+	names_are(INST(0, 0, "free", "zero") INST(1, 0, "active", "one"));
+	ck_assert_int_eq(on_disk("! 16 0 "), 0);
+
+	/* A disk without room. */
+	ck_assert_int_eq(stat(host_path(NUMBERS), &st), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	limit.rlim_cur = st.st_size;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	work_at(1000);
+	limit.rlim_cur = RLIM_INFINITY;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	ck_assert_int_eq(on_disk("! 16 0 "), 0);
+	work_at(2000);
+	ck_assert_int_eq(on_disk("! 16 0 "), 1);
+	ck_assert_int_eq(on_disk("+ 16 1 one\n"), 1);
+}
+END_TEST
+
+/* One that came while another agent was running, too. */
+START_TEST(states_of_while_another_ran_are_written)
+{
+	char path[160];
+	int other;
+
+	snprintf(path, sizeof(path), "%s.lock", host_path(NUMBERS));
+	other = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
+	ck_assert_int_ge(other, 0);
+	ck_assert_int_eq(flock(other, LOCK_EX | LOCK_NB), 0);
+
+	names_are(INST(0, 0, "active", "zero"));
+	names_are(INST(0, 0, "free", "zero"));
+	ck_assert(!told_of("another agent"));
+	work_at(1000);
+	close(other);
+	ck_assert_int_eq(on_disk("! 16 0 "), 0);
+	work_at(2000);
+	ck_assert_int_eq(on_disk("! 16 0 "), 1);
+}
+END_TEST
+
+/* All that it will ask for has its number. */
+static void setup_known(void)
+{
+	char numbers[512];
+
+	snprintf(numbers, sizeof(numbers),
+		 HEADER "+ %d 0 counter:counter:0,0,1,0,0,0\n"
+			"+ %d 240 boot:counter:0,0,1,0,0,0 since=boot\n"
+			"+ %d 0 default\n+ 16 0 zero\n+ 16 1 a_b a b\n",
+		 SERIAL_FAMILIES, SERIAL_FAMILIES, SERIAL_RINGS);
+	begin_lasting(numbers);
+}
+
+/* The file is read again before the first record: what is in use stays. */
+START_TEST(names_in_use_are_not_read_anew)
+{
+	struct inst *inst;
+
+	names_are(INST(0, 0, "active", "a b"));
+	inst = agent_instance_by_name(family("counter"), "a_b");
+	ck_assert_ptr_nonnull(inst);
+	ck_assert_int_eq(inst->id, 1);
+	host_write(host.var, NUMBERS, HEADER "+ 16 1 a_b a+b\n");
+	agent_id_load(true);
+	ck_assert_str_eq(inst->raw, "a b");
+	ck_assert_str_eq(inst->lasting->rest, "a b");
+}
+END_TEST
+
+/* What is no record is damage, and its numbers may have been given out. */
+START_TEST(lines_of_no_known_kind_are_damage)
+{
+	ck_assert(!told_of("is damaged"));
+	host_write(host.var, NUMBERS, HEADER "+ 16 0 zero\n% 16 9 a\n");
+	agent_id_load(true);
+	ck_assert(told_of("is damaged"));
+	ck_assert_int_gt(agent_id_limit(16), 1000);
+}
+END_TEST
+
+/* How many CPUs' values there are of an instance. */
+static int cells_of(const char *name)
+{
+	pmValueSet *set;
+	int id = host_id(indom(17), name), count;
+
+	ck_assert_int_ge(id, 0);
+	host_profile(indom(17), &id, 1, true);
+	set = host_fetch("kmmv.percpu.counter");
+	count = set->numval;
+	free(set);
+	return count;
+}
+
+/* What a purged name took of the memory per CPU is another's. */
+START_TEST(purged_names_give_memory_back)
+{
+	agent_fetch_cells_max = 4;
+	agent_id_names = 0;
+	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "one"));
+	ck_assert_int_eq(cells_of("zero::cpu1"), 1);
+	ck_assert_int_eq(cells_of("one::cpu1"), 0);
+	names_are(INST(0, 0, "free", "zero") INST(1, 0, "active", "one"));
+	ck_assert_ptr_null(agent_instance_by_name(family("counter"), "zero"));
+	ck_assert_int_eq(cells_of("one::cpu1"), 1);
+}
+END_TEST
+
+static uint64_t total(const char *name)
+{
+	pmValueSet *set = host_fetch(name);
+	uint64_t value = host_u64(set, 0);
+
+	free(set);
+	return value;
+}
+
+/* Counts of since the boot come back as they were: their names are kept. */
+START_TEST(counts_since_the_boot_are_not_purged)
+{
+	agent_id_names = 0;
+	*area_value(&area, 1, 0) = 7;
+	*area_value(&area, 1, 1) = 9;
+	*area_value(&area, 1, 2) = 7;
+	names_are(INST(0, 1, "active", "zero") INST(1, 0, "active", "one"));
+	ck_assert_uint_eq(total("kmmv.all.boot"), 7);
+	ck_assert_uint_eq(total("kmmv.all.counter"), 9);
+	names_are(INST(0, 1, "free", "zero") INST(1, 0, "free", "one"));
+	ck_assert_ptr_null(agent_instance_by_name(family("counter"), "one"));
+	ck_assert_uint_eq(total("kmmv.all.boot"), 7);
+	ck_assert_uint_eq(total("kmmv.all.counter"), 9);
+	names_are(INST(2, 1, "active", "zero"));
+	ck_assert_uint_eq(total("kmmv.all.boot"), 7);
+}
+END_TEST
+
+/* Who leaves twice between two looks has left once. */
+START_TEST(what_left_is_listed_once)
+{
+	next_names(2, true);
+	free(host_fetch("kmmv.value.counter"));
+	for (uint64_t generation = 3; generation < 8; generation++) {
+		next_names(generation, generation % 2 == 0);
+		ck_assert(agent_attach_sync());
+	}
+	ck_assert_int_eq(host_listed(indom(16)), 1);
+	/* Back, looked at, and gone again. */
+	next_names(8, true);
+	ck_assert_int_eq(host_listed(indom(16)), 1);
+	next_names(9, false);
+	ck_assert_int_eq(host_listed(indom(16)), 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("agent");
@@ -772,6 +1014,7 @@ int main(void)
 
 	tcase_add_test(tcase, what_was_fetched_has_names);
 	tcase_add_test(tcase, what_was_fetched_has_names_detached);
+	tcase_add_test(tcase, what_left_is_listed_once);
 
 	tcase_add_test(tcase, fields_of_the_table_have_names);
 	tcase_add_test(tcase, fields_without_a_name_are_told_of);
@@ -785,5 +1028,15 @@ int main(void)
 	tcase_add_test(tcase, requests_do_not_starve_a_snapshot);
 	tcase_add_test(tcase, silence_is_no_reason_either);
 	tcase_add_test(tcase, woken_beside_a_request);
+
+	tcase = add_case(suite, "lasting", setup_lasting);
+	tcase_add_test(tcase, states_that_were_not_written_are);
+	tcase_add_test(tcase, lines_of_no_known_kind_are_damage);
+	tcase_add_test(tcase, purged_names_give_memory_back);
+	tcase_add_test(tcase, counts_since_the_boot_are_not_purged);
+
+	tcase = add_case(suite, "known", setup_known);
+	tcase_add_test(tcase, states_of_while_another_ran_are_written);
+	tcase_add_test(tcase, names_in_use_are_not_read_anew);
 	return run_cases(suite);
 }
