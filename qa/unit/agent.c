@@ -993,6 +993,64 @@ START_TEST(what_left_is_listed_once)
 }
 END_TEST
 
+static struct {
+	bool on;
+	int calls;
+	ino_t ino;	/* of the last */
+} given;
+
+/* In front of the library's: nothing changes hands, whoever runs the test. */
+int fchown(int fd, uid_t uid, gid_t gid)
+{
+	struct stat st;
+
+	if (!given.on)
+		return syscall(SYS_fchown, fd, uid, gid);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	given.calls++;
+	given.ino = st.st_ino;
+	return 0;
+}
+
+/* How many files change hands. */
+static int gives_away(void)
+{
+	given.on = true;
+	given.calls = 0;
+	agent_id_own(4711, 4711);
+	given.on = false;
+	return given.calls;
+}
+
+/*
+ * The folder belongs to who the files are given to: what lies there may be a
+ * link to a file of root's.
+ */
+START_TEST(nothing_else_is_given_away)
+{
+	char numbers[160], elsewhere[160];
+	struct stat st;
+
+	snprintf(numbers, sizeof(numbers), "%s", host_path(NUMBERS));
+	snprintf(elsewhere, sizeof(elsewhere), "%s", host_path("elsewhere"));
+	ck_assert_int_eq(gives_away(), 0);
+	host_write(host.var, NUMBERS, HEADER);
+	ck_assert_int_eq(gives_away(), 1);
+	ck_assert_int_eq(stat(numbers, &st), 0);
+	ck_assert_uint_eq(given.ino, st.st_ino);
+
+	ck_assert_int_eq(rename(numbers, elsewhere), 0);
+	ck_assert_int_eq(symlink(elsewhere, numbers), 0);
+	ck_assert_int_eq(gives_away(), 0);
+	ck_assert_int_eq(unlink(numbers), 0);
+	ck_assert_int_eq(link(elsewhere, numbers), 0);
+	ck_assert_int_eq(gives_away(), 0);
+	ck_assert_int_eq(unlink(numbers), 0);
+	ck_assert_int_eq(mkfifo(numbers, 0600), 0);
+	ck_assert_int_eq(gives_away(), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("agent");
@@ -1038,5 +1096,8 @@ int main(void)
 	tcase = add_case(suite, "known", setup_known);
 	tcase_add_test(tcase, states_of_while_another_ran_are_written);
 	tcase_add_test(tcase, names_in_use_are_not_read_anew);
+
+	tcase = add_case(suite, "files", setup);
+	tcase_add_test(tcase, nothing_else_is_given_away);
 	return run_cases(suite);
 }
