@@ -27,9 +27,6 @@ module_param(ring_pages, uint, 0444);
 MODULE_PARM_DESC(ring_pages,
 		 "pages of each CPU's buffer of the ring \"default\" (0: not enabled)");
 
-struct kmmv_table kmmv_table;
-bool kmmv_live;
-
 static enum cpuhp_state prepare_state, online_state;
 
 static int cpu_prepares(unsigned int cpu)
@@ -150,9 +147,12 @@ static int __init kmmv_init(void)
 	if (err < 0)
 		goto err_remove_prepare;
 	online_state = err;
-	err = kmmv_ringfs_init(ring_pages);
+	err = kmmv_ringnode_init(&kmmv_ring_fops);
 	if (err)
 		goto err_wait;
+	err = kmmv_ringfs_init(ring_pages);
+	if (err)
+		goto err_ringnode_exit;
 	/* All is made: from here on it can be seen, and at last be used. */
 	err = kmmv_chardev_init();
 	if (err)
@@ -169,6 +169,8 @@ err_chardev_exit:
 	kmmv_chardev_exit();
 err_ringfs_exit:
 	kmmv_ringfs_exit();
+err_ringnode_exit:
+	kmmv_ringnode_exit();
 err_wait:
 	/* The last device is gone, of which an old node may have been opened. */
 	wait_for_refused();
@@ -187,6 +189,7 @@ static void __exit kmmv_exit(void)
 	kmmv_ringfs_unregister();
 	kmmv_chardev_exit();
 	kmmv_ringfs_exit();
+	kmmv_ringnode_exit();
 	cpuhp_remove_state_nocalls(online_state);
 	cpuhp_remove_state_nocalls(prepare_state);
 	kmmv_area_exit();

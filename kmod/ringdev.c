@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/kmmv/ring/NAME: mmap, ioctl, read, poll.
- *
- * The mapping is shared and read-only, a page at a time by fault, as PFNs,
- * without a reference: nothing in the kernel can then take hold of one through
- * the mapping and keep it for longer than the mapping lives. The mapping keeps
- * its file, the file keeps the ring and its buffers, which are of one size as
- * long as there are files. There is no state per mapping.
+ * /dev/kmmv/ring/NAME: open, ioctl, read, poll.
  *
  * Copies to the user are made without any lock that another file needs, or poll()
  * of the same one: their page faults can take for ever. Whoever can have to wait
  * for them, for kmmv_ring_file.turn, can be interrupted.
- *
- * Memory ordering:
- *
- *	rings:C  a buffer before its pointer, release - ringdev:A  acquire
- *	    a fault that finds a CPU's buffer finds it made.
  */
 #include <linux/compat.h>
 #include <linux/fs.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
@@ -29,119 +17,10 @@
 
 #include "rings.h"
 
-#define FAULT_AROUND_PAGES	16
 #define RANGES_MAX		1024U
 /* The greatest block that read() gives. */
 #define BLOCK_MAX							\
 	(sizeof(struct kmmv_ring_block) + ALIGN(KMMV_RING_PAGE_ROOM, 8))
-
-/* ---- the mapping */
-
-/**
- * kmmv_ringdev_header() - say what is mapped where
- * @ring: that has a zeroed header, and no buffers yet
- */
-void kmmv_ringdev_header(struct kmmv_ring *ring)
-{
-	struct kmmv_ring_header *header = ring->header;
-	u64 *possible;
-	int cpu;
-
-	header->magic = KMMV_RING_MAGIC;
-	header->major = KMMV_RING_MAJOR;
-	header->minor = KMMV_RING_MINOR;
-	header->size = sizeof(*header);
-	header->epoch = kmmv_table.epoch;
-	header->page_size = PAGE_SIZE;
-	header->nr_cpus = nr_cpu_ids;
-	header->nr_pages = ring->ring_pages + ring->spares + 1;
-	header->ring_pages = ring->ring_pages;
-	header->spares = ring->spares;
-	header->mode = ring->overwrite ? KMMV_RING_OVERWRITE :
-					 KMMV_RING_CONSUME;
-	header->cpu_offset = PAGE_SIZE;
-	header->cpu_stride = (header->nr_pages + 2ULL) << PAGE_SHIFT;
-	header->writer_offset = 0;
-	header->reader_offset = PAGE_SIZE;
-	header->data_offset = 2 * PAGE_SIZE;
-	header->length = header->cpu_offset +
-			 header->cpu_stride * header->nr_cpus;
-	header->mask_size = DIV_ROUND_UP(nr_cpu_ids, 64) * sizeof(u64);
-	header->possible_offset = ALIGN(sizeof(*header), sizeof(u64));
-	header->alive_offset = header->possible_offset + header->mask_size;
-	BUILD_BUG_ON(ALIGN(sizeof(*header), sizeof(u64)) +
-			     2 * DIV_ROUND_UP(NR_CPUS, 64) * sizeof(u64) >
-		     PAGE_SIZE);
-	memcpy(header->name, ring->name, sizeof(header->name));
-
-	possible = (u64 *)((char *)header + header->possible_offset);
-	for_each_possible_cpu(cpu)
-		possible[cpu / 64] |= 1ULL << (cpu % 64);
-}
-
-/* The page that lies there, or NULL; a page that came stays. */
-static struct page *page_at(const struct kmmv_ring *ring, u64 pgoff)
-{
-	u32 stride = ring->header->cpu_stride >> PAGE_SHIFT, i;
-	struct kmmv_ring_cpu *rc;
-	u64 cpu;
-
-	if (!pgoff)
-		return virt_to_page(ring->header);
-	cpu = div_u64_rem(pgoff - 1, stride, &i);
-	if (cpu >= nr_cpu_ids)
-		return NULL;
-	/* ringdev:A pairs with rings:C: the buffer is made. */
-	rc = smp_load_acquire(&ring->side[cpu].rc);
-	if (!rc)
-		return NULL;
-	switch (i) {
-	case 0:
-		return virt_to_page(rc->writer);
-	case 1:
-		return virt_to_page(rc->reader);
-	default:
-		return virt_to_page(rc->pages[i - 2].data);
-	}
-}
-
-/* The page that was touched, and the ones behind it that are there. */
-static vm_fault_t ring_fault(struct vm_fault *vmf)
-{
-	struct vm_area_struct *vma = vmf->vma;
-	struct kmmv_ring_file *file = vma->vm_file->private_data;
-	unsigned long address = vmf->address & PAGE_MASK;
-	vm_fault_t result = VM_FAULT_SIGBUS, ahead;
-	struct page *page;
-	u32 i;
-
-	for (i = 0; i < FAULT_AROUND_PAGES; i++) {
-		if (address >= vma->vm_end)
-			break;
-		page = page_at(file->ring, (u64)vmf->pgoff + i);
-		if (!page)
-			break;
-		ahead = vmf_insert_pfn(vma, address, page_to_pfn(page));
-		if (!i)
-			result = ahead;
-		if (ahead != VM_FAULT_NOPAGE)
-			break;
-		address += PAGE_SIZE;
-	}
-	return result;
-}
-
-static const struct vm_operations_struct ring_vm_ops = {
-	.fault = ring_fault,
-};
-
-static int ring_mmap(struct file *file, struct vm_area_struct *vma)
-{
-	struct kmmv_ring_file *rf = file->private_data;
-
-	return kmmv_vma_init(vma, rf->ring->header->length >> PAGE_SHIFT,
-			     &ring_vm_ops);
-}
 
 /* ---- files */
 
@@ -183,12 +62,6 @@ err_free_file:
 	return err;
 }
 
-static struct kmmv_ring_cpu *side_rc(struct kmmv_ring *ring, u32 cpu)
-{
-	/* ringdev:A pairs with rings:C: the buffer is made. */
-	return smp_load_acquire(&ring->side[cpu].rc);
-}
-
 static int ring_release(struct inode *inode, struct file *file)
 {
 	struct kmmv_ring_file *rf = file->private_data;
@@ -197,7 +70,7 @@ static int ring_release(struct inode *inode, struct file *file)
 
 	if (rf->consumer)
 		for_each_possible_cpu(cpu) {
-			if (!side_rc(ring, cpu))
+			if (!kmmv_ringarea_buffer(ring, cpu))
 				continue;
 			mutex_lock(&ring->side[cpu].lock);
 			kmmv_ring_cpu_return(ring->side[cpu].rc);
@@ -225,7 +98,7 @@ static int take(struct kmmv_ring *ring, u32 cpu, struct kmmv_ring_range *range)
 	struct kmmv_ring_side *side = &ring->side[cpu];
 	int n;
 
-	if (!side_rc(ring, cpu))
+	if (!kmmv_ringarea_buffer(ring, cpu))
 		return 0;
 	n = side_lock(side);
 	if (n)
@@ -342,7 +215,8 @@ static long ring_free(struct kmmv_ring_file *rf,
 	if (copy_from_user(&release, argument, sizeof(release)))
 		return -EFAULT;
 	if (release.cpu != KMMV_RING_ALL_CPUS) {
-		if (!cpu_valid(release.cpu) || !side_rc(ring, release.cpu))
+		if (!cpu_valid(release.cpu) ||
+		    !kmmv_ringarea_buffer(ring, release.cpu))
 			return -EINVAL;
 		side = &ring->side[release.cpu];
 		err = side_lock(side);
@@ -354,7 +228,7 @@ static long ring_free(struct kmmv_ring_file *rf,
 		return err;
 	}
 	for_each_possible_cpu(cpu) {
-		if (!side_rc(ring, cpu))
+		if (!kmmv_ringarea_buffer(ring, cpu))
 			continue;
 		side = &ring->side[cpu];
 		err = side_lock(side);
@@ -431,7 +305,7 @@ static void stats_add(struct kmmv_ring_stats *sum,
 static void stats_of(struct kmmv_ring *ring, u32 cpu,
 		     struct kmmv_ring_stats *sum)
 {
-	struct kmmv_ring_cpu *rc = side_rc(ring, cpu);
+	struct kmmv_ring_cpu *rc = kmmv_ringarea_buffer(ring, cpu);
 	struct kmmv_ring_stats stats;
 
 	if (!rc)
@@ -453,7 +327,7 @@ static long ring_stats(struct kmmv_ring *ring,
 		if (!cpu_valid(wanted))
 			return -EINVAL;
 		/* No account is not an account of nothing. */
-		if (!side_rc(ring, wanted))
+		if (!kmmv_ringarea_buffer(ring, wanted))
 			return -ENODEV;
 		stats_of(ring, wanted, &sum);
 	} else {
@@ -550,7 +424,7 @@ static bool has_taken(struct kmmv_ring *ring)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		rc = side_rc(ring, cpu);
+		rc = kmmv_ringarea_buffer(ring, cpu);
 		if (rc && kmmv_ring_cpu_has_taken(rc))
 			return true;
 	}
@@ -588,7 +462,7 @@ static ssize_t look(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
 {
 	struct kmmv_ring_cursor *cursor = &rf->cpu[cpu];
 	struct kmmv_ring_cursor next = *cursor;
-	struct kmmv_ring_cpu *rc = side_rc(rf->ring, cpu);
+	struct kmmv_ring_cpu *rc = kmmv_ringarea_buffer(rf->ring, cpu);
 	struct kmmv_ring_range range;
 	ssize_t n;
 
@@ -658,7 +532,7 @@ static bool cpu_ready(struct kmmv_ring_file *rf, u32 cpu)
 {
 	struct kmmv_ring_side *side = &rf->ring->side[cpu];
 	struct kmmv_ring_cursor cursor = rf->cpu[cpu];
-	struct kmmv_ring_cpu *rc = side_rc(rf->ring, cpu);
+	struct kmmv_ring_cpu *rc = kmmv_ringarea_buffer(rf->ring, cpu);
 	struct kmmv_ring_range range;
 	bool ready;
 
@@ -721,7 +595,7 @@ const struct file_operations kmmv_ring_fops = {
 	.owner = THIS_MODULE,
 	.open = ring_open,
 	.release = ring_release,
-	.mmap = ring_mmap,
+	.mmap = kmmv_ringarea_mmap,
 	.unlocked_ioctl = ring_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.read = ring_read,

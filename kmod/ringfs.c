@@ -164,14 +164,42 @@ static int name_check(const char *name)
 	return i > KMMV_RING_NAME_MAX ? -ENAMETOOLONG : 0;
 }
 
+static struct config_group rings_group;
+static struct configfs_subsystem subsystem;
+
+/*
+ * Made for callbacks of configfs, which know that their subsystem is registered.
+ * So do the holders of rings: they hold the module, too. The other variant takes
+ * the root directory's lock, which is not to be had inside a device's open().
+ */
+static int directory_keep(struct kmmv_ring *ring)
+{
+	/* Its mkdir is not that far: kernel code can find it before. */
+	if (!READ_ONCE(ring->group.cg_item.ci_group))
+		return -ENOENT;
+	return configfs_depend_item_unlocked(&subsystem, &ring->group.cg_item);
+}
+
+static void directory_let_go(struct kmmv_ring *ring)
+{
+	configfs_undepend_item(&ring->group.cg_item);
+}
+
+static const struct kmmv_ring_home directory = {
+	.keep	= directory_keep,
+	.let_go	= directory_let_go,
+};
+
 /* A ring without a device, and a first reference for the caller. */
-static struct kmmv_ring *ring_make(const char *name)
+static struct kmmv_ring *ring_make(const char *name,
+				   const struct kmmv_ring_home *home)
 {
 	struct kmmv_ring *ring;
 
 	ring = kmmv_ring_new(name);
 	if (!ring)
 		return ERR_PTR(-ENOMEM);
+	ring->home = home;
 	config_group_init_type_name(&ring->group, name, &ring_type);
 	kmmv_ring_show_up(ring);
 	return ring;
@@ -179,6 +207,7 @@ static struct kmmv_ring *ring_make(const char *name)
 
 static void ring_unmake(struct kmmv_ring *ring)
 {
+	kmmv_hit_end(ring);
 	kmmv_ring_remove(ring);
 	config_group_put(&ring->group);
 }
@@ -192,7 +221,7 @@ static struct config_group *rings_make_group(struct config_group *group,
 	err = name_check(name);
 	if (err)
 		return ERR_PTR(err);
-	ring = ring_make(name);
+	ring = ring_make(name, &directory);
 	if (IS_ERR(ring))
 		return ERR_CAST(ring);
 	err = kmmv_ringnode_make(ring);
@@ -245,37 +274,7 @@ static const struct config_item_type kmmv_type = {
 	.ct_owner = THIS_MODULE,
 };
 
-static struct config_group rings_group;
-static struct configfs_subsystem subsystem;
 static struct kmmv_ring *default_ring;
-
-/**
- * kmmv_ringfs_depend() - keep a ring's directory
- * @ring: in it
- *
- * Made for callbacks of configfs, which know that their subsystem is registered.
- * So do the holders of rings: they hold the module, too. The other variant takes
- * the root directory's lock, which is not to be had inside misc's.
- *
- * Context: under the rings' lock; it was not told to leave.
- * Return: 0; -ENOENT while the directory is being made or removed.
- */
-int kmmv_ringfs_depend(struct kmmv_ring *ring)
-{
-	/* Its mkdir is not that far: kernel code can find it before. */
-	if (!READ_ONCE(ring->group.cg_item.ci_group))
-		return -ENOENT;
-	return configfs_depend_item_unlocked(&subsystem, &ring->group.cg_item);
-}
-
-/**
- * kmmv_ringfs_undepend() - undo kmmv_ringfs_depend()
- * @ring: its directory may go
- */
-void kmmv_ringfs_undepend(struct kmmv_ring *ring)
-{
-	configfs_undepend_item(&ring->group.cg_item);
-}
 
 /**
  * kmmv_ringfs_init() - the ring that is always there; nobody can see it yet
@@ -292,15 +291,9 @@ int kmmv_ringfs_init(u32 pages)
 	config_group_init_type_name(&rings_group, "rings", &rings_type);
 	configfs_add_default_group(&rings_group, &subsystem.su_group);
 
-	err = kmmv_ringnode_init(&kmmv_ring_fops);
-	if (err)
-		return err;
-	default_ring = ring_make(KMMV_RING_DEFAULT);
-	if (IS_ERR(default_ring)) {
-		kmmv_ringnode_exit();
+	default_ring = ring_make(KMMV_RING_DEFAULT, NULL);
+	if (IS_ERR(default_ring))
 		return PTR_ERR(default_ring);
-	}
-	default_ring->is_default = true;
 	configfs_add_default_group(&default_ring->group, &rings_group);
 	if (!pages)
 		return 0;
@@ -317,7 +310,6 @@ int kmmv_ringfs_init(u32 pages)
 void kmmv_ringfs_exit(void)
 {
 	ring_unmake(default_ring);
-	kmmv_ringnode_exit();
 }
 
 /**

@@ -241,7 +241,7 @@ static int cpu_make(struct kmmv_ring *ring, int cpu)
 	rc->waiting = 1;
 	ring->memory += cpu_memory(ring);
 	rings_memory += cpu_memory(ring);
-	/* rings:C pairs with ringdev:A: the buffer is made. */
+	/* rings:C pairs with ringarea:A: the buffer is made. */
 	smp_store_release(&ring->side[cpu].rc, rc);
 	alive_add(ring->header, cpu);
 	return 0;
@@ -326,7 +326,7 @@ static int buffers_make(struct kmmv_ring *ring)
 		if (!ring->header)
 			return -ENOMEM;
 		ring->header->incarnation = ++last_incarnation;
-		kmmv_ringdev_header(ring);
+		kmmv_ringarea_header(ring);
 	}
 	for_each_online_cpu(cpu) {
 		err = cpu_make(ring, cpu);
@@ -625,11 +625,10 @@ void kmmv_ring_leave(struct kmmv_ring *ring)
 
 /**
  * kmmv_ring_remove() - nobody can find it any more, and nobody holds it
- * @ring: its device is gone
+ * @ring: its device is gone, and what it followed has no follower
  */
 void kmmv_ring_remove(struct kmmv_ring *ring)
 {
-	kmmv_hit_end(ring);
 	mutex_lock(&rings_lock);
 	mutex_lock(&hold_lock);
 	list_del(&ring->link);
@@ -651,8 +650,8 @@ static int hold(struct kmmv_ring *ring)
 	/* It can still be found, but its directory is not to be looked at. */
 	if (ring->leaving)
 		return -ENOENT;
-	if (!ring->is_default && !ring->users)
-		err = kmmv_ringfs_depend(ring);
+	if (ring->home && !ring->users)
+		err = ring->home->keep(ring);
 	if (!err)
 		ring->users++;
 	return err;
@@ -660,8 +659,8 @@ static int hold(struct kmmv_ring *ring)
 
 static void let_go(struct kmmv_ring *ring)
 {
-	if (!--ring->users && !ring->is_default)
-		kmmv_ringfs_undepend(ring);
+	if (!--ring->users && ring->home)
+		ring->home->let_go(ring);
 }
 
 /*

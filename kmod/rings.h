@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rings as objects: named, configured (ringfs.c), opened (ringdev.c), written to
+ * Rings as objects: named, configured (ringfs.c), opened (ringdev.c), mapped
+ * (ringarea.c), written to
  * by kernel code and followed counters (rings.c, hit.c), around one portable
  * buffer per CPU (ring.h).
  *
@@ -12,7 +13,7 @@
  *
  *	rings:A  a buffer before its pointer, release - rings:B  acquire
  *	    a writer that finds its CPU's buffer finds it made.
- *	rings:C  a buffer before its pointer, release - ringdev:A  acquire
+ *	rings:C  a buffer before its pointer, release - ringarea:A  acquire
  *	    so does a fault.
  *	rings:C  a buffer before its CPU is alive, release - ringmap:A  acquire
  *	    so does a reader that maps it, lib/ringmap.c.
@@ -101,12 +102,23 @@ enum kmmv_ring_watch {
 };
 
 /**
+ * struct kmmv_ring_home - where rings are made, and taken away again
+ * @keep: it is not to be taken away from now on; 0 or -ENOENT. Under the short one
+ *	of the rings' locks; the ring was not told to leave
+ * @let_go: it may be
+ */
+struct kmmv_ring_home {
+	int	(*keep)(struct kmmv_ring *ring);
+	void	(*let_go)(struct kmmv_ring *ring);
+};
+
+/**
  * struct kmmv_ring - a ring
  * @group: its directory; the last reference frees the structure
  * @link: in the list of rings
  * @name: of directory and device
  * @minor: number of its node
- * @is_default: not to be removed, hence nothing to be depended on
+ * @home: where it was made; NULL for one that stays as long as the module
  * @leaving: its directory is being removed; nobody can hold it any more
  * @users: who hold it: open files, and kernel code
  * @opened: files of them
@@ -141,7 +153,7 @@ struct kmmv_ring {
 	struct list_head	link;
 	char			name[KMMV_RING_NAME_MAX + 1];
 	u32			minor;
-	bool			is_default;
+	const struct kmmv_ring_home *home;
 	bool			leaving;
 	bool			ready;
 	bool			enabled;
@@ -200,12 +212,15 @@ int kmmv_ringfs_init(u32 pages);
 void kmmv_ringfs_exit(void);
 int kmmv_ringfs_register(void);
 void kmmv_ringfs_unregister(void);
-int kmmv_ringfs_depend(struct kmmv_ring *ring);
-void kmmv_ringfs_undepend(struct kmmv_ring *ring);
+
+/* ringarea.c */
+struct kmmv_ring_cpu *kmmv_ringarea_buffer(const struct kmmv_ring *ring,
+					   u32 cpu);
+void kmmv_ringarea_header(struct kmmv_ring *ring);
+int kmmv_ringarea_mmap(struct file *file, struct vm_area_struct *vma);
 
 /* ringdev.c */
 extern const struct file_operations kmmv_ring_fops;
-void kmmv_ringdev_header(struct kmmv_ring *ring);
 
 /* ringnode.c */
 int kmmv_ringnode_init(const struct file_operations *fops);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is mapped of a ring: its header, and each CPU's buffer.
+ *
+ * The mapping is shared and read-only, a page at a time by fault, as PFNs,
+ * without a reference: nothing in the kernel can then take hold of one through
+ * the mapping and keep it for longer than the mapping lives. The mapping keeps
+ * its file, the file keeps the ring and its buffers, which are of one size as
+ * long as there are files. There is no state per mapping.
+ *
+ * Memory ordering:
+ *
+ *	rings:C  a buffer before its pointer, release - ringarea:A  acquire
+ *	    whoever finds a CPU's buffer finds it made.
+ */
+#include <linux/fs.h>
+#include <linux/mm.h>
+
+#include "rings.h"
+
+#define FAULT_AROUND_PAGES	16
+
+/**
+ * kmmv_ringarea_header() - say what is mapped where
+ * @ring: that has a zeroed header, and no buffers yet
+ */
+void kmmv_ringarea_header(struct kmmv_ring *ring)
+{
+	struct kmmv_ring_header *header = ring->header;
+	u64 *possible;
+	int cpu;
+
+	header->magic = KMMV_RING_MAGIC;
+	header->major = KMMV_RING_MAJOR;
+	header->minor = KMMV_RING_MINOR;
+	header->size = sizeof(*header);
+	header->epoch = kmmv_table.epoch;
+	header->page_size = PAGE_SIZE;
+	header->nr_cpus = nr_cpu_ids;
+	header->nr_pages = ring->ring_pages + ring->spares + 1;
+	header->ring_pages = ring->ring_pages;
+	header->spares = ring->spares;
+	header->mode = ring->overwrite ? KMMV_RING_OVERWRITE :
+					 KMMV_RING_CONSUME;
+	header->cpu_offset = PAGE_SIZE;
+	header->cpu_stride = (header->nr_pages + 2ULL) << PAGE_SHIFT;
+	header->writer_offset = 0;
+	header->reader_offset = PAGE_SIZE;
+	header->data_offset = 2 * PAGE_SIZE;
+	header->length = header->cpu_offset +
+			 header->cpu_stride * header->nr_cpus;
+	header->mask_size = DIV_ROUND_UP(nr_cpu_ids, 64) * sizeof(u64);
+	header->possible_offset = ALIGN(sizeof(*header), sizeof(u64));
+	header->alive_offset = header->possible_offset + header->mask_size;
+	BUILD_BUG_ON(ALIGN(sizeof(*header), sizeof(u64)) +
+			     2 * DIV_ROUND_UP(NR_CPUS, 64) * sizeof(u64) >
+		     PAGE_SIZE);
+	memcpy(header->name, ring->name, sizeof(header->name));
+
+	possible = (u64 *)((char *)header + header->possible_offset);
+	for_each_possible_cpu(cpu)
+		possible[cpu / 64] |= 1ULL << (cpu % 64);
+}
+
+/**
+ * kmmv_ringarea_buffer() - a CPU's buffer
+ * @ring: has buffers
+ * @cpu: below nr_cpu_ids
+ *
+ * Context: any.
+ * Return: the buffer, which stays as long as the ring has files, or NULL.
+ */
+struct kmmv_ring_cpu *kmmv_ringarea_buffer(const struct kmmv_ring *ring,
+					   u32 cpu)
+{
+	/* ringarea:A pairs with rings:C: the buffer is made. */
+	return smp_load_acquire(&ring->side[cpu].rc);
+}
+
+/* The page that lies there, or NULL; a page that came stays. */
+static struct page *page_at(const struct kmmv_ring *ring, u64 pgoff)
+{
+	u32 stride = ring->header->cpu_stride >> PAGE_SHIFT, i;
+	struct kmmv_ring_cpu *rc;
+	u64 cpu;
+
+	if (!pgoff)
+		return virt_to_page(ring->header);
+	cpu = div_u64_rem(pgoff - 1, stride, &i);
+	if (cpu >= nr_cpu_ids)
+		return NULL;
+	rc = kmmv_ringarea_buffer(ring, cpu);
+	if (!rc)
+		return NULL;
+	switch (i) {
+	case 0:
+		return virt_to_page(rc->writer);
+	case 1:
+		return virt_to_page(rc->reader);
+	default:
+		return virt_to_page(rc->pages[i - 2].data);
+	}
+}
+
+/* The page that was touched, and the ones behind it that are there. */
+static vm_fault_t ring_fault(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct kmmv_ring_file *file = vma->vm_file->private_data;
+	unsigned long address = vmf->address & PAGE_MASK;
+	vm_fault_t result = VM_FAULT_SIGBUS, ahead;
+	struct page *page;
+	u32 i;
+
+	for (i = 0; i < FAULT_AROUND_PAGES; i++) {
+		if (address >= vma->vm_end)
+			break;
+		page = page_at(file->ring, (u64)vmf->pgoff + i);
+		if (!page)
+			break;
+		ahead = vmf_insert_pfn(vma, address, page_to_pfn(page));
+		if (!i)
+			result = ahead;
+		if (ahead != VM_FAULT_NOPAGE)
+			break;
+		address += PAGE_SIZE;
+	}
+	return result;
+}
+
+static const struct vm_operations_struct ring_vm_ops = {
+	.fault = ring_fault,
+};
+
+/**
+ * kmmv_ringarea_mmap() - map a ring's header and its buffers
+ * @file: of its device
+ * @vma: shared, read-only, within kmmv_ring_header.length
+ *
+ * Return: 0; kmmv_vma_init()'s errors.
+ */
+int kmmv_ringarea_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct kmmv_ring_file *rf = file->private_data;
+
+	return kmmv_vma_init(vma, rf->ring->header->length >> PAGE_SHIFT,
+			     &ring_vm_ops);
+}
