@@ -9,7 +9,7 @@
 
 #include "module.h"
 #include "instance.h"
-#include "metric.h"
+#include "family.h"
 #include "refused.h"
 #include "rings.h"
 
@@ -71,7 +71,7 @@ EXPORT_SYMBOL_GPL(perf_adjust);
 
 int kmmv_register_family(const struct kmmv_family *family)
 {
-	return kmmv_metric_add(&kmmv_table, family);
+	return kmmv_family_add(&kmmv_table, family);
 }
 EXPORT_SYMBOL_GPL(kmmv_register_family);
 

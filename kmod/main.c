@@ -42,14 +42,14 @@ static int cpu_gone(unsigned int cpu)
 
 static int cpu_came(unsigned int cpu)
 {
-	kmmv_table_online(&kmmv_table, cpu, true);
+	kmmv_change_online(&kmmv_table, cpu, true);
 	kmmv_rings_recheck();
 	return 0;
 }
 
 static int cpu_goes(unsigned int cpu)
 {
-	kmmv_table_online(&kmmv_table, cpu, false);
+	kmmv_change_online(&kmmv_table, cpu, false);
 	return 0;
 }
 

@@ -196,7 +196,7 @@ void kmmv_namesdev_exit(void)
 {
 	unsigned int i;
 
-	kmmv_table_on_change(&kmmv_table, NULL);
+	kmmv_change_notify(&kmmv_table, NULL);
 	cancel_delayed_work_sync(&names_work);
 	destroy_workqueue(names_queue);
 	for (i = 0; i < FILES_ALL; i++) {
@@ -218,6 +218,6 @@ int kmmv_namesdev_init(void)
 		init_waitqueue_head(&files[i].wait);
 	}
 	next_wake = jiffies;
-	kmmv_table_on_change(&kmmv_table, names_changed);
+	kmmv_change_notify(&kmmv_table, names_changed);
 	return 0;
 }

@@ -167,10 +167,17 @@ static int name_check(const char *name)
 static struct config_group rings_group;
 static struct configfs_subsystem subsystem;
 
-/*
- * Made for callbacks of configfs, which know that their subsystem is registered.
- * So do the holders of rings: they hold the module, too. The other variant takes
- * the root directory's lock, which is not to be had inside a device's open().
+/**
+ * directory_keep() - keep a ring's directory
+ * @ring: in it
+ *
+ * configfs_depend_item_unlocked() is for callbacks of configfs, which know that
+ * their subsystem is registered. So do the holders of rings: they hold the module.
+ * The other variant takes the root directory's lock, which is not to be had inside
+ * a device's open().
+ *
+ * Context: under the short one of the rings' locks; the ring was not told to leave.
+ * Return: 0; -ENOENT while the directory is being made or removed.
  */
 static int directory_keep(struct kmmv_ring *ring)
 {

@@ -17,7 +17,7 @@
 #include <linux/module.h>
 #include <linux/preempt.h>
 
-#include "kind.h"
+#include "event_type.h"
 #include "ring_write.h"
 #include "rings.h"
 
@@ -195,7 +195,7 @@ EXPORT_SYMBOL_GPL(kmmv_ring_mark);
 
 int kmmv_ring_register_type(const struct kmmv_event_type *type)
 {
-	return kmmv_kind_add(&kmmv_table, type);
+	return kmmv_event_type_add(&kmmv_table, type);
 }
 EXPORT_SYMBOL_GPL(kmmv_ring_register_type);
 

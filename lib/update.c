@@ -4,10 +4,10 @@
  *
  * Memory ordering; the writer's side is in kmod/core/table.c:
  *
- *	update_words:A  gen2 before the words, acquire  - table:B
- *	update_words:B  the words before gen1           - table:A
+ *	update_words:A  gen2 before the words, acquire  - change:B
+ *	update_words:B  the words before gen1           - change:A
  *	    equal generations: the words are of one table.
- *	update_instances:A  nr_instances, acquire       - table:C
+ *	update_instances:A  nr_instances, acquire       - change:C
  *	    whoever counts an instance can touch its pages.
  */
 #include <errno.h>
@@ -53,7 +53,7 @@ bool kmmv_retry(struct kmmv *k, unsigned int *tries)
 /* How far instances go by now. */
 int kmmv_update_instances(struct kmmv *k)
 {
-	/* update_instances:A pairs with table:C: their pages are there. */
+	/* update_instances:A pairs with change:C: their pages are there. */
 	uint32_t nr = kmmv_load32_acquire(&k->kheader->nr_instances);
 
 	if (nr > k->header.capacity || nr < k->nr_instances)
@@ -86,12 +86,12 @@ int kmmv_update_words(struct kmmv *k)
 	uint32_t i, slots_free;
 
 	do {
-		/* update_words:A pairs with table:B. */
+		/* update_words:A pairs with change:B. */
 		generation = kmmv_load64_acquire(kword(&k->kheader->gen2));
 		slots_free = kmmv_load32(&k->kheader->slots_free);
 		for (i = 0; i < k->mask_words; i++)
 			k->scratch[i] = kmmv_load64(&k->konline[i]);
-		/* update_words:B pairs with table:A. */
+		/* update_words:B pairs with change:A. */
 		kmmv_rmb();
 		if (kmmv_load64(kword(&k->kheader->gen1)) == generation) {
 			k->slots_free = slots_free;

@@ -90,17 +90,17 @@ broken "sees a label whose barrier is gone" kmod/core/slots.c \
 	'/^\tsmp_mb();/d' 'slots:C is nowhere'
 broken "sees a weaker barrier" kmod/core/slots.c \
 	's/smp_mb()/smp_wmb()/' 'slots:C is smp_mb here, smp_wmb at'
-broken "sees that the other side is gone" kmod/core/table.c \
-	'/table:B pairs/{n;s/smp_store_release(\(.*\), /WRITE_ONCE(*\1, /}' \
-	'table:B is nowhere'
+broken "sees that the other side is gone" kmod/core/change.c \
+	'/change:B pairs/{n;s/smp_store_release(\(.*\), /WRITE_ONCE(*\1, /}' \
+	'change:B is nowhere'
 broken "sees that the reader's fence is gone" lib/read.c \
 	'/read_pair:B pairs/{n;d}' 'read_pair:B is nowhere'
 broken "sees that the reader's load is plain" lib/update.c \
 	's/kmmv_load32_acquire(/kmmv_load32(/' 'update_instances:A is nowhere'
 broken "sees a pair that is in no table" kmod/core/slots.h \
 	'/^ \*\tslots:A /d' 'slots:A is in no table'
-broken "sees a table with a pair too many" kmod/core/table.h \
-	's/^\( \*\ttable:\)B\(.*\)/&\n\1Z\2/' 'table:Z is nowhere'
+broken "sees a table with a pair too many" kmod/core/change.h \
+	's/^\( \*\tchange:\)B\(.*\)/&\n\1Z\2/' 'table:Z is nowhere'
 broken "sees a pair in one table of two" kmod/area.c \
 	'/^ \*\tslots:I /d' 'area:B is in no table|not in the table of area'
 broken "sees another partner in the comment" kmod/core/slots.c \

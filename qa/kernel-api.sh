@@ -101,13 +101,13 @@ while read -r header name from; do
 done <<-'END'
 	kmmv.h kmmv_add core/instance.c:kmmv_instance_add
 	kmmv.h perf_forget core/instance.c:kmmv_instance_forget
-	kmmv.h kmmv_register_family core/metric.c:kmmv_metric_add core/family.c:kmmv_family_check
+	kmmv.h kmmv_register_family core/family.c:kmmv_family_add core/family.c:kmmv_family_check
 	kmmv.h kmmv_set_label core/instance.c:kmmv_instance_label
 	kmmv.h kmmv_get_slot core/instance.c:kmmv_instance_slot
 	kmmv.h kmmv_read core/instance.c:kmmv_instance_slot
 	kmmv.h kmmv_store area.c:kmmv_area_populate
-	kmmv_ring.h kmmv_ring_get ringfs.c:kmmv_ringfs_depend
-	kmmv_ring.h kmmv_ring_register_type core/kind.c:kmmv_kind_add core/event.c:kmmv_event_check
+	kmmv_ring.h kmmv_ring_get ringfs.c:directory_keep
+	kmmv_ring.h kmmv_ring_register_type core/event_type.c:kmmv_event_type_add core/event_type.c:kmmv_event_type_check
 	kmmv_ring.h kmmv_ring_trace core/follow.c:kmmv_follow_set
 	statctr.h statctr_ninit core/table.c:kmmv_table_get_unnamed
 END

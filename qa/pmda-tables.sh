@@ -108,7 +108,7 @@ differences()
 			s/^> \(.*\)/\1: no module registers it/p'
 	numbers "$1" | cut -d' ' -f1 | sort | uniq -d |
 		sed 's/$/: a number of two families/'
-	diff <(words "$1/kmod/core/event.c" "words[] = {") \
+	diff <(words "$1/kmod/core/event_type.c" "words[] = {") \
 		<(words "$1/pmda/param.c" "params[NR_PARAMS] = {") |
 		sed -n 's/^[<>] \(.*\)/\1: of events, reserved on one side/p'
 	diff <(words "$1/kmod/core/family.c" "reserved[] = {") \
@@ -142,7 +142,7 @@ broken "sees other semantics" kmod/api.c \
 	'^counter:instant:0,0,1,0,0,0: has no fixed number'
 broken "sees a number of two" pmda/family.c 's/CORE + 12,/CORE + 11,/' \
 	'^11: a number of two families'
-broken "sees a word of events that the kernel lacks" kmod/core/event.c \
+broken "sees a word of events that the kernel lacks" kmod/core/event_type.c \
 	's/"delta", //' '^delta: of events'
 broken "sees one that the agent lacks" pmda/param.c '/{ "text"/d' \
 	'^text: of events'

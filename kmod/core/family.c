@@ -1,111 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a family, a name and a text may be. Pure functions, any context.
+ * Families: what they may be, and those that are registered.
+ *
+ * Context: any for what has no table; else task, may sleep.
  */
 #include <kmmv_deps.h>
 #include "family.h"
-
-static bool is_letter(unsigned char c)
-{
-	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
-
-static bool is_digit(unsigned char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_control(unsigned char c)
-{
-	return c < 0x20 || c == 0x7f;
-}
-
-/**
- * kmmv_text_check() - may it stand in a line of the names stream
- * @text: bytes up to NUL, or NULL
- * @max: greatest length
- *
- * Return: 0; -EINVAL for NULL or nothing; -ENAMETOOLONG; -EILSEQ for a control
- * character.
- */
-int kmmv_text_check(const char *text, size_t max)
-{
-	size_t i, length;
-
-	if (!text || !*text)
-		return -EINVAL;
-	length = strnlen(text, max + 1);
-	if (length > max)
-		return -ENAMETOOLONG;
-	for (i = 0; i < length; i++)
-		if (is_control(text[i]))
-			return -EILSEQ;
-	return 0;
-}
-
-/**
- * kmmv_text_copy() - a copy with its NUL
- * @to: where there is room for it; moved behind it
- * @text: bytes up to NUL
- *
- * Return: the copy.
- */
-char *kmmv_text_copy(char **to, const char *text)
-{
-	char *start = *to;
-	size_t size = strlen(text) + 1;
-
-	memcpy(start, text, size);
-	*to += size;
-	return start;
-}
-
-/**
- * kmmv_name_check() - letters, digits and '_', first a letter
- * @name: bytes up to NUL, or NULL
- * @max: greatest length
- * @dots: single ones may stand between components
- *
- * Return: 0; -EINVAL; -ENAMETOOLONG; -EILSEQ for a control character.
- */
-int kmmv_name_check(const char *name, size_t max, bool dots)
-{
-	size_t i;
-	int err;
-
-	err = kmmv_text_check(name, max);
-	if (err)
-		return err;
-	for (i = 0; name[i]; i++) {
-		bool start = i == 0 || name[i - 1] == '.';
-
-		if (is_letter(name[i]))
-			continue;
-		if (!start && (is_digit(name[i]) || name[i] == '_'))
-			continue;
-		if (dots && !start && name[i] == '.' && name[i + 1])
-			continue;
-		return -EINVAL;
-	}
-	return 0;
-}
-
-/**
- * kmmv_name_is_below() - is the first component one of these words
- * @name: checked
- * @words: without dots
- * @count: of them
- */
-bool kmmv_name_is_below(const char *name, const char *const *words,
-			size_t count)
-{
-	size_t i, first = strcspn(name, ".");
-
-	for (i = 0; i < count; i++)
-		if (first == strlen(words[i]) && !memcmp(name, words[i], first))
-			return true;
-	return false;
-}
+#include "name.h"
 
 static int family_name_check(const char *name)
 {
@@ -118,41 +19,6 @@ static int family_name_check(const char *name)
 		return err;
 	if (kmmv_name_is_below(name, reserved, ARRAY_SIZE(reserved)))
 		return -EADDRINUSE;
-	return 0;
-}
-
-/**
- * kmmv_units_check() - may it be units
- * @units: in PCP's spelling, without blanks
- *
- * Return: 0; -EINVAL; -ENAMETOOLONG; -EILSEQ for a control character.
- */
-int kmmv_units_check(const char *units)
-{
-	int err = kmmv_text_check(units, KMMV_UNITS_MAX);
-
-	if (err)
-		return err;
-	for (; *units; units++)
-		if (!is_letter(*units) && !is_digit(*units) &&
-		    !strchr("/^-*.", *units))
-			return -EINVAL;
-	return 0;
-}
-
-/* Like a text, but newlines are welcome and nothing is needed. */
-static int help_check(const char *help)
-{
-	size_t i, length;
-
-	if (!help)
-		return 0;
-	length = strnlen(help, KMMV_HELP_MAX + 1);
-	if (length > KMMV_HELP_MAX)
-		return -ENAMETOOLONG;
-	for (i = 0; i < length; i++)
-		if (is_control(help[i]) && help[i] != '\n')
-			return -EILSEQ;
 	return 0;
 }
 
@@ -179,7 +45,7 @@ int kmmv_family_check(const struct kmmv_family *family)
 	err = kmmv_text_check(family->oneline, KMMV_ONELINE_MAX);
 	if (err)
 		return err;
-	return help_check(family->help);
+	return kmmv_help_check(family->help);
 }
 
 static const char *or_empty(const char *text)
@@ -214,4 +80,117 @@ bool kmmv_family_nested(const char *a, const char *b)
 	if (la > lb)
 		return kmmv_family_nested(b, a);
 	return la < lb && !memcmp(a, b, la) && b[la] == '.';
+}
+
+/**
+ * kmmv_families_init() - no family is registered
+ * @table: the table
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int kmmv_families_init(struct kmmv_table *table)
+{
+	table->families = kcalloc(KMMV_FAMILIES_MAX, sizeof(*table->families),
+				  GFP_KERNEL);
+	return table->families ? 0 : -ENOMEM;
+}
+
+/**
+ * kmmv_families_fini() - free all of them
+ * @table: the table
+ */
+void kmmv_families_fini(struct kmmv_table *table)
+{
+	u32 i;
+
+	for (i = 0; i < table->nr_families; i++)
+		kfree(table->families[i]);
+	kfree(table->families);
+}
+
+static struct kmmv_family_entry *entry_alloc(const struct kmmv_family *family)
+{
+	const char *help = family->help ? family->help : "";
+	struct kmmv_family_entry *entry;
+	char *text;
+
+	entry = kzalloc(sizeof(*entry) + strlen(family->name) + 1 +
+				 strlen(family->units) + 1 +
+				 strlen(family->oneline) + 1 + strlen(help) + 1,
+			 GFP_KERNEL);
+	if (!entry)
+		return NULL;
+	text = (char *)(entry + 1);
+	entry->record.kind = KMMV_RECORD_FAMILY;
+	entry->desc.semantics = family->semantics;
+	entry->desc.flags = family->flags;
+	entry->desc.name = kmmv_text_copy(&text, family->name);
+	entry->desc.units = kmmv_text_copy(&text, family->units);
+	entry->desc.oneline = kmmv_text_copy(&text, family->oneline);
+	entry->desc.help = kmmv_text_copy(&text, help);
+	return entry;
+}
+
+/* The id of a family that is there, -ENOENT, or why it cannot be there. */
+static int family_find(struct kmmv_table *table,
+		       const struct kmmv_family *family)
+{
+	u32 i;
+
+	for (i = 0; i < table->nr_families; i++) {
+		const struct kmmv_family *other = &table->families[i]->desc;
+
+		if (!strcmp(family->name, other->name))
+			return kmmv_family_same(family, other) ? (int)i :
+								 -EEXIST;
+		if (kmmv_family_nested(family->name, other->name))
+			return -ENOTUNIQ;
+	}
+	return table->nr_families < KMMV_FAMILIES_MAX ? -ENOENT : -ENFILE;
+}
+
+static int family_publish(struct kmmv_table *table, struct kmmv_family_entry *entry)
+{
+	entry->id = table->nr_families;
+	kmmv_change_begin(table);
+	table->families[table->nr_families++] = entry;
+	kmmv_records_add(&table->records, &entry->record);
+	kmmv_change_end(table);
+	return entry->id;
+}
+
+/**
+ * kmmv_family_add() - register a family, or find it
+ * @table: the table
+ * @family: what it is; copied
+ *
+ * Return: its id; what kmmv_family_check() says; -EEXIST with other metadata;
+ * -ENOTUNIQ where one is a dotted prefix of another; -ENFILE for one too many;
+ * -ENOMEM.
+ */
+int kmmv_family_add(struct kmmv_table *table, const struct kmmv_family *family)
+{
+	struct kmmv_family_entry *entry = NULL;
+	int id;
+
+	id = kmmv_family_check(family);
+	if (id)
+		return id;
+
+	for (;;) {
+		mutex_lock(&table->lock);
+		id = family_find(table, family);
+		if (id == -ENOENT && entry) {
+			id = family_publish(table, entry);
+			entry = NULL;
+		}
+		mutex_unlock(&table->lock);
+		if (id != -ENOENT)
+			break;
+		entry = entry_alloc(family);
+		if (!entry)
+			return -ENOMEM;
+	}
+	kfree(entry);
+	return id;
 }

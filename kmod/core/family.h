@@ -3,15 +3,28 @@
 #define KMMV_FAMILY_H
 
 #include <kmmv_deps.h>
+#include "change.h"
 
-int kmmv_text_check(const char *text, size_t max);
-char *kmmv_text_copy(char **to, const char *text);
-int kmmv_name_check(const char *name, size_t max, bool dots);
-bool kmmv_name_is_below(const char *name, const char *const *words,
-			size_t count);
-int kmmv_units_check(const char *units);
+#define KMMV_FAMILIES_MAX	4096
+
+/**
+ * struct kmmv_family_entry - a registered family
+ * @record: in kmmv_table.records, for ever at its place
+ * @id: index in kmmv_table.families
+ * @desc: what was registered; its strings follow the structure
+ */
+struct kmmv_family_entry {
+	struct kmmv_record	record;
+	u32			id;
+	struct kmmv_family	desc;
+};
+
 int kmmv_family_check(const struct kmmv_family *family);
 bool kmmv_family_same(const struct kmmv_family *a, const struct kmmv_family *b);
 bool kmmv_family_nested(const char *a, const char *b);
+
+int kmmv_families_init(struct kmmv_table *table);
+void kmmv_families_fini(struct kmmv_table *table);
+int kmmv_family_add(struct kmmv_table *table, const struct kmmv_family *family);
 
 #endif /* KMMV_FAMILY_H */

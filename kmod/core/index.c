@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instances by identity.
+ * Names by identity.
  *
  * Context: task, under the table's mutex, unless said otherwise.
  */
 #include <kmmv_deps.h>
 #include "index.h"
-#include "instance.h"
 
 #define PER_PAGE	((u32)(PAGE_SIZE / sizeof(struct hlist_head)))
 
@@ -38,7 +37,7 @@ int kmmv_index_init(struct kmmv_index *index, u32 capacity)
 }
 
 /**
- * kmmv_index_fini() - free the index; the instances are not its own
+ * kmmv_index_fini() - free the index; the entries are not its own
  * @index: the index
  *
  * Context: task, may sleep.
@@ -88,22 +87,23 @@ static struct hlist_head *index_bucket(const struct kmmv_index *index, u32 hash)
  *
  * Return: NULL for nobody.
  */
-struct kmmv_instance *kmmv_index_find(const struct kmmv_index *index, u32 hash,
-				      u32 family, const char *name)
+struct kmmv_index_entry *kmmv_index_find(const struct kmmv_index *index,
+					 u32 hash, u32 family,
+					 const char *name)
 {
-	struct kmmv_instance *instance;
+	struct kmmv_index_entry *entry;
 
-	hlist_for_each_entry(instance, index_bucket(index, hash), link)
-		if (instance->hash == hash && instance->family == family &&
-		    !strcmp(instance->name, name))
-			return instance;
+	hlist_for_each_entry(entry, index_bucket(index, hash), link)
+		if (entry->hash == hash && entry->family == family &&
+		    !strcmp(entry->name, name))
+			return entry;
 	return NULL;
 }
 
 /* One bucket becomes two. */
 static void index_split(struct kmmv_index *index)
 {
-	struct kmmv_instance *instance;
+	struct kmmv_index_entry *entry;
 	struct hlist_head *from, *to;
 	struct hlist_node *next;
 	u32 i = index->nr;
@@ -113,11 +113,11 @@ static void index_split(struct kmmv_index *index)
 	from = index_bucket(index, i);
 	index->nr++;
 	to = index_bucket(index, i);
-	hlist_for_each_entry_safe(instance, next, from, link) {
-		if ((instance->hash & index->mask) != i)
+	hlist_for_each_entry_safe(entry, next, from, link) {
+		if ((entry->hash & index->mask) != i)
 			continue;
-		hlist_del(&instance->link);
-		hlist_add_head(&instance->link, to);
+		hlist_del(&entry->link);
+		hlist_add_head(&entry->link, to);
 	}
 }
 
@@ -145,21 +145,21 @@ int kmmv_index_grow(struct kmmv_index *index, struct kmmv_spare *spare)
 /**
  * kmmv_index_add() - bind a name
  * @index: the index
- * @instance: with its hash; nobody has its name
+ * @entry: complete; nobody has its name
  */
-void kmmv_index_add(struct kmmv_index *index, struct kmmv_instance *instance)
+void kmmv_index_add(struct kmmv_index *index, struct kmmv_index_entry *entry)
 {
-	hlist_add_head(&instance->link, index_bucket(index, instance->hash));
+	hlist_add_head(&entry->link, index_bucket(index, entry->hash));
 	index->count++;
 }
 
 /**
  * kmmv_index_del() - unbind a name
  * @index: the index
- * @instance: whose it was
+ * @entry: whose it was
  */
-void kmmv_index_del(struct kmmv_index *index, struct kmmv_instance *instance)
+void kmmv_index_del(struct kmmv_index *index, struct kmmv_index_entry *entry)
 {
-	hlist_del(&instance->link);
+	hlist_del(&entry->link);
 	index->count--;
 }

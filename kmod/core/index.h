@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Instances by identity. A linear hash table: it grows by a bucket at a time,
+ * Names by identity, which is a family and a name in it. A linear hash table: it grows by a bucket at a time,
  * whose names come from one other bucket, so that no name that is added pays
  * for all that were there before. The key is random: who chooses names does not
  * choose their bucket.
@@ -11,7 +11,19 @@
 #include <kmmv_deps.h>
 #include "spare.h"
 
-struct kmmv_instance;
+/**
+ * struct kmmv_index_entry - a name that is bound; the end of what it is bound to
+ * @link: in its bucket
+ * @hash: of the identity, from kmmv_index_hash()
+ * @family: id
+ * @name: the rest of the identity
+ */
+struct kmmv_index_entry {
+	struct hlist_node	link;
+	u32			hash;
+	u32			family;
+	char			name[];
+};
 
 /**
  * struct kmmv_index - the names that are bound
@@ -35,10 +47,11 @@ int kmmv_index_init(struct kmmv_index *index, u32 capacity);
 void kmmv_index_fini(struct kmmv_index *index);
 u32 kmmv_index_hash(const struct kmmv_index *index, u32 family,
 		    const char *name);
-struct kmmv_instance *kmmv_index_find(const struct kmmv_index *index, u32 hash,
-				      u32 family, const char *name);
+struct kmmv_index_entry *kmmv_index_find(const struct kmmv_index *index,
+					 u32 hash, u32 family,
+					 const char *name);
 int kmmv_index_grow(struct kmmv_index *index, struct kmmv_spare *spare);
-void kmmv_index_add(struct kmmv_index *index, struct kmmv_instance *instance);
-void kmmv_index_del(struct kmmv_index *index, struct kmmv_instance *instance);
+void kmmv_index_add(struct kmmv_index *index, struct kmmv_index_entry *entry);
+void kmmv_index_del(struct kmmv_index *index, struct kmmv_index_entry *entry);
 
 #endif /* KMMV_INDEX_H */

@@ -6,9 +6,8 @@
  * Context: task, may sleep.
  */
 #include <kmmv_deps.h>
-#include "family.h"
 #include "instance.h"
-#include "table.h"
+#include "name.h"
 
 static void instance_free(struct kmmv_instance *instance)
 {
@@ -92,10 +91,10 @@ static int instance_revive(struct kmmv_table *table,
 		return -EOVERFLOW;
 	if (instance->refs++)
 		return instance->number;
-	kmmv_table_change_begin(table);
+	kmmv_change_begin(table);
 	instance->state = KMMV_STATE_ACTIVE;
-	kmmv_changes_move(&table->changes, &instance->record);
-	kmmv_table_change_end(table);
+	kmmv_records_move(&table->records, &instance->record);
+	kmmv_change_end(table);
 	return instance->number;
 }
 
@@ -109,11 +108,11 @@ static struct kmmv_instance *instance_alloc(u32 family, const char *name,
 	if (!instance)
 		return NULL;
 	instance->record.kind = KMMV_RECORD_INSTANCE;
-	instance->hash = hash;
-	instance->family = family;
+	instance->bound.hash = hash;
+	instance->bound.family = family;
 	instance->refs = 1;
 	instance->state = KMMV_STATE_ACTIVE;
-	memcpy(instance->name, name, size);
+	memcpy(instance->bound.name, name, size);
 	return instance;
 }
 
@@ -156,14 +155,14 @@ static int instance_publish(struct kmmv_table *table,
 	place = instance_place(table, number);
 	old = *place;
 	kmmv_slots_publish(&table->slots, number, start);
-	kmmv_index_add(&table->index, instance);
+	kmmv_index_add(&table->index, &instance->bound);
 
-	kmmv_table_change_begin(table);
+	kmmv_change_begin(table);
 	if (old)
-		kmmv_changes_del(&table->changes, &old->record);
+		kmmv_records_del(&table->records, &old->record);
 	*place = instance;
-	kmmv_changes_add(&table->changes, &instance->record);
-	kmmv_table_change_end(table);
+	kmmv_records_add(&table->records, &instance->record);
+	kmmv_change_end(table);
 	instance_free(old);
 	return number;
 }
@@ -183,14 +182,15 @@ struct add {
 static int add_locked(struct kmmv_table *table, int family, const char *name,
 		      const u64 *start, struct add *add)
 {
-	struct kmmv_instance *instance;
+	struct kmmv_index_entry *bound;
 	int number;
 
 	if (family < 0 || family >= table->nr_families)
 		return -ENOENT;
-	instance = kmmv_index_find(&table->index, add->hash, family, name);
-	if (instance)
-		return instance_revive(table, instance);
+	bound = kmmv_index_find(&table->index, add->hash, family, name);
+	if (bound)
+		return instance_revive(table, container_of(bound,
+						struct kmmv_instance, bound));
 	if (!add->instance)
 		return -EAGAIN;
 	number = instance_publish(table, add->instance, start ? *start : 0,
@@ -236,10 +236,10 @@ int kmmv_instance_add(struct kmmv_table *table, int family, const char *name,
 						      add.hash);
 		number = -ENOMEM;
 		if (!add.instance ||
-		    kmmv_spare_fill(&add.spare, &table->slots))
+		    kmmv_slots_spare_fill(&table->slots, &add.spare))
 			break;
 	}
-	kmmv_spare_free(&add.spare, &table->slots);
+	kmmv_slots_spare_free(&table->slots, &add.spare);
 	instance_free(add.instance);
 	return number;
 }
@@ -261,10 +261,10 @@ int kmmv_instance_unref(struct kmmv_table *table, int number)
 		return -EALREADY;
 	if (--instance->refs)
 		return 0;
-	kmmv_table_change_begin(table);
+	kmmv_change_begin(table);
 	instance->state = KMMV_STATE_INACTIVE;
-	kmmv_changes_move(&table->changes, &instance->record);
-	kmmv_table_change_end(table);
+	kmmv_records_move(&table->records, &instance->record);
+	kmmv_change_end(table);
 	return 0;
 }
 
@@ -307,14 +307,14 @@ int kmmv_instance_forget(struct kmmv_table *table, int number)
 	} else if (instance->refs) {
 		err = -EBUSY;
 	} else {
-		kmmv_index_del(&table->index, instance);
-		kmmv_table_change_begin(table);
+		kmmv_index_del(&table->index, &instance->bound);
+		kmmv_change_begin(table);
 		kmmv_slots_put(&table->slots, number);
 		instance->state = KMMV_STATE_FREE;
-		instance->name[0] = '\0';
+		instance->bound.name[0] = '\0';
 		swap(label, instance->label);
-		kmmv_changes_move(&table->changes, &instance->record);
-		kmmv_table_change_end(table);
+		kmmv_records_move(&table->records, &instance->record);
+		kmmv_change_end(table);
 	}
 	mutex_unlock(&table->lock);
 	kfree(label);
@@ -373,10 +373,10 @@ int kmmv_instance_label(struct kmmv_table *table, int number, const char *key,
 	if (label == instance->label ||
 	    (label && instance->label && !strcmp(label, instance->label)))
 		goto unlock;
-	kmmv_table_change_begin(table);
+	kmmv_change_begin(table);
 	swap(label, instance->label);
-	kmmv_changes_move(&table->changes, &instance->record);
-	kmmv_table_change_end(table);
+	kmmv_records_move(&table->records, &instance->record);
+	kmmv_change_end(table);
 unlock:
 	mutex_unlock(&table->lock);
 	kfree(label);

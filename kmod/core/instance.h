@@ -3,7 +3,7 @@
 #define KMMV_INSTANCE_H
 
 #include <kmmv_deps.h>
-#include "table.h"
+#include "change.h"
 
 enum kmmv_instance_state {
 	KMMV_STATE_ACTIVE,
@@ -13,26 +13,20 @@ enum kmmv_instance_state {
 
 /**
  * struct kmmv_instance - a number's last identity
- * @record: among the changes
- * @link: in kmmv_table.index, unless free
- * @hash: of the identity
+ * @record: in kmmv_table.records
  * @number: the slot
- * @family: id of the family
  * @refs: kmmv_instance_add() less kmmv_instance_del()
  * @state: 0 references are inactive
  * @label: "key=KEY text=TEXT" as the names stream has it, or NULL
- * @name: the rest of the identity
+ * @bound: family and name, in kmmv_table.index unless free
  */
 struct kmmv_instance {
 	struct kmmv_record	record;
-	struct hlist_node	link;
-	u32			hash;
 	u32			number;
-	u32			family;
 	u32			refs;
 	enum kmmv_instance_state state;
 	char			*label;
-	char			name[];
+	struct kmmv_index_entry	bound;
 };
 
 int kmmv_instance_init(struct kmmv_table *table);

@@ -14,10 +14,9 @@
  * otherwise.
  */
 #include <kmmv_deps.h>
-#include "event.h"
+#include "event_type.h"
+#include "family.h"
 #include "instance.h"
-#include "kind.h"
-#include "metric.h"
 #include "names.h"
 
 static const char *const semantics_names[] = {
@@ -46,22 +45,23 @@ static size_t put_text(char *to, const char *text)
 	return to - start;
 }
 
-static size_t put_metric(char *text, const struct kmmv_metric *metric)
+static size_t put_family(char *text,
+			 const struct kmmv_family_entry *family)
 {
-	const struct kmmv_family *desc = &metric->desc;
+	const struct kmmv_family *desc = &family->desc;
 	size_t n;
 
 	n = sprintf(text, "family id=%u units=%s semantics=%s since=%s ",
-		    metric->id, desc->units, semantics_names[desc->semantics],
+		    family->id, desc->units, semantics_names[desc->semantics],
 		    desc->flags & KMMV_SINCE_BOOT ? "boot" : "load");
 	n += sprintf(text + n, "total=%s name=",
 		     desc->flags & KMMV_NO_TOTAL ? "no" : "yes");
 	n += put_text(text + n, desc->name);
-	n += sprintf(text + n, "oneline id=%u text=", metric->id);
+	n += sprintf(text + n, "oneline id=%u text=", family->id);
 	n += put_text(text + n, desc->oneline);
 	if (!*desc->help)
 		return n;
-	n += sprintf(text + n, "help id=%u text=", metric->id);
+	n += sprintf(text + n, "help id=%u text=", family->id);
 	n += put_text(text + n, desc->help);
 	return n;
 }
@@ -73,9 +73,9 @@ static size_t put_instance(char *text, const struct kmmv_table *table,
 	size_t key, n;
 
 	n = sprintf(text, "instance number=%u family=%u incarnation=%u ",
-		    instance->number, instance->family, inc);
+		    instance->number, instance->bound.family, inc);
 	n += sprintf(text + n, "state=%s name=", state_names[instance->state]);
-	n += put_text(text + n, instance->name);
+	n += put_text(text + n, instance->bound.name);
 	if (!instance->label)
 		return n;
 	key = strcspn(instance->label, "=");
@@ -85,23 +85,24 @@ static size_t put_instance(char *text, const struct kmmv_table *table,
 	return n;
 }
 
-static size_t put_kind(char *text, const struct kmmv_kind *kind)
+static size_t put_type(char *text,
+		       const struct kmmv_event_type_entry *type)
 {
-	const struct kmmv_event_type *desc = &kind->desc;
+	const struct kmmv_event_type *desc = &type->desc;
 	unsigned int i;
 	size_t n;
 
-	n = sprintf(text, "type id=%u name=", kind->id);
+	n = sprintf(text, "type id=%u name=", type->id);
 	n += put_text(text + n, desc->name);
-	n += sprintf(text + n, "about id=%u text=", kind->id);
+	n += sprintf(text + n, "about id=%u text=", type->id);
 	n += put_text(text + n, desc->oneline);
 	for (i = 0; i < desc->nr_fields; i++) {
 		const struct kmmv_field *field = &desc->fields[i];
 
 		n += sprintf(text + n,
 			     "field id=%u offset=%u size=%u kind=%s units=%s name=",
-			     kind->id, field->offset, field->size,
-			     kmmv_event_kind(field), field->units);
+			     type->id, field->offset, field->size,
+			     kmmv_field_kind(field), field->units);
 		n += put_text(text + n, field->name);
 	}
 	return n;
@@ -112,10 +113,10 @@ static size_t put_record(char *text, const struct kmmv_table *table,
 {
 	switch (record->kind) {
 	case KMMV_RECORD_FAMILY:
-		return put_metric(text, container_of(record, struct kmmv_metric,
+		return put_family(text, container_of(record, struct kmmv_family_entry,
 						     record));
 	case KMMV_RECORD_TYPE:
-		return put_kind(text, container_of(record, struct kmmv_kind,
+		return put_type(text, container_of(record, struct kmmv_event_type_entry,
 						   record));
 	default:
 		return put_instance(text, table,
@@ -136,7 +137,7 @@ static size_t cursor_next(struct kmmv_cursor *cursor, char *text)
 			       KMMV_ABI_MAJOR, KMMV_ABI_MINOR,
 			       (unsigned long long)table->epoch);
 	}
-	record = kmmv_changes_after(&table->changes, cursor->change);
+	record = kmmv_records_after(&table->records, cursor->change);
 	if (record) {
 		cursor->change = record->change;
 		return put_record(text, table, record);
@@ -159,14 +160,14 @@ static int cursor_tell(struct kmmv_cursor *cursor, size_t wanted)
 	err = mutex_lock_interruptible(&table->readers);
 	if (err)
 		return err;
-	spin_lock(&table->changes_lock);
+	spin_lock(&table->records_lock);
 	for (i = 0; i < KMMV_HOLD_RECORDS && size < wanted; i++) {
 		n = cursor_next(cursor, cursor->text + size);
 		if (!n)
 			break;
 		size += n;
 	}
-	spin_unlock(&table->changes_lock);
+	spin_unlock(&table->records_lock);
 	mutex_unlock(&table->readers);
 	cursor->given = 0;
 	cursor->size = size;
@@ -271,5 +272,5 @@ bool kmmv_cursor_ready(const struct kmmv_cursor *cursor)
 {
 	return !READ_ONCE(cursor->idle) ||
 	       READ_ONCE(cursor->idle_at) !=
-		       kmmv_table_generation(cursor->table);
+		       kmmv_change_generation(cursor->table);
 }

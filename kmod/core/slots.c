@@ -126,7 +126,8 @@ static int slots_grow(struct kmmv_slots *slots, u32 number,
 		smp_store_release(inc, words);
 	}
 	if (!slots->page[i]) {
-		page = kmmv_spare_counters(spare, slots);
+		page = kmmv_spare_counters(spare, slots->alive,
+					   slots->geom.nr_cpus);
 		if (!page)
 			return -EAGAIN;
 		/* slots:I pairs with area:B. */

@@ -185,4 +185,17 @@ static __always_inline u32 kmmv_slots_incarnation_now(struct kmmv_slots *slots,
 				   [number % KMMV_INC_PER_PAGE]);
 }
 
+/* What kmmv_slots_get() wants, and others that have @spare with it. */
+static inline int kmmv_slots_spare_fill(const struct kmmv_slots *slots,
+					struct kmmv_spare *spare)
+{
+	return kmmv_spare_fill(spare, slots->alive, slots->geom.nr_cpus);
+}
+
+static inline void kmmv_slots_spare_free(const struct kmmv_slots *slots,
+					 struct kmmv_spare *spare)
+{
+	kmmv_spare_free(spare, slots->geom.nr_cpus);
+}
+
 #endif /* KMMV_SLOTS_H */

@@ -3,21 +3,20 @@
  * Memory for growth.
  */
 #include <kmmv_deps.h>
-#include "slots.h"
 #include "spare.h"
 
 /**
  * kmmv_spare_fill() - get what was wanted
  * @spare: after -EAGAIN
- * @slots: the store that is to grow
+ * @alive: CPUs that were up, by number; each needs counters
+ * @nr_cpus: length of it
  *
  * Context: task, may sleep, without the table's lock.
  * Return: 0 or -ENOMEM; what there is already is kept.
  */
-int kmmv_spare_fill(struct kmmv_spare *spare, const struct kmmv_slots *slots)
+int kmmv_spare_fill(struct kmmv_spare *spare, const bool *alive,
+		    u32 nr_cpus)
 {
-	u32 nr_cpus = slots->geom.nr_cpus;
-
 	if (spare->wants_zeroed) {
 		spare->zeroed = (void *)get_zeroed_page(GFP_KERNEL);
 		if (!spare->zeroed)
@@ -28,7 +27,7 @@ int kmmv_spare_fill(struct kmmv_spare *spare, const struct kmmv_slots *slots)
 		if (!spare->counters)
 			spare->counters = kmmv_page_create(nr_cpus);
 		if (!spare->counters ||
-		    kmmv_page_complete(spare->counters, slots->alive, nr_cpus))
+		    kmmv_page_complete(spare->counters, alive, nr_cpus))
 			return -ENOMEM;
 		spare->wants_counters = false;
 	}
@@ -38,14 +37,14 @@ int kmmv_spare_fill(struct kmmv_spare *spare, const struct kmmv_slots *slots)
 /**
  * kmmv_spare_free() - free what was not used
  * @spare: no longer used
- * @slots: as with kmmv_spare_fill()
+ * @nr_cpus: as with kmmv_spare_fill()
  *
  * Context: task, may sleep, without the table's lock.
  */
-void kmmv_spare_free(struct kmmv_spare *spare, const struct kmmv_slots *slots)
+void kmmv_spare_free(struct kmmv_spare *spare, u32 nr_cpus)
 {
 	free_page((unsigned long)spare->zeroed);
-	kmmv_page_destroy(spare->counters, slots->geom.nr_cpus);
+	kmmv_page_destroy(spare->counters, nr_cpus);
 }
 
 /**
@@ -67,18 +66,19 @@ void *kmmv_spare_zeroed(struct kmmv_spare *spare)
 /**
  * kmmv_spare_counters() - take the page of counters
  * @spare: has it, or wants it from now on
- * @slots: where it is put before the lock is dropped
+ * @alive: as with kmmv_spare_fill(), by now
+ * @nr_cpus: length of it
  *
- * Context: with the table's lock, so that no CPU comes up meanwhile.
+ * Context: with the table's lock until it is put to use, so that no CPU comes up
+ * meanwhile.
  * Return: the page, with memory for every CPU that was up, or NULL.
  */
 kmmv_page kmmv_spare_counters(struct kmmv_spare *spare,
-			      const struct kmmv_slots *slots)
+			      const bool *alive, u32 nr_cpus)
 {
 	kmmv_page page = spare->counters;
 
-	if (!page ||
-	    !kmmv_page_is_complete(page, slots->alive, slots->geom.nr_cpus)) {
+	if (!page || !kmmv_page_is_complete(page, alive, nr_cpus)) {
 		spare->wants_counters = true;
 		return NULL;
 	}

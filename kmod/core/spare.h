@@ -9,8 +9,8 @@
  *		mutex_lock(&table->lock);
  *		err = ...(..., &spare);
  *		mutex_unlock(&table->lock);
- *	} while (err == -EAGAIN && !(err = kmmv_spare_fill(&spare, slots)));
- *	kmmv_spare_free(&spare, slots);
+ *	} while (err == -EAGAIN && !(err = kmmv_slots_spare_fill(slots, &spare)));
+ *	kmmv_slots_spare_free(slots, &spare);
  *
  * Each turn puts at least one page to its use, or finds that somebody else has.
  */
@@ -19,8 +19,6 @@
 
 #include <kmmv_deps.h>
 #include "pcpu.h"
-
-struct kmmv_slots;
 
 /**
  * struct kmmv_spare - one call's memory for growth
@@ -36,10 +34,11 @@ struct kmmv_spare {
 	bool		wants_counters;
 };
 
-int kmmv_spare_fill(struct kmmv_spare *spare, const struct kmmv_slots *slots);
-void kmmv_spare_free(struct kmmv_spare *spare, const struct kmmv_slots *slots);
+int kmmv_spare_fill(struct kmmv_spare *spare, const bool *alive,
+		    u32 nr_cpus);
+void kmmv_spare_free(struct kmmv_spare *spare, u32 nr_cpus);
 void *kmmv_spare_zeroed(struct kmmv_spare *spare);
 kmmv_page kmmv_spare_counters(struct kmmv_spare *spare,
-			      const struct kmmv_slots *slots);
+			      const bool *alive, u32 nr_cpus);
 
 #endif /* KMMV_SPARE_H */

@@ -10,8 +10,8 @@
 
 #include "follow.h"
 #include "instance.h"
-#include "kind.h"
-#include "metric.h"
+#include "event_type.h"
+#include "family.h"
 #include "names.h"
 #include "table.h"
 #include "quiet.h"

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The portable core, natively; also without 64-bit atomicity, and with the
 # other allocator.
-core-sources := kmod/core/geom.c kmod/core/slots.c kmod/core/spare.c kmod/core/table.c kmod/core/metric.c \
-	kmod/core/kind.c kmod/core/instance.c kmod/core/index.c kmod/core/follow.c kmod/core/family.c kmod/core/event.c \
-	kmod/core/names.c kmod/core/changes.c qa/shim/rbtree.c \
-	qa/shim/shim.c
+core-sources := $(patsubst %,kmod/core/%.c,geom slots spare records index change name \
+	family event_type instance follow table names) qa/shim/rbtree.c qa/shim/shim.c
 # The kernel compares int with u32 and leaves parameters unused.
 # ThreadSanitizer does not see the one fence, which is a litmus test's.
 core-cflags := -Iqa/shim -Ikmod/core -Ikmod/include -Wno-sign-compare \

@@ -16,7 +16,7 @@ static int family;
 static void start(void)
 {
 	table_start(MANY + 64);
-	family = kmmv_metric_add(&table, &family_a);
+	family = kmmv_family_add(&table, &family_a);
 }
 
 static int add(const char *prefix, unsigned int n)

@@ -10,7 +10,7 @@ static int family;
 static void start(void)
 {
 	table_start(1030);
-	family = kmmv_metric_add(&table, &family_a);
+	family = kmmv_family_add(&table, &family_a);
 }
 
 static struct kmmv_cursor cursor;
@@ -61,13 +61,13 @@ START_TEST(flags_of_families)
 
 	kmmv_cursor_init(&cursor, &table);
 	read_on(4096);
-	ck_assert_int_eq(kmmv_metric_add(&table, &mirror), 1);
+	ck_assert_int_eq(kmmv_family_add(&table, &mirror), 1);
 	ck_assert_ptr_nonnull(strstr(
 		read_on(4096),
 		"family id=1 units=nanosec semantics=counter since=boot total=no name=stat.cpu\n"));
 	mirror.name = "stat.irq";
 	mirror.flags = KMMV_SINCE_BOOT;
-	ck_assert_int_eq(kmmv_metric_add(&table, &mirror), 2);
+	ck_assert_int_eq(kmmv_family_add(&table, &mirror), 2);
 	ck_assert_ptr_nonnull(strstr(read_on(4096), "since=boot total=yes "));
 	kmmv_cursor_fini(&cursor);
 }
@@ -95,8 +95,8 @@ START_TEST(types_of_events)
 
 	kmmv_cursor_init(&cursor, &table);
 	read_on(4096);
-	kmmv_kind_add(&table, &type);
-	kmmv_kind_add(&table, &bare);
+	kmmv_event_type_add(&table, &type);
+	kmmv_event_type_add(&table, &bare);
 	ck_assert(kmmv_cursor_ready(&cursor));
 	ck_assert_str_eq(
 		read_on(3),
@@ -111,7 +111,7 @@ START_TEST(types_of_events)
 		"about id=17 text=Tick\n"
 		"end 0\n");
 	/* Once more changes nothing. */
-	kmmv_kind_add(&table, &type);
+	kmmv_event_type_add(&table, &type);
 	ck_assert(!kmmv_cursor_ready(&cursor));
 	kmmv_cursor_fini(&cursor);
 }
@@ -142,7 +142,7 @@ START_TEST(only_what_changed)
 			 "end 2\n");
 
 	/* The generation alone. */
-	kmmv_table_online(&table, 0, true);
+	kmmv_change_online(&table, 0, true);
 	ck_assert(kmmv_cursor_ready(&cursor));
 	ck_assert_str_eq(read_on(4096), "end 3\n");
 
@@ -222,7 +222,7 @@ START_TEST(rest)
 	/* Of the last line, which poll() has to know of. */
 	kmmv_cursor_init(&cursor, &table);
 	read_on(4096);
-	kmmv_table_online(&table, 0, true);
+	kmmv_change_online(&table, 0, true);
 	ck_assert_int_eq(cursor_read(&cursor, part, 3), 3);
 	ck_assert(kmmv_cursor_ready(&cursor));
 	ck_assert_str_eq(read_on(4096), " 18446744073709551615\n");
@@ -261,7 +261,7 @@ START_TEST(what_did_not_arrive)
 	ck_assert_ptr_eq(again, text + 5);
 	ck_assert_str_eq(read_on(4096), table_names() + 5);
 	/* Nor is an end line given before it has arrived. */
-	kmmv_table_online(&table, 0, true);
+	kmmv_change_online(&table, 0, true);
 	n = kmmv_cursor_text(&cursor, 4096, &text);
 	ck_assert_int_gt(n, 0);
 	ck_assert(kmmv_cursor_ready(&cursor));
@@ -309,7 +309,7 @@ START_TEST(changes_are_told)
 	kmmv_cursor_init(&cursor, &table);
 	read_on(4096);
 	told = 0;
-	kmmv_table_on_change(&table, tell);
+	kmmv_change_notify(&table, tell);
 	a = kmmv_instance_add(&table, family, "a", NULL);
 	ck_assert_uint_eq(told, 1);
 	kmmv_instance_add(&table, family, "a", NULL);
@@ -319,10 +319,10 @@ START_TEST(changes_are_told)
 	kmmv_instance_del(&table, a);
 	ck_assert_uint_eq(told, 2);
 	read_on(4096);
-	kmmv_table_online(&table, 1, true);
+	kmmv_change_online(&table, 1, true);
 	ck_assert_uint_eq(told, 3);
-	kmmv_table_on_change(&table, NULL);
-	kmmv_table_online(&table, 1, false);
+	kmmv_change_notify(&table, NULL);
+	kmmv_change_online(&table, 1, false);
 	ck_assert_uint_eq(told, 3);
 	kmmv_cursor_fini(&cursor);
 }
@@ -492,7 +492,7 @@ START_TEST(longest_lines)
 	help[KMMV_HELP_MAX] = '\0';
 	memset(name, '\\', KMMV_NAME_MAX);
 	name[KMMV_NAME_MAX] = '\0';
-	a = kmmv_instance_add(&table, kmmv_metric_add(&table, &longest), name,
+	a = kmmv_instance_add(&table, kmmv_family_add(&table, &longest), name,
 			      NULL);
 	ck_assert_int_eq(kmmv_instance_label(&table, a, "k",
 					     help + KMMV_HELP_MAX - 127),

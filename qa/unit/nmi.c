@@ -22,7 +22,7 @@ static void start(void)
 	int i;
 
 	table_start(600);
-	family = kmmv_metric_add(&table, &family_a);
+	family = kmmv_family_add(&table, &family_a);
 	for (i = 0; i < KMMV_RESERVED; i++)
 		ck_assert_int_eq(kmmv_instance_add(&table, family, own[i],
 						   NULL), i);

@@ -33,7 +33,7 @@ static void start(void)
 	for (i = 0; i < CONTEXTS; i++)
 		atomic_store(&published[i], 0);
 	growing = false;
-	family = kmmv_metric_add(&table, &family_a);
+	family = kmmv_family_add(&table, &family_a);
 	kmmv_instance_add(&table, family, "zero", NULL);
 	kmmv_instance_add(&table, family, "one", NULL);
 	kmmv_instance_add(&table, family, "two", NULL);
@@ -377,9 +377,9 @@ static u32 get(void)
 
 	do
 		err = kmmv_slots_get(&table.slots, 1, &number, &spare);
-	while (err == -EAGAIN && !(err = kmmv_spare_fill(&spare, &table.slots)));
+	while (err == -EAGAIN && !(err = kmmv_slots_spare_fill(&table.slots, &spare)));
 	ck_assert_int_eq(err, 0);
-	kmmv_spare_free(&spare, &table.slots);
+	kmmv_slots_spare_free(&table.slots, &spare);
 	return number;
 }
 

@@ -20,7 +20,7 @@ static void start(void)
 	int i;
 
 	table_start(600);
-	family = kmmv_metric_add(&table, &family_a);
+	family = kmmv_family_add(&table, &family_a);
 	for (i = 0; i < KMMV_RESERVED; i++) {
 		char name[32];
 

@@ -19,7 +19,7 @@ static void start(void)
 	int i;
 
 	table_start(CAPACITY);
-	family = kmmv_metric_add(&table, &family_a);
+	family = kmmv_family_add(&table, &family_a);
 	for (i = 0; i < KMMV_RESERVED; i++) {
 		char name[32];
 

@@ -38,6 +38,7 @@ static void load_begins(void);
 #define __kmmv_slot_add(slot, delta)	this_cpu_add(*(slot).ctr, delta)
 
 #include "../../kmod/core/slots.c"
+#include "../../kmod/core/change.c"
 #include "../../kmod/core/table.c"
 #include "../../kmod/core/statctr.c"
 
@@ -142,7 +143,7 @@ static u64 count, last_count;
 static void start(void)
 {
 	table_start(600);
-	family = kmmv_metric_add(&table, &family_a);
+	family = kmmv_family_add(&table, &family_a);
 	kmmv_instance_add(&table, family, "zero", NULL);
 	kmmv_instance_add(&table, family, "one", NULL);
 	kmmv_instance_add(&table, family, "two", NULL);
@@ -223,15 +224,15 @@ static void read_table(void)
 
 static void go_on_and_off(void)
 {
-	kmmv_table_online(&table, 0, true);
-	kmmv_table_online(&table, 0, false);
+	kmmv_change_online(&table, 0, true);
+	kmmv_change_online(&table, 0, false);
 }
 
 static void read_mask(void)
 {
 	struct kmmv_header *header = table.header;
 	unsigned long generation = read_generation(&header->gen2);
-	u64 *word = header_mask(header, header->online_offset);
+	u64 *word = kmmv_header_mask(header, header->online_offset);
 	u32 half[2], odd;
 
 	half[0] = smp_load_acquire((u32 *)word);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# steps.c includes slots.c, table.c and statctr.c, so that it sees their loads and stores.
+# steps.c includes slots.c, change.c, table.c and statctr.c, so that it sees their loads and stores.
 # One thread: ThreadSanitizer has nothing to say.
 steps-sources := qa/unit/steps.c \
-	$(filter-out kmod/core/slots.c kmod/core/table.c,$(core-sources)) kmod/core/pcpu_fixed.c
+	$(filter-out $(patsubst %,kmod/core/%.c,slots change table),$(core-sources)) kmod/core/pcpu_fixed.c
 steps-cflags = $(core-cflags)
 steps-variants := plain asan
 steps-pair-sources := $(subst steps.c,steps-pair.c,$(steps-sources)) \

@@ -14,7 +14,7 @@ static void start(void)
 {
 	memset(long_name, 'x', sizeof(long_name) - 1);
 	table_start(1030);
-	family = kmmv_metric_add(&table, &family_a);
+	family = kmmv_family_add(&table, &family_a);
 	ck_assert_int_eq(family, 0);
 }
 
@@ -113,12 +113,12 @@ START_TEST(families_refused)
 	unsigned long generation = table.generation;
 
 	ck_assert_uint_eq(ARRAY_SIZE(row), 29);
-	ck_assert_int_eq(kmmv_metric_add(&table, &row[_i].family), row[_i].err);
+	ck_assert_int_eq(kmmv_family_add(&table, &row[_i].family), row[_i].err);
 	other.flags ^= KMMV_SINCE_BOOT;
-	ck_assert_int_eq(kmmv_metric_add(&table, &other), -EEXIST);
+	ck_assert_int_eq(kmmv_family_add(&table, &other), -EEXIST);
 	other.flags ^= KMMV_SINCE_BOOT | KMMV_NO_TOTAL;
-	ck_assert_int_eq(kmmv_metric_add(&table, &other), -EEXIST);
-	ck_assert_int_eq(kmmv_metric_add(&table, NULL), -EINVAL);
+	ck_assert_int_eq(kmmv_family_add(&table, &other), -EEXIST);
+	ck_assert_int_eq(kmmv_family_add(&table, NULL), -EINVAL);
 	ck_assert_uint_eq(table.generation, generation);
 	ck_assert_uint_eq(table.nr_families, 1);
 }
@@ -130,19 +130,19 @@ START_TEST(families_taken)
 	char name[16];
 	int i;
 
-	ck_assert_int_eq(kmmv_metric_add(&table, &family_a), family);
+	ck_assert_int_eq(kmmv_family_add(&table, &family_a), family);
 	other.name = "disk.reads"; /* a prefix, but not a dotted one */
-	ck_assert_int_eq(kmmv_metric_add(&table, &other), 1);
+	ck_assert_int_eq(kmmv_family_add(&table, &other), 1);
 	other.name = "ringer"; /* nor is this a reserved component */
-	ck_assert_int_eq(kmmv_metric_add(&table, &other), 2);
+	ck_assert_int_eq(kmmv_family_add(&table, &other), 2);
 	other.name = name;
 	for (i = 3; i < KMMV_FAMILIES_MAX; i++) {
 		snprintf(name, sizeof(name), "f%d", i);
-		ck_assert_int_eq(kmmv_metric_add(&table, &other), i);
+		ck_assert_int_eq(kmmv_family_add(&table, &other), i);
 	}
 	other.name = "more";
-	ck_assert_int_eq(kmmv_metric_add(&table, &other), -ENFILE);
-	ck_assert_int_eq(kmmv_metric_add(&table, &family_a), family);
+	ck_assert_int_eq(kmmv_family_add(&table, &other), -ENFILE);
+	ck_assert_int_eq(kmmv_family_add(&table, &family_a), family);
 }
 END_TEST
 
@@ -213,17 +213,17 @@ START_TEST(types_refused)
 	unsigned long generation;
 
 	ck_assert_uint_eq(ARRAY_SIZE(row), 35);
-	ck_assert_int_eq(kmmv_kind_add(&table, &type_a), KMMV_EVENT_FIRST);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type_a), KMMV_EVENT_FIRST);
 	generation = table.generation;
 	/* The one above "block.done". */
 	if (row[_i].err == -ENOTUNIQ && type.nr_fields)
 		type.name = "block";
 	if (type.nr_fields)
 		type.fields = &row[_i].field;
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), row[_i].err);
-	ck_assert_int_eq(kmmv_kind_add(&table, NULL), -EINVAL);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), row[_i].err);
+	ck_assert_int_eq(kmmv_event_type_add(&table, NULL), -EINVAL);
 	ck_assert_uint_eq(table.generation, generation);
-	ck_assert_uint_eq(table.nr_kinds, 1);
+	ck_assert_uint_eq(table.nr_types, 1);
 }
 END_TEST
 
@@ -236,49 +236,49 @@ START_TEST(types_taken)
 	int i;
 
 	ck_assert_uint_eq(PAYLOAD_MAX, KMMV_RING_PAYLOAD_MAX);
-	ck_assert_int_eq(kmmv_kind_add(&table, &type_a), 16);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type_a), 16);
 	/* The same, in other memory. */
 	memcpy(copy, fields, sizeof(copy));
 	copy[0].units = units;
 	copy[1].units = "none";
 	type.fields = copy;
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), 16);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), 16);
 	/* Any other, with each thing that can be different. */
 	copy[0].offset = 1;
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), -EEXIST);
 	copy[0] = fields[0];
 	copy[0].size = 4;
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), -EEXIST);
 	copy[0] = fields[0];
 	copy[0].kind = KMMV_FIELD_HEX;
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), -EEXIST);
 	copy[0] = fields[0];
 	copy[0].name = "late";
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), -EEXIST);
 	copy[0] = fields[0];
 	copy[0].units = NULL;
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), -EEXIST);
 	copy[0] = fields[0];
 	type.nr_fields = 1;
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), -EEXIST);
 	type.nr_fields = 2;
 	type.oneline = "x";
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), -EEXIST);
 	/* Beside its fields, and beside what every event has. */
 	type.name = "block.done.more";
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), 17);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), 17);
 	type.name = "block.done.names";
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), 18);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), 18);
 	type.name = "block.time";
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), 19);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), 19);
 	type.name = "timer";
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), 20);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), 20);
 	/* Two fields of one name. */
 	type.name = "b";
 	copy[0].name = twice;
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EEXIST);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), -EEXIST);
 	type.fields = NULL;
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EINVAL);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), -EINVAL);
 
 	/* The longest record that there can be, and one field too many. */
 	for (i = 0; i <= KMMV_FIELDS_MAX; i++) {
@@ -289,9 +289,9 @@ START_TEST(types_taken)
 	}
 	type.fields = many;
 	type.nr_fields = KMMV_FIELDS_MAX + 1;
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), -EINVAL);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), -EINVAL);
 	type.nr_fields = KMMV_FIELDS_MAX;
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), 21);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), 21);
 	ck_assert_uint_gt(strlen(table_names()), KMMV_FIELDS_MAX * 120);
 
 	type.fields = NULL;
@@ -299,14 +299,14 @@ START_TEST(types_taken)
 	type.name = name;
 	shim_fail_in = 1;
 	snprintf(name, sizeof(name), "none");
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), -ENOMEM);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), -ENOMEM);
 	for (i = 6; i < KMMV_TYPES_MAX; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
-		ck_assert_int_eq(kmmv_kind_add(&table, &type), 16 + i);
+		ck_assert_int_eq(kmmv_event_type_add(&table, &type), 16 + i);
 	}
 	type.name = "more";
-	ck_assert_int_eq(kmmv_kind_add(&table, &type), -ENFILE);
-	ck_assert_int_eq(kmmv_kind_add(&table, &type_a), 16);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), -ENFILE);
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type_a), 16);
 }
 END_TEST
 
@@ -571,7 +571,7 @@ START_TEST(names_are_found_again)
 	other.name = name;
 	while (families[1] < 1024) {
 		snprintf(name, sizeof(name), "f%d", families[1]);
-		families[1] = kmmv_metric_add(&table, &other);
+		families[1] = kmmv_family_add(&table, &other);
 		ck_assert_int_gt(families[1], 0);
 	}
 	for (again = 0; again < 2; again++)
@@ -631,7 +631,7 @@ START_TEST(every_allocation_fails_once)
 			strncpy(before, table_names(), sizeof(before) - 1);
 			shim_fail_in = n;
 			if (step == 0)
-				err = kmmv_metric_add(&table, &other);
+				err = kmmv_family_add(&table, &other);
 			else if (step == 3)
 				err = kmmv_instance_label(&table, 1, "k",
 							  "text");
@@ -697,10 +697,10 @@ START_TEST(header_says_what_is)
 			  KMMV_ATOMIC64);
 	ck_assert_uint_eq(*possible, 0xb);
 	ck_assert_uint_eq(*online, 0);
-	kmmv_table_online(&table, 3, true);
-	kmmv_table_online(&table, 0, true);
+	kmmv_change_online(&table, 3, true);
+	kmmv_change_online(&table, 0, true);
 	ck_assert_uint_eq(*online, 9);
-	kmmv_table_online(&table, 3, false);
+	kmmv_change_online(&table, 3, false);
 	ck_assert_uint_eq(*online, 1);
 	/* The start was so near the end that the generation has wrapped. */
 	ck_assert_uint_lt(header->gen2, 10);

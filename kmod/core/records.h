@@ -4,8 +4,8 @@
  * lies in a tree by that number. Who reads them keeps a number, too, and no
  * place: readers are in nobody's way, however many there are.
  */
-#ifndef KMMV_CHANGES_H
-#define KMMV_CHANGES_H
+#ifndef KMMV_RECORDS_H
+#define KMMV_RECORDS_H
 
 #include <kmmv_deps.h>
 
@@ -17,7 +17,7 @@ enum kmmv_record_kind {
 
 /**
  * struct kmmv_record - what readers of names are told about as a whole
- * @node: in kmmv_changes.tree
+ * @node: in kmmv_records.tree
  * @change: number of its last change, from 1 on
  * @kind: what the record is part of
  */
@@ -28,22 +28,22 @@ struct kmmv_record {
 };
 
 /**
- * struct kmmv_changes - all records
+ * struct kmmv_records - all records
  * @tree: by @change
  * @last: the greatest, or NULL
  * @nr: changes so far
  */
-struct kmmv_changes {
+struct kmmv_records {
 	struct rb_root		tree;
 	struct rb_node		*last;
 	u64			nr;
 };
 
-void kmmv_changes_add(struct kmmv_changes *changes, struct kmmv_record *record);
-void kmmv_changes_del(struct kmmv_changes *changes, struct kmmv_record *record);
-void kmmv_changes_move(struct kmmv_changes *changes,
+void kmmv_records_add(struct kmmv_records *records, struct kmmv_record *record);
+void kmmv_records_del(struct kmmv_records *records, struct kmmv_record *record);
+void kmmv_records_move(struct kmmv_records *records,
 		       struct kmmv_record *record);
-struct kmmv_record *kmmv_changes_after(const struct kmmv_changes *changes,
+struct kmmv_record *kmmv_records_after(const struct kmmv_records *records,
 				       u64 change);
 
-#endif /* KMMV_CHANGES_H */
+#endif /* KMMV_RECORDS_H */
