@@ -5,7 +5,8 @@
  * One thread, one device directory, state in the file that owns it:
  *
  *	pmda.c		options, dispatch, the DSO's and the daemon's start
- *	attach.c	the mapping: open, close, what is wrong
+ *	error.c		what is wrong
+ *	attach.c	the mapping: open, close
  *	id.c		lasting numbers, see id.h; idfile.c has their file
  *	family.c	families
  *	instance.c	instances of a family; name.c has their names
@@ -86,6 +87,14 @@ enum {
 extern int agent_domain;
 extern pmdaExt *agent_ext;
 
+/* ---- error.c ---- */
+
+/* Remember, and log, what is wrong; kmmv.control.error shows the last ones. */
+void agent_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+const char *agent_error_text(void);
+/* The device is there: what was wrong is not any more. */
+void agent_error_clear(void);
+
 /* ---- attach.c ---- */
 
 /* Bring mapping and tables up to date; true if there is a mapping. */
@@ -105,9 +114,6 @@ const char *agent_attach_state(void);
 /* What a value that cannot be had answers; for when there is no mapping. */
 int agent_attach_status(void);
 void agent_attach_counts(uint64_t *retries, uint64_t *rereads);
-/* Remember, and log, what is wrong; kmmv.control.error shows the last ones. */
-void agent_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-const char *agent_error_text(void);
 
 /* ---- instance.c ---- */
 

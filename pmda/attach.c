@@ -5,8 +5,6 @@
  * agent itself stays up.
  */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include "agent.h"
@@ -23,48 +21,12 @@ static uint64_t stale_ms;	/* the last attempt without waiting */
 static uint64_t retries, rereads;	/* of mappings that are closed */
 static uint64_t changes;	/* tables taken over */
 
-/* What was wrong since the last attach, the newest first, each once. */
-#define ERRORS_MAX 8
-static char errors[ERRORS_MAX][512];
-
 static uint64_t now_ms(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000 + 1;
-}
-
-void agent_error(const char *fmt, ...)
-{
-	char text[sizeof(errors[0])];
-	va_list ap;
-	int i;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	/* A condition that lasts is logged once, whatever else is wrong. */
-	for (i = 0; i < ERRORS_MAX; i++) {
-		if (strcmp(text, errors[i]) == 0)
-			return;
-	}
-	memmove(errors[1], errors[0], (ERRORS_MAX - 1) * sizeof(errors[0]));
-	memcpy(errors[0], text, sizeof(errors[0]));
-	pmNotifyErr(LOG_WARNING, "%s", text);
-}
-
-const char *agent_error_text(void)
-{
-	static char all[ERRORS_MAX * (sizeof(errors[0]) + 2)];
-	size_t at = 0;
-	int i;
-
-	all[0] = '\0';
-	for (i = 0; i < ERRORS_MAX && errors[i][0]; i++)
-		at += pmsprintf(all + at, sizeof(all) - at, "%s%s",
-				i ? "; " : "", errors[i]);
-	return all;
 }
 
 static void open_failed(int rc)
@@ -115,7 +77,7 @@ static bool try_open(void)
 		return false;
 	}
 	why = 0;
-	memset(errors, 0, sizeof(errors));
+	agent_error_clear();
 	kmmv_get_info(handle, &info);
 	pmNotifyErr(LOG_INFO, "attached %s, ABI %u.%u, epoch %llu", device,
 		    info.major, info.minor, (unsigned long long)info.epoch);
