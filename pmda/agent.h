@@ -10,6 +10,7 @@
  *	id.c		lasting numbers, see id.h; idfile.c has their file
  *	family.c	families
  *	instance.c	instances of a family; name.c has their names
+ *	carry.c		counts that go on
  *	percpu.c	name::cpuN
  *	pmns.c		the name space
  *	desc.c		descriptors
@@ -211,9 +212,6 @@ static inline const char *agent_inst_raw(const struct inst *inst)
 	return inst->raw ? inst->raw : inst->name;
 }
 
-/* RAW was read: what clients see. */
-uint64_t agent_carry_read(const struct family *f, struct carry *carry,
-			  uint64_t raw);
 /* Bind what the table has; after family.c has done its part. */
 void agent_instance_sync(struct kmmv *handle);
 /* The mapping is about to go: nothing is bound any more. */
@@ -222,8 +220,6 @@ void agent_instance_unbind_all(void);
 void agent_instance_purged(struct id *id);
 /* Whether its count goes on by itself, so that it is not to be kept. */
 bool agent_instance_is_absolute(const struct id *id);
-/* F's counts are absolute from now on, or are not any more. */
-void agent_instance_since(struct family *f, bool since_boot);
 struct inst *agent_instance_by_id(struct family *f, int id);
 struct inst *agent_instance_by_name(struct family *f, const char *name);
 uint32_t agent_instance_active(void);
@@ -234,6 +230,22 @@ void agent_instance_names(uint32_t number, uint16_t incarnation,
 			  const char **family, const char **name);
 /* The instance, made if it has an id already; NULL if it has none. */
 struct inst *agent_instance_of_id(struct family *f, struct id *id);
+
+/* ---- carry.c ---- */
+
+/* So many instances and CPUs are remembered, 16 bytes each, of all families. */
+extern uint64_t agent_carry_cells_max;
+
+/* RAW was read: what clients see. */
+uint64_t agent_carry_read(const struct family *f, struct carry *carry,
+			  uint64_t raw);
+/* Another binding begins. */
+void agent_carry_over(const struct family *f, struct carry *carry);
+/* F's counts are absolute from now on, or are not any more. */
+void agent_carry_since(struct family *f, bool since_boot);
+/* Those of each CPU; NULL where there is no room. */
+struct carry *agent_carry_cpus(struct inst *inst, uint32_t nr_cpus);
+void agent_carry_forget(struct inst *inst);
 
 /* ---- name.c ---- */
 
@@ -394,10 +406,6 @@ pmValueSet *agent_values_string(pmID pmid, const char *text);
 /* ---- fetch.c ---- */
 
 extern uint64_t agent_fetch_max_age;	/* nanoseconds */
-/* So many instances and CPUs are remembered, 16 bytes each, of all families. */
-extern uint64_t agent_fetch_cells_max;
-void agent_fetch_forget(struct inst *inst);
-
 int agent_fetch(int count, pmID *pmids, pmdaResult **result, pmdaExt *ext);
 /* Everything that F ever counted; false if there is nothing to read. */
 bool agent_fetch_total(struct family *f, uint64_t *total);

@@ -254,7 +254,7 @@ static struct family *family_of(const struct id *id)
 		}
 	}
 	f->order = id->order;
-	agent_instance_since(f, strstr(id->rest, "since=boot") != NULL);
+	agent_carry_since(f, strstr(id->rest, "since=boot") != NULL);
 	f->total = strstr(id->rest, "total=no") == NULL;
 	return f;
 }

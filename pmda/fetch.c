@@ -143,42 +143,6 @@ static pmValueSet *fetch_all(struct family *f, pmID pmid)
 	return agent_values_u64(pmid, total);
 }
 
-uint64_t agent_fetch_cells_max = AGENT_PERCPU_MAX;
-static uint64_t nr_cells;
-
-/*
- * Per-CPU counts go on across bindings like sums do. For that each that was ever
- * asked for is remembered; with many CPUs and many names that would be gigabytes
- * in the end, for anybody who asks. What there is no room for has no value, lest
- * it fell.
- */
-static struct carry *cpu_carry(struct inst *inst, uint32_t nr_cpus)
-{
-	struct carry *p;
-
-	if (inst->nr_cpus >= nr_cpus)
-		return inst->cpus;
-	if (nr_cells + nr_cpus - inst->nr_cpus > agent_fetch_cells_max)
-		return NULL;
-	p = realloc(inst->cpus, nr_cpus * sizeof(*p));
-	if (!p)
-		return NULL;
-	memset(p + inst->nr_cpus, 0, (nr_cpus - inst->nr_cpus) * sizeof(*p));
-	nr_cells += nr_cpus - inst->nr_cpus;
-	inst->cpus = p;
-	inst->nr_cpus = nr_cpus;
-	return p;
-}
-
-/* Its name is purged: nothing goes on. */
-void agent_fetch_forget(struct inst *inst)
-{
-	nr_cells -= inst->nr_cpus;
-	free(inst->cpus);
-	inst->cpus = NULL;
-	inst->nr_cpus = 0;
-}
-
 struct percpu {
 	struct family *family;
 	const struct cells *cells;
@@ -204,7 +168,7 @@ static void put_cell(struct percpu *p, const struct cell *cell, uint32_t row)
 	if (cell->cpu >= p->nr_cpus)
 		return;
 	value = p->values[(size_t)row * p->nr_cpus + cell->cpu];
-	carry = cpu_carry(inst, p->nr_cpus);
+	carry = agent_carry_cpus(inst, p->nr_cpus);
 	if (!carry) {
 		agent_percpu_omitted++;
 		return;

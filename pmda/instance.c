@@ -108,7 +108,7 @@ void agent_instance_purged(struct id *id)
 
 	if (f->sem == KMMV_SEM_COUNTER)
 		f->purged += agent_carry_sum(f, &f->carry[pos]);
-	agent_fetch_forget(inst);
+	agent_carry_forget(inst);
 	memset(inst, 0, sizeof(*inst));
 	inst->id = -1;
 	inst->key.number = f->unused;
@@ -174,53 +174,6 @@ static struct id *lookup(struct family *f, const char *raw, char *name,
 	return NULL;
 }
 
-/* Only what counts goes on: a level starts anew. */
-static void carry_over(const struct family *f, struct carry *carry)
-{
-	carry->base = f->sem == KMMV_SEM_COUNTER ? agent_carry_sum(f, carry) :
-						   0;
-	carry->seen = f->since_boot ? CARRY_UNREAD : 0;
-}
-
-/*
- * The first value of a binding says what is to be added to it. A count since
- * boot is shown as it is, unless that is less than what was shown before: the
- * kernel's own wrapped at 32 bits, or went back. It goes on from there then.
- */
-uint64_t agent_carry_read(const struct family *f, struct carry *carry,
-			  uint64_t raw)
-{
-	if (f->since_boot && carry->seen == CARRY_UNREAD)
-		carry->base = raw < carry->base ? carry->base - raw : 0;
-	carry->seen = raw;
-	return carry->base + raw;
-}
-
-/* What was not read under the old rule is as it was shown last. */
-static void settle(struct carry *carry)
-{
-	if (carry->seen == CARRY_UNREAD)
-		carry->seen = 0;
-}
-
-void agent_instance_since(struct family *f, bool since_boot)
-{
-	uint32_t pos, cpu;
-
-	if (f->since_boot == since_boot)
-		return;
-	for (pos = 0; pos < f->nr_insts; pos++) {
-		const struct inst *inst = &f->insts[pos];
-
-		if (!f->since_boot)
-			break;
-		settle(&f->carry[pos]);
-		for (cpu = 0; inst->cpus && cpu < inst->nr_cpus; cpu++)
-			settle(&inst->cpus[cpu]);
-	}
-	f->since_boot = since_boot;
-}
-
 /* A counter goes on from what its last binding gave. */
 static void rebase(struct family *f, struct inst *inst,
 		   const struct binding *key)
@@ -231,9 +184,9 @@ static void rebase(struct family *f, struct inst *inst,
 	    inst->key.incarnation == key->incarnation)
 		return;
 	inst->key = *key;
-	carry_over(f, &f->carry[inst - f->insts]);
+	agent_carry_over(f, &f->carry[inst - f->insts]);
 	for (cpu = 0; inst->cpus && cpu < inst->nr_cpus; cpu++)
-		carry_over(f, &inst->cpus[cpu]);
+		agent_carry_over(f, &inst->cpus[cpu]);
 }
 
 static void set_active(struct family *f, struct inst *inst, bool active)

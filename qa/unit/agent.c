@@ -173,7 +173,7 @@ START_TEST(percpu_memory_is_bounded)
 	pmValueSet *set;
 	int ids[2] = { cell_id(1, 0), cell_id(699, 0) };
 
-	agent_fetch_cells_max = 10 * MANY_CPUS + 1;
+	agent_carry_cells_max = 10 * MANY_CPUS + 1;
 	set = host_fetch("kmmv.percpu.counter");
 	check_cells(set, 10 * MANY_CPUS);
 	free(set);
