@@ -4,7 +4,7 @@
  *
  * One thread, one device directory, state in the file that owns it:
  *
- *	pmda.c		options, dispatch, the DSO's and the daemon's start
+ *	pmda.c		options, the DSO's and the daemon's start
  *	error.c		what is wrong
  *	attach.c	the mapping: open, close
  *	id.c		lasting numbers, see id.h; idfile.c has their file
@@ -12,16 +12,19 @@
  *	instance.c	instances of a family; name.c has their names
  *	carry.c		counts that go on
  *	percpu.c	name::cpuN
- *	pmns.c		the name space
- *	desc.c		descriptors
- *	indom.c		instance domains as clients see them
+ *	view.c		metrics of families
+ *	member.c	instance domains of families
  *	seen.c		what clients have fetched, and may still ask for
- *	fetch.c		value sets; values.c builds one
+ *	label.c		labels
  *	control.c	kmmv.control.*; access.c says who may store
  *	ring.c		kmmv.ring.*, and what ring.h lists: reader.c queue.c
  *			records.c filter.c param.c
+ *	provider.c	which of these answers for what, see provider.h
+ *	dispatch.c	clients' questions
+ *	pmns.c		the name space
+ *	fetch.c		value sets; values.c builds one
+ *	indom.c		what profiles ask for, and instances as libpcp has them
  *	loop.c		the daemon's loop
- *	text.c label.c	help and labels
  *
  * Names start with agent_, because kmmv_ is the library's, which is linked in.
  */
@@ -339,10 +342,6 @@ static inline int agent_indom_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Active instances of F that PROFILE asks for, as positions; valid until the
- * next call. */
-int agent_indom_select(struct family *f, const pmProfile *profile,
-		       const struct members **members);
 /* The instance list of INDOM in PROFILE: sorted copy without duplicates, valid
  * until the next call. *LISTED says whether the list is what is asked for or
  * what is not. */
@@ -352,8 +351,26 @@ int agent_indom_profile(pmInDom indom, const pmProfile *profile, bool *listed,
 pmInResult *agent_indom_alloc(pmInDom indom, uint32_t count, bool ids,
 			      bool names);
 void agent_indom_free(pmInResult *result);
-int agent_indom_instance(pmInDom indom, int inst, char *name,
-			 pmInResult **result, pmdaExt *ext);
+
+/* ---- member.c ---- */
+
+/* Active instances of F that PROFILE asks for, as positions; valid until the
+ * next call. */
+int agent_member_select(struct family *f, const pmProfile *profile,
+			const struct members **members);
+/* Of a family's two domains, see provider.h. */
+int agent_member_instance(pmInDom indom, int ctx, int inst, const char *name,
+			  pmInResult **result);
+int agent_member_text(pmInDom indom, bool oneline, char *text, size_t size);
+void agent_member_label(pmInDom indom, pmLabelSet **sets);
+int agent_member_labels(pmInDom indom, pmLabelSet **sets,
+			const pmProfile *profile);
+
+/* ---- label.c ---- */
+
+void agent_label_domain(pmLabelSet **sets);
+/* CPU -1: of all of them. */
+void agent_label_instance(const struct inst *inst, int cpu, pmLabelSet *set);
 
 /* ---- seen.c ---- */
 
@@ -374,10 +391,6 @@ int agent_pmns_pmid(const char *name, pmID *pmid, pmdaExt *ext);
 int agent_pmns_name(pmID pmid, char ***names, pmdaExt *ext);
 int agent_pmns_children(const char *name, int traverse, char ***names,
 			int **status, pmdaExt *ext);
-
-/* ---- desc.c ---- */
-
-int agent_desc(pmID pmid, pmDesc *desc, pmdaExt *ext);
 
 /* ---- values.c ---- */
 
@@ -423,9 +436,7 @@ struct control {
 #define AGENT_NR_CONTROLS 20
 
 const struct control *agent_control(int index);
-int agent_control_desc(int item, pmDesc *desc);
 pmValueSet *agent_control_value(pmID pmid);
-int agent_control_store(pmdaResult *result, pmdaExt *ext);
 
 /* ---- access.c ---- */
 
@@ -453,15 +464,8 @@ void agent_ring_request(void);
 void agent_ring_forget(void);
 void agent_ring_names(void (*add)(pmID pmid, const char *prefix,
 				  const char *name));
-int agent_ring_desc(pmID pmid, pmDesc *desc);
 pmValueSet *agent_ring_value(pmID pmid, int ctx, const pmProfile *profile);
 bool agent_ring_is_records(pmID pmid);
-int agent_ring_store(int ctx, const pmValueSet *set);
-bool agent_ring_is_indom(pmInDom indom, bool *percpu);
-int agent_ring_instance(pmInDom indom, int inst, const char *name,
-			pmInResult **result);
-int agent_ring_labels(pmInDom indom, pmLabelSet **sets,
-		      const pmProfile *profile);
 
 /* ---- records.c ---- */
 
@@ -480,17 +484,18 @@ void agent_param_sync(struct kmmv *handle);
 void agent_param_names(void (*add)(pmID pmid, const char *prefix,
 				   const char *name));
 bool agent_param_is(pmID pmid);
-int agent_param_desc(pmID pmid, pmDesc *desc);
-/* Of a registered type's field; others have theirs in the help file. */
-int agent_param_text(pmID pmid, bool oneline, char *text, size_t size);
 
 /* ---- loop.c ---- */
 
 void agent_loop(pmdaInterface *dispatch);
 
-/* ---- text.c, label.c ---- */
+/* ---- dispatch.c ---- */
 
+int agent_desc(pmID pmid, pmDesc *desc, pmdaExt *ext);
 int agent_text(int ident, int type, char **text, pmdaExt *ext);
 int agent_label(int ident, int type, pmLabelSet **sets, pmdaExt *ext);
+int agent_instance(pmInDom indom, int inst, char *name, pmInResult **result,
+		   pmdaExt *ext);
+int agent_store(pmdaResult *result, pmdaExt *ext);
 
 #endif /* KMMV_AGENT_H */

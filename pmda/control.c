@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "agent.h"
+#include "provider.h"
 
 enum {
 	STATE, ERROR, DEVICE, ABI, GENERATION, EPOCH, FAMILIES, INSTANCES,
@@ -48,8 +48,9 @@ const struct control *agent_control(int index)
 	return &controls[index];
 }
 
-int agent_control_desc(int item, pmDesc *desc)
+static int control_desc(pmID pmid, pmDesc *desc)
 {
+	int item = pmID_item(pmid);
 	int i;
 
 	for (i = 0; i < AGENT_NR_CONTROLS; i++) {
@@ -155,19 +156,12 @@ pmValueSet *agent_control_value(pmID pmid)
 	}
 }
 
-static int store_one(int ctx, const pmValueSet *set)
+static int control_store(int ctx, const pmValueSet *set)
 {
 	pmAtomValue atom;
 	int rc;
 
-	if (pmID_cluster(set->pmid) == CLUSTER_RING)
-		return agent_ring_store(ctx, set);
-	if (agent_param_is(set->pmid))
-		return PM_ERR_PERMISSION;
-	if (pmID_cluster(set->pmid) != CLUSTER_CONTROL)
-		return agent_family((int)pmID_cluster(set->pmid) -
-				    FIRST_CLUSTER) ?
-			       PM_ERR_PERMISSION : PM_ERR_PMID;
+	(void)ctx;
 	switch (pmID_item(set->pmid)) {
 	case ATTACH:
 	case MAX_AGE:
@@ -201,29 +195,7 @@ static int store_one(int ctx, const pmValueSet *set)
 	}
 }
 
-/* A filter is the client's own, and only for who may have events. */
-static bool allowed(int ctx, pmID pmid)
-{
-	return agent_ring_is_records(pmid) ? agent_access_events(ctx)
-					   : agent_access_store(ctx);
-}
-
-int agent_control_store(pmdaResult *result, pmdaExt *ext)
-{
-	int i, rc;
-
-	for (i = 0; i < result->numpmid; i++) {
-		if (allowed(ext->e_context, result->vset[i]->pmid))
-			continue;
-		if (pmDebugOptions.appl1)
-			pmNotifyErr(LOG_DEBUG, "context %d may not store",
-				    ext->e_context);
-		return PM_ERR_PERMISSION;
-	}
-	for (i = 0; i < result->numpmid; i++) {
-		rc = store_one(ext->e_context, result->vset[i]);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
+const struct provider agent_control_provider = {
+	.desc = control_desc,
+	.store = control_store,
+};

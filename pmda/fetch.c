@@ -93,7 +93,7 @@ static pmValueSet *fetch_sum(struct family *f, pmID pmid)
 	uint32_t i, n = 0;
 	int rc, status = 0;
 
-	rc = agent_indom_select(f, request_profile, &m);
+	rc = agent_member_select(f, request_profile, &m);
 	if (rc < 0)
 		return agent_values_error(pmid, rc);
 	if (!was_read(f, false)) {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Labels: the device and agent, the family, and for each instance the raw
- * name, the CPU and what the kernel says of it.
+ * Labels of what has names that are not the agent's: the device, and an instance
+ * of a family with the raw name, the CPU and what the kernel says of it.
  */
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include "agent.h"
 
@@ -61,15 +59,13 @@ static bool valid_key(const char *key)
 	return true;
 }
 
-static int add_instance(struct family *f, const struct inst *inst, int cpu,
-			pmLabelSet *set)
+void agent_label_instance(const struct inst *inst, int cpu, pmLabelSet *set)
 {
 	const struct kmmv_instance_info *info;
 	char json[JSON_SIZE], text[JSON_SIZE / 4];
 	size_t at;
 	int rc;
 
-	(void)f;
 	escape(agent_inst_raw(inst), text, sizeof(text));
 	at = pmsprintf(json, sizeof(json), "{\"name\":\"%s\"", text);
 	if (cpu >= 0)
@@ -84,102 +80,15 @@ static int add_instance(struct family *f, const struct inst *inst, int cpu,
 	pmsprintf(json + at, sizeof(json) - at, "}");
 	rc = pmdaAddLabels(&set, "%s", json);
 	if (rc < 0)
-		return rc;
+		return;
 	set->nlabels = rc;
 	pmdaAddLabelFlags(set, PM_LABEL_INSTANCES);
-	return 0;
 }
 
-static int instance_labels(struct family *f, pmLabelSet **sets,
-			   const pmProfile *profile)
-{
-	const struct members *m;
-	uint32_t i;
-	int rc;
-
-	rc = agent_indom_select(f, profile, &m);
-	if (rc < 0 || m->count == 0)
-		return rc;
-	*sets = calloc(m->count, sizeof(**sets));
-	if (!*sets)
-		return -ENOMEM;
-	for (i = 0; i < m->count; i++) {
-		const struct inst *inst = &f->insts[m->pos[i]];
-
-		add_instance(f, inst, -1, &(*sets)[i]);
-		(*sets)[i].inst = inst->id;
-	}
-	return m->count;
-}
-
-static int cell_labels(struct family *f, pmLabelSet **sets,
-		       const pmProfile *profile)
-{
-	const struct cells *cells;
-	uint32_t i;
-	int rc;
-
-	rc = agent_percpu_select(f, profile, &cells);
-	if (rc < 0 || cells->count == 0)
-		return rc;
-	*sets = calloc(cells->count, sizeof(**sets));
-	if (!*sets)
-		return -ENOMEM;
-	for (i = 0; i < cells->count; i++) {
-		const struct cell *cell = &cells->cell[i];
-		const struct inst *inst = &f->insts[cell->pos];
-
-		add_instance(f, inst, cell->cpu, &(*sets)[i]);
-		(*sets)[i].inst = agent_percpu_id(inst, cell->cpu);
-	}
-	return cells->count;
-}
-
-static int domain_labels(pmLabelSet **sets)
+void agent_label_domain(pmLabelSet **sets)
 {
 	char text[JSON_SIZE / 2];
 
 	escape(agent_attach_device(), text, sizeof(text));
-	return pmdaAddLabels(sets, "{\"agent\":\"kmmv\",\"device\":\"%s\"}",
-			     text);
-}
-
-int agent_label(int ident, int type, pmLabelSet **sets, pmdaExt *ext)
-{
-	struct family *f;
-	bool percpu;
-	int fid;
-
-	agent_attach_sync();
-	switch (type & ~(PM_LABEL_COMPOUND | PM_LABEL_OPTIONAL)) {
-	case PM_LABEL_DOMAIN:
-		domain_labels(sets);
-		break;
-	case PM_LABEL_CLUSTER:
-		f = agent_family((int)pmID_cluster(ident) - FIRST_CLUSTER);
-		if (f)
-			pmdaAddLabels(sets, "{\"family\":\"%s\"}", f->name);
-		break;
-	case PM_LABEL_INDOM:
-		if (agent_ring_is_indom(ident, &percpu)) {
-			pmdaAddLabels(sets, "{\"indom_name\":\"%s\"}",
-				      percpu ? "per ring and cpu" :
-					       "per ring");
-			break;
-		}
-		f = agent_family_of_indom(ident, &percpu, &fid);
-		if (f)
-			pmdaAddLabels(sets, "{\"indom_name\":\"%s\"}",
-				      percpu ? "per cpu" : "per instance");
-		break;
-	case PM_LABEL_INSTANCES:
-		if (agent_ring_is_indom(ident, &percpu))
-			return agent_ring_labels(ident, sets, ext->e_prof);
-		f = agent_family_of_indom(ident, &percpu, &fid);
-		if (!f || !agent_attach_handle())
-			return 0;
-		return percpu ? cell_labels(f, sets, ext->e_prof) :
-				instance_labels(f, sets, ext->e_prof);
-	}
-	return pmdaLabel(ident, type, sets, ext);
+	pmdaAddLabels(sets, "{\"agent\":\"kmmv\",\"device\":\"%s\"}", text);
 }

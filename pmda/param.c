@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "provider.h"
 #include "ring.h"
 
 #define NONE PMDA_PMUNITS(0, 0, 0, 0, 0, 0)
@@ -395,29 +396,33 @@ static const struct event_field *find(pmID pmid, const struct event_type **type)
 	return NULL;
 }
 
-int agent_param_desc(pmID pmid, pmDesc *desc)
+static int event_desc(pmID pmid, pmDesc *desc)
+{
+	if (pmID_item(pmid) >= NR_PARAMS)
+		return PM_ERR_PMID;
+	desc->type = params[pmID_item(pmid)].type;
+	desc->indom = PM_INDOM_NULL;
+	desc->sem = PM_SEM_INSTANT;
+	desc->units = params[pmID_item(pmid)].units;
+	return 0;
+}
+
+static int field_desc(pmID pmid, pmDesc *desc)
 {
 	const struct event_field *field;
 	const struct event_type *type;
 
-	desc->indom = PM_INDOM_NULL;
-	desc->sem = PM_SEM_INSTANT;
-	if (pmID_cluster(pmid) == CLUSTER_RING_EVENT) {
-		if (pmID_item(pmid) >= NR_PARAMS)
-			return PM_ERR_PMID;
-		desc->type = params[pmID_item(pmid)].type;
-		desc->units = params[pmID_item(pmid)].units;
-		return 0;
-	}
 	field = find(pmid, &type);
 	if (!field)
 		return PM_ERR_PMID;
 	desc->type = agent_param_field_type(field);
+	desc->indom = PM_INDOM_NULL;
+	desc->sem = PM_SEM_INSTANT;
 	desc->units = field->units;
 	return 0;
 }
 
-int agent_param_text(pmID pmid, bool oneline, char *text, size_t size)
+static int field_text(pmID pmid, bool oneline, char *text, size_t size)
 {
 	const struct event_field *field;
 	const struct event_type *type;
@@ -439,3 +444,14 @@ int agent_param_text(pmID pmid, bool oneline, char *text, size_t size)
 			type->name);
 	return 0;
 }
+
+/* Those that every event can have. */
+const struct provider agent_event_provider = {
+	.desc = event_desc,
+};
+
+/* Registered types'. */
+const struct provider agent_field_provider = {
+	.desc = field_desc,
+	.text = field_text,
+};

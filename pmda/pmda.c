@@ -59,9 +59,9 @@ static void init(pmdaInterface *dispatch)
 		return;
 	dispatch->version.seven.fetch = agent_fetch;
 	dispatch->version.seven.desc = agent_desc;
-	dispatch->version.seven.instance = agent_indom_instance;
+	dispatch->version.seven.instance = agent_instance;
 	dispatch->version.seven.text = agent_text;
-	dispatch->version.seven.store = agent_control_store;
+	dispatch->version.seven.store = agent_store;
 	dispatch->version.seven.pmid = agent_pmns_pmid;
 	dispatch->version.seven.name = agent_pmns_name;
 	dispatch->version.seven.children = agent_pmns_children;

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "provider.h"
 #include "ring.h"
 
 uint64_t agent_ring_queue_bytes = 4 << 20;
@@ -105,6 +106,11 @@ static pmInDom row_indom(void)
 static pmInDom cpu_indom(void)
 {
 	return pmInDom_build(agent_domain, SERIAL_RING_CPUS);
+}
+
+static bool is_cpus(pmInDom indom)
+{
+	return pmInDom_serial(indom) == SERIAL_RING_CPUS;
 }
 
 void agent_ring_init(const char *names)
@@ -392,7 +398,7 @@ static int visit_all(pmInDom indom, const pmProfile *profile, visit_fn *visit,
 
 		if (!r || !r->present)
 			continue;
-		if (indom == cpu_indom())
+		if (is_cpus(indom))
 			visit_cpus(r, &s, visit, data);
 		else if (selected(&s, rid))
 			visit(r, -1, rid, data);
@@ -559,7 +565,14 @@ bool agent_ring_is_records(pmID pmid)
 	       pmID_item(pmid) == ITEM_RECORDS;
 }
 
-int agent_ring_store(int ctx, const pmValueSet *set)
+/* A filter is the client's own, and only for who may have events. */
+static bool ring_may_store(int ctx, pmID pmid)
+{
+	return agent_ring_is_records(pmid) ? agent_access_events(ctx)
+					   : agent_access_store(ctx);
+}
+
+static int ring_store(int ctx, const pmValueSet *set)
 {
 	pmAtomValue atom;
 	int rid, rc;
@@ -590,7 +603,7 @@ int agent_ring_store(int ctx, const pmValueSet *set)
 
 /* ---- metadata ---- */
 
-int agent_ring_desc(pmID pmid, pmDesc *desc)
+static int ring_desc(pmID pmid, pmDesc *desc)
 {
 	const struct metric *m = find(pmid);
 
@@ -613,10 +626,26 @@ void agent_ring_names(void (*add)(pmID pmid, const char *prefix,
 		    "ring.", metrics[i].name);
 }
 
-bool agent_ring_is_indom(pmInDom indom, bool *percpu)
+static int ring_indom_text(pmInDom indom, bool oneline, char *text, size_t size)
 {
-	*percpu = indom == cpu_indom();
-	return *percpu || indom == row_indom();
+	bool cpus = is_cpus(indom);
+
+	if (oneline)
+		pmsprintf(text, size, cpus ? "rings on each CPU" : "rings");
+	else
+		pmsprintf(
+			text, size,
+			cpus ? "Ring buffers of events, kmmv/ring below /dev, on each CPU that has an area, as\n"
+			       "RING::cpuN. Identifiers last, and are never given out again." :
+			       "Ring buffers of events, kmmv/ring below /dev. Identifiers last, and are never\n"
+			       "given out again.");
+	return 0;
+}
+
+static void ring_indom_label(pmInDom indom, pmLabelSet **sets)
+{
+	pmdaAddLabels(sets, "{\"indom_name\":\"%s\"}",
+		      is_cpus(indom) ? "per ring and cpu" : "per ring");
 }
 
 static void instance_name(const struct ring *r, int cpu, char *name,
@@ -685,13 +714,14 @@ static void match_one(struct ring *r, int cpu, int id, void *data)
 	memcpy(q->found, name, sizeof(name));
 }
 
-int agent_ring_instance(pmInDom indom, int inst, const char *name,
-			pmInResult **result)
+static int ring_instance(pmInDom indom, int ctx, int inst, const char *name,
+			 pmInResult **result)
 {
 	struct query q = { .name = name, .id = inst };
 	pmInResult *res;
 	int rc;
 
+	(void)ctx;
 	if (inst == (int)PM_IN_NULL && !name) {
 		agent_ring_request();
 		return list_all(indom, result);
@@ -744,8 +774,8 @@ static void label_one(struct ring *r, int cpu, int id, void *data)
 	pmdaAddLabelFlags(set, PM_LABEL_INSTANCES);
 }
 
-int agent_ring_labels(pmInDom indom, pmLabelSet **sets,
-		      const pmProfile *profile)
+static int ring_instance_labels(pmInDom indom, pmLabelSet **sets,
+				const pmProfile *profile)
 {
 	struct labels l = { 0 };
 	uint32_t count = 0;
@@ -762,3 +792,13 @@ int agent_ring_labels(pmInDom indom, pmLabelSet **sets,
 	*sets = l.sets;
 	return l.done;
 }
+
+const struct provider agent_ring_provider = {
+	.desc = ring_desc,
+	.may_store = ring_may_store,
+	.store = ring_store,
+	.instance = ring_instance,
+	.indom_text = ring_indom_text,
+	.indom_label = ring_indom_label,
+	.instance_labels = ring_instance_labels,
+};

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Clients' questions, each given to the provider of what is asked for. The table
+ * of families is brought up to date before.
+ */
+#include "provider.h"
+
+int agent_desc(pmID pmid, pmDesc *desc, pmdaExt *ext)
+{
+	const struct provider *p = agent_provider_of_pmid(pmid);
+
+	(void)ext;
+	agent_attach_sync();
+	desc->pmid = pmid;
+	return p ? p->desc(pmid, desc) : PM_ERR_PMID;
+}
+
+int agent_text(int ident, int type, char **result, pmdaExt *ext)
+{
+	static char text[2048];
+	bool oneline = type & PM_TEXT_ONELINE;
+	const struct provider *p;
+
+	agent_attach_sync();
+	*result = text;
+	if ((type & PM_TEXT_PMID) != PM_TEXT_PMID) {
+		p = agent_provider_of_indom(ident);
+		return p ? p->indom_text(ident, oneline, text, sizeof(text)) :
+			   PM_ERR_INDOM;
+	}
+	p = agent_provider_of_pmid(ident);
+	if (!p || !p->text)
+		return pmdaText(ident, type, result, ext);
+	return p->text(ident, oneline, text, sizeof(text));
+}
+
+int agent_label(int ident, int type, pmLabelSet **sets, pmdaExt *ext)
+{
+	const struct provider *p;
+
+	agent_attach_sync();
+	switch (type & ~(PM_LABEL_COMPOUND | PM_LABEL_OPTIONAL)) {
+	case PM_LABEL_DOMAIN:
+		agent_label_domain(sets);
+		break;
+	case PM_LABEL_CLUSTER:
+		p = agent_provider_of_pmid(ident);
+		if (p && p->label)
+			p->label(ident, sets);
+		break;
+	case PM_LABEL_INDOM:
+		p = agent_provider_of_indom(ident);
+		if (p)
+			p->indom_label(ident, sets);
+		break;
+	case PM_LABEL_INSTANCES:
+		p = agent_provider_of_indom(ident);
+		return p ? p->instance_labels(ident, sets, ext->e_prof) : 0;
+	}
+	return pmdaLabel(ident, type, sets, ext);
+}
+
+int agent_instance(pmInDom indom, int inst, char *name, pmInResult **result,
+		   pmdaExt *ext)
+{
+	const struct provider *p = agent_provider_of_indom(indom);
+
+	agent_attach_sync();
+	return p ? p->instance(indom, ext->e_context, inst, name, result) :
+		   PM_ERR_INDOM;
+}
+
+static bool may_store(int ctx, pmID pmid)
+{
+	const struct provider *p = agent_provider_of_pmid(pmid);
+
+	return p && p->may_store ? p->may_store(ctx, pmid) :
+				   agent_access_store(ctx);
+}
+
+static int store_one(int ctx, const pmValueSet *set)
+{
+	const struct provider *p = agent_provider_of_pmid(set->pmid);
+
+	if (!p)
+		return PM_ERR_PMID;
+	return p->store ? p->store(ctx, set) : PM_ERR_PERMISSION;
+}
+
+int agent_store(pmdaResult *result, pmdaExt *ext)
+{
+	int i, rc;
+
+	for (i = 0; i < result->numpmid; i++) {
+		if (may_store(ext->e_context, result->vset[i]->pmid))
+			continue;
+		if (pmDebugOptions.appl1)
+			pmNotifyErr(LOG_DEBUG, "context %d may not store",
+				    ext->e_context);
+		return PM_ERR_PERMISSION;
+	}
+	for (i = 0; i < result->numpmid; i++) {
+		rc = store_one(ext->e_context, result->vset[i]);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}

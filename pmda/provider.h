@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Kinds of metrics, each a provider: what control.c, ring.c, param.c and view.c
+ * have to say to a client's questions.
+ *
+ * A client asks of a metric or of an instance domain. The one has a cluster, the
+ * other a serial, and by these the table in provider.c finds who answers.
+ * dispatch.c asks the table, the provider answers for all that is its own, and
+ * nobody else tells one kind of metric from another. What nobody provides is
+ * answered in dispatch.c, too. A new kind is a file, and a line in that table.
+ *
+ * A provider calls what lies below: the mapping, numbers, values. It calls neither
+ * the table nor those who ask, so that files do not call each other in a circle.
+ *
+ * An operation that is NULL has the answer that is said with it. Operations of
+ * domains are there for each provider that has any.
+ */
+#ifndef KMMV_AGENT_PROVIDER_H
+#define KMMV_AGENT_PROVIDER_H
+
+#include "agent.h"
+
+struct provider {
+	/* All of *DESC but the pmid. */
+	int (*desc)(pmID pmid, pmDesc *desc);
+	/* NULL: the help file has it. */
+	int (*text)(pmID pmid, bool oneline, char *text, size_t size);
+	/* Of the metric's cluster. NULL: none. */
+	void (*label)(pmID pmid, pmLabelSet **sets);
+	/* Whether CTX may. NULL: as everywhere, see access.c. */
+	bool (*may_store)(int ctx, pmID pmid);
+	/* NULL: nobody can. */
+	int (*store)(int ctx, const pmValueSet *set);
+
+	/* As agent_indom_instance(). */
+	int (*instance)(pmInDom indom, int ctx, int inst, const char *name,
+			pmInResult **result);
+	int (*indom_text)(pmInDom indom, bool oneline, char *text, size_t size);
+	void (*indom_label)(pmInDom indom, pmLabelSet **sets);
+	/* Of the instances that PROFILE asks for: how many, or an error. */
+	int (*instance_labels)(pmInDom indom, pmLabelSet **sets,
+			       const pmProfile *profile);
+};
+
+extern const struct provider agent_control_provider;
+extern const struct provider agent_ring_provider;
+extern const struct provider agent_event_provider;
+extern const struct provider agent_field_provider;
+extern const struct provider agent_view_provider;
+
+/* NULL: nobody's. */
+const struct provider *agent_provider_of_pmid(pmID pmid);
+const struct provider *agent_provider_of_indom(pmInDom indom);
+
+#endif /* KMMV_AGENT_PROVIDER_H */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The metrics of families, three views of each: kmmv.value, kmmv.percpu and
+ * kmmv.all. What a family means is told by the kernel that registered it.
+ */
+#include "provider.h"
+
+static struct family *family_of(pmID pmid)
+{
+	return agent_family((int)pmID_cluster(pmid) - FIRST_CLUSTER);
+}
+
+/* The family of a metric that there is, or NULL. */
+static struct family *metric_of(pmID pmid)
+{
+	unsigned int item = pmID_item(pmid);
+	struct family *f = family_of(pmid);
+
+	if (!f || item >= NR_ITEMS ||
+	    (item == ITEM_ALL && !agent_family_has_total(f)))
+		return NULL;
+	return f;
+}
+
+static int semantics(enum kmmv_sem sem)
+{
+	switch (sem) {
+	case KMMV_SEM_COUNTER:
+		return PM_SEM_COUNTER;
+	case KMMV_SEM_DISCRETE:
+		return PM_SEM_DISCRETE;
+	default:
+		return PM_SEM_INSTANT;
+	}
+}
+
+static int view_desc(pmID pmid, pmDesc *desc)
+{
+	const struct family *f = metric_of(pmid);
+
+	if (!f)
+		return PM_ERR_PMID;
+	desc->type = agent_family_type(f);
+	desc->sem = semantics(f->sem);
+	desc->units = f->units;
+	desc->indom = pmID_item(pmid) == ITEM_ALL ?
+			      PM_INDOM_NULL :
+			      agent_indom(f, pmID_item(pmid) == ITEM_PERCPU);
+	return 0;
+}
+
+static const char *const views[NR_ITEMS] = {
+	[ITEM_SUM] = "One value for each active instance: the sum over all possible CPUs.",
+	[ITEM_PERCPU] =
+		"One value for each active instance and CPU, named instance::cpuN. At\n"
+		"most kmmv.control.percpu.limit instances are listed.",
+	[ITEM_ALL] =
+		"One value, over all possible CPUs and all instances, including those\n"
+		"that are no longer active, so that a counter never falls.",
+};
+
+static int view_text(pmID pmid, bool oneline, char *text, size_t size)
+{
+	static const char *const suffix[NR_ITEMS] = {
+		"", " (per CPU)", " (all instances)"
+	};
+	const struct family *f = metric_of(pmid);
+	unsigned int item = pmID_item(pmid);
+
+	if (!f)
+		return PM_ERR_PMID;
+	if (oneline)
+		pmsprintf(text, size, "%s%s",
+			  f->oneline[0] ? f->oneline : f->name, suffix[item]);
+	else
+		pmsprintf(text, size, "%s%s%s",
+			  f->help[0] ? f->help : f->oneline,
+			  f->help[0] || f->oneline[0] ? "\n" : "",
+			  views[item]);
+	return 0;
+}
+
+static void view_label(pmID pmid, pmLabelSet **sets)
+{
+	const struct family *f = family_of(pmid);
+
+	if (f)
+		pmdaAddLabels(sets, "{\"family\":\"%s\"}", f->name);
+}
+
+static int view_store(int ctx, const pmValueSet *set)
+{
+	(void)ctx;
+	return family_of(set->pmid) ? PM_ERR_PERMISSION : PM_ERR_PMID;
+}
+
+const struct provider agent_view_provider = {
+	.desc = view_desc,
+	.text = view_text,
+	.label = view_label,
+	.store = view_store,
+	.instance = agent_member_instance,
+	.indom_text = agent_member_text,
+	.indom_label = agent_member_label,
+	.instance_labels = agent_member_labels,
+};
