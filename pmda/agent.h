@@ -12,7 +12,7 @@
  *	instance.c	instances of a family; name.c has their names
  *	carry.c		counts that go on
  *	percpu.c	name::cpuN
- *	view.c		metrics of families
+ *	view.c		metrics of families; reading.c has their values
  *	member.c	instance domains of families
  *	seen.c		what clients have fetched, and may still ask for
  *	label.c		labels
@@ -22,7 +22,7 @@
  *	provider.c	which of these answers for what, see provider.h
  *	dispatch.c	clients' questions
  *	pmns.c		the name space
- *	fetch.c		value sets; values.c builds one
+ *	values.c	sets of values
  *	indom.c		what profiles ask for, and instances as libpcp has them
  *	loop.c		the daemon's loop
  *
@@ -182,7 +182,7 @@ struct family {
 	struct members active, bound;	/* by id */
 	uint64_t gone;		/* counts of instances that are not bound */
 	uint64_t purged;	/* of those, whose names are purged */
-	uint64_t reading;	/* see fetch.c */
+	uint64_t reading;	/* see reading.c */
 	int *left;		/* ids that some client may ask for, see seen.c */
 	uint32_t nr_left, left_room;
 };
@@ -272,7 +272,6 @@ struct family *agent_family_by_name(const char *name);
 struct family *agent_family_by_kid(uint32_t kid);
 /* Lasting ids are below it, whether seen by this process or not. */
 int agent_family_limit(void);
-bool agent_family_known(int fid);
 int agent_family_present(void);
 
 static inline pmInDom agent_indom(const struct family *f, bool percpu)
@@ -416,13 +415,6 @@ pmValueSet *agent_values_u32(pmID pmid, uint32_t value);
 pmValueSet *agent_values_u64(pmID pmid, uint64_t value);
 pmValueSet *agent_values_string(pmID pmid, const char *text);
 
-/* ---- fetch.c ---- */
-
-extern uint64_t agent_fetch_max_age;	/* nanoseconds */
-int agent_fetch(int count, pmID *pmids, pmdaResult **result, pmdaExt *ext);
-/* Everything that F ever counted; false if there is nothing to read. */
-bool agent_fetch_total(struct family *f, uint64_t *total);
-
 /* ---- control.c ---- */
 
 struct control {
@@ -436,7 +428,6 @@ struct control {
 #define AGENT_NR_CONTROLS 20
 
 const struct control *agent_control(int index);
-pmValueSet *agent_control_value(pmID pmid);
 
 /* ---- access.c ---- */
 
@@ -458,14 +449,10 @@ extern uint64_t agent_ring_queue_bytes;
 
 /* NAMES, with commas, are those whose events clients can have. */
 void agent_ring_init(const char *names);
-/* Before a request that is about rings: list them, read each anew. */
-void agent_ring_request(void);
 /* The mapping is about to go. */
 void agent_ring_forget(void);
 void agent_ring_names(void (*add)(pmID pmid, const char *prefix,
 				  const char *name));
-pmValueSet *agent_ring_value(pmID pmid, int ctx, const pmProfile *profile);
-bool agent_ring_is_records(pmID pmid);
 
 /* ---- records.c ---- */
 
@@ -483,7 +470,6 @@ void agent_records_drain(bool woken);
 void agent_param_sync(struct kmmv *handle);
 void agent_param_names(void (*add)(pmID pmid, const char *prefix,
 				   const char *name));
-bool agent_param_is(pmID pmid);
 
 /* ---- loop.c ---- */
 
@@ -497,5 +483,6 @@ int agent_label(int ident, int type, pmLabelSet **sets, pmdaExt *ext);
 int agent_instance(pmInDom indom, int inst, char *name, pmInResult **result,
 		   pmdaExt *ext);
 int agent_store(pmdaResult *result, pmdaExt *ext);
+int agent_fetch(int count, pmID *pmids, pmdaResult **result, pmdaExt *ext);
 
 #endif /* KMMV_AGENT_H */

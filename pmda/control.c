@@ -96,14 +96,14 @@ static pmValueSet *table_value(pmID pmid)
 	}
 }
 
-static pmValueSet *resets_value(pmID pmid)
+static pmValueSet *resets_value(pmID pmid, const struct request *req)
 {
 	struct family *f = agent_family_by_name("stat.resets");
 	uint64_t total;
 
 	if (!agent_attach_handle())
 		return agent_values_error(pmid, agent_attach_status());
-	if (!f || !agent_fetch_total(f, &total))
+	if (!f || !agent_reading_total(f, req->number, &total))
 		return agent_values_error(pmid, 0);
 	return agent_values_u64(pmid, total);
 }
@@ -119,7 +119,7 @@ static uint64_t mapped(void)
 	return info.mapped;
 }
 
-pmValueSet *agent_control_value(pmID pmid)
+static pmValueSet *control_fetch(pmID pmid, const struct request *req)
 {
 	uint64_t retries, rereads;
 
@@ -142,11 +142,11 @@ pmValueSet *agent_control_value(pmID pmid)
 	case REREADS:
 		return agent_values_u64(pmid, rereads);
 	case RESETS:
-		return resets_value(pmid);
+		return resets_value(pmid, req);
 	case ATTACH:
 		return agent_values_u32(pmid, agent_attach_wanted());
 	case MAX_AGE:
-		return agent_values_u32(pmid, agent_fetch_max_age / 1000000);
+		return agent_values_u32(pmid, agent_reading_max_age / 1000000);
 	case PERCPU_LIMIT:
 		return agent_values_u32(pmid, agent_percpu_limit);
 	case PERCPU_OMITTED:
@@ -185,7 +185,7 @@ static int control_store(int ctx, const pmValueSet *set)
 		agent_attach_sync();
 		return 0;
 	case MAX_AGE:
-		agent_fetch_max_age = atom.ul * 1000000ULL;
+		agent_reading_max_age = atom.ul * 1000000ULL;
 		return 0;
 	default:
 		if (atom.ul > AGENT_PERCPU_MAX)
@@ -197,5 +197,6 @@ static int control_store(int ctx, const pmValueSet *set)
 
 const struct provider agent_control_provider = {
 	.desc = control_desc,
+	.fetch = control_fetch,
 	.store = control_store,
 };

@@ -3,6 +3,9 @@
  * Clients' questions, each given to the provider of what is asked for. The table
  * of families is brought up to date before.
  */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include "provider.h"
 
 int agent_desc(pmID pmid, pmDesc *desc, pmdaExt *ext)
@@ -104,5 +107,73 @@ int agent_store(pmdaResult *result, pmdaExt *ext)
 		if (rc < 0)
 			return rc;
 	}
+	return 0;
+}
+
+static pmValueSet *fetch_one(pmID pmid, const struct request *req)
+{
+	const struct provider *p = agent_provider_of_pmid(pmid);
+
+	if (!p)
+		return agent_values_error(pmid, PM_ERR_PMID);
+	return p->fetch ? p->fetch(pmid, req) : agent_values_error(pmid, 0);
+}
+
+/* State changes travel in the timestamp, which agents do not use otherwise. */
+static void set_state(pmdaResult *res, pmdaExt *ext)
+{
+	const unsigned int mask = PMDA_EXT_LABEL_CHANGE | PMDA_EXT_NAMES_CHANGE;
+	uint64_t state = 0;
+
+	if (ext->e_flags & PMDA_EXT_LABEL_CHANGE)
+		state |= PMCD_LABEL_CHANGE;
+	if (ext->e_flags & PMDA_EXT_NAMES_CHANGE)
+		state |= PMCD_NAMES_CHANGE;
+	ext->e_flags &= ~mask;
+	memset(&res->timestamp, 0, sizeof(res->timestamp));
+#ifdef PMAPI_VERSION_4
+	memcpy(&res->timestamp, &state, sizeof(state));
+#else
+	*(unsigned char *)&res->timestamp = state;
+#endif
+}
+
+int agent_fetch(int count, pmID *pmids, pmdaResult **result, pmdaExt *ext)
+{
+	static uint64_t number;
+	static pmdaResult *res;
+	static int res_room;
+	struct request req = {
+		.number = ++number,
+		.pmids = pmids,
+		.count = count,
+		.ctx = ext->e_context,
+		.profile = ext->e_prof,
+	};
+	int i;
+
+	if (!res || count > res_room) {
+		size_t size = offsetof(pmdaResult, vset) +
+			      (count + 1) * sizeof(pmValueSet *);
+		pmdaResult *new = realloc(res, size);
+
+		if (!new)
+			return -ENOMEM;
+		res = new;
+		res_room = count;
+	}
+	agent_attach_sync();
+	agent_provider_prepare(&req);
+	for (i = 0; i < count; i++) {
+		res->vset[i] = fetch_one(pmids[i], &req);
+		if (res->vset[i])
+			continue;
+		while (i > 0)
+			free(res->vset[--i]);
+		return -ENOMEM;
+	}
+	res->numpmid = count;
+	set_state(res, ext);
+	*result = res;
 	return 0;
 }

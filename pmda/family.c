@@ -453,11 +453,6 @@ int agent_family_limit(void)
 	return limit;
 }
 
-bool agent_family_known(int fid)
-{
-	return agent_family(fid) != NULL;
-}
-
 int agent_family_present(void)
 {
 	return present;

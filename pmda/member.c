@@ -158,16 +158,6 @@ static int resolve(struct family *f, bool percpu, int ctx, const char *given,
 	return 0;
 }
 
-static int list(struct family *f, bool percpu, pmInDom indom, int ctx,
-		pmInResult **result)
-{
-	if (f)
-		return percpu ? list_cells(f, indom, ctx, result) :
-				list_instances(f, indom, ctx, result);
-	*result = agent_indom_alloc(indom, 0, true, true);
-	return *result ? 0 : -ENOMEM;
-}
-
 int agent_member_instance(pmInDom indom, int ctx, int inst, const char *name,
 			  pmInResult **result)
 {
@@ -178,11 +168,12 @@ int agent_member_instance(pmInDom indom, int ctx, int inst, const char *name,
 	int fid, rc;
 
 	f = agent_family_of_indom(indom, &percpu, &fid);
-	if (!agent_family_known(fid))
+	if (!f)
 		return PM_ERR_INDOM;
 	if (inst == (int)PM_IN_NULL && !name)
-		return list(f, percpu, indom, ctx, result);
-	if (!f || (inst != (int)PM_IN_NULL && name))
+		return percpu ? list_cells(f, indom, ctx, result) :
+				list_instances(f, indom, ctx, result);
+	if (inst != (int)PM_IN_NULL && name)
 		return PM_ERR_INST;
 	rc = resolve(f, percpu, ctx, name, &inst, text, sizeof(text));
 	if (rc < 0)

@@ -372,14 +372,6 @@ void agent_param_names(void (*add)(pmID pmid, const char *prefix,
 		add(agent_param_pmid(i), "ring.event.", params[i].name);
 }
 
-bool agent_param_is(pmID pmid)
-{
-	unsigned int cluster = pmID_cluster(pmid);
-
-	return cluster == CLUSTER_RING_EVENT ||
-	       (cluster >= CLUSTER_RING_FIELDS && cluster < FIRST_CLUSTER);
-}
-
 static const struct event_field *find(pmID pmid, const struct event_type **type)
 {
 	const struct event_type *t;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "agent.h"
+#include "provider.h"
 #include "domain.h"
 
 int agent_domain;
@@ -156,7 +156,7 @@ static void get_options(int argc, char **argv, pmdaInterface *dispatch)
 		switch (c) {
 		case 'a':
 			if (number(opts.optarg, &n))
-				agent_fetch_max_age = n * 1000000ULL;
+				agent_reading_max_age = n * 1000000ULL;
 			else
 				usage("--max-age", UINT32_MAX);
 			break;

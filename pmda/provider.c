@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who provides which metrics and instance domains. */
+/*
+ * Who provides which metrics and instance domains. Events of rings refer to
+ * instances of families: who refers to another comes before it.
+ */
 #include "provider.h"
 
 #define NO_SERIALS 0, -1
@@ -21,9 +24,10 @@ static const struct {
 	  FIRST_SERIAL + 2 * MAX_FAMILIES - 1 },
 };
 
-#define NR_PROVIDERS ((int)(sizeof(table) / sizeof(table[0])))
+enum { NR_PROVIDERS = sizeof(table) / sizeof(table[0]) };
 
-const struct provider *agent_provider_of_pmid(pmID pmid)
+/* The line of a metric, or -1. */
+static int line_of(pmID pmid)
 {
 	int cluster = pmID_cluster(pmid);
 	int i;
@@ -31,9 +35,16 @@ const struct provider *agent_provider_of_pmid(pmID pmid)
 	for (i = 0; i < NR_PROVIDERS; i++) {
 		if (cluster >= table[i].first_cluster &&
 		    cluster <= table[i].last_cluster)
-			return table[i].provider;
+			return i;
 	}
-	return NULL;
+	return -1;
+}
+
+const struct provider *agent_provider_of_pmid(pmID pmid)
+{
+	int i = line_of(pmid);
+
+	return i < 0 ? NULL : table[i].provider;
 }
 
 const struct provider *agent_provider_of_indom(pmInDom indom)
@@ -49,4 +60,20 @@ const struct provider *agent_provider_of_indom(pmInDom indom)
 			return table[i].provider;
 	}
 	return NULL;
+}
+
+void agent_provider_prepare(const struct request *req)
+{
+	bool asked[NR_PROVIDERS] = { false };
+	int i, line;
+
+	for (i = 0; i < req->count; i++) {
+		line = line_of(req->pmids[i]);
+		if (line >= 0)
+			asked[line] = true;
+	}
+	for (line = 0; line < NR_PROVIDERS; line++) {
+		if (asked[line] && table[line].provider->prepare)
+			table[line].provider->prepare(req);
+	}
 }

@@ -20,9 +20,22 @@
 
 #include "agent.h"
 
+/* One fetch. */
+struct request {
+	uint64_t number;	/* one more with each */
+	const pmID *pmids;
+	int count;
+	int ctx;
+	const pmProfile *profile;
+};
+
 struct provider {
 	/* All of *DESC but the pmid. */
 	int (*desc)(pmID pmid, pmDesc *desc);
+	/* Before a fetch that asks for any of its metrics. NULL: nothing to do. */
+	void (*prepare)(const struct request *req);
+	/* NULL where no memory is left. No operation: there are no values. */
+	pmValueSet *(*fetch)(pmID pmid, const struct request *req);
 	/* NULL: the help file has it. */
 	int (*text)(pmID pmid, bool oneline, char *text, size_t size);
 	/* Of the metric's cluster. NULL: none. */
@@ -51,5 +64,21 @@ extern const struct provider agent_view_provider;
 /* NULL: nobody's. */
 const struct provider *agent_provider_of_pmid(pmID pmid);
 const struct provider *agent_provider_of_indom(pmInDom indom);
+/* Have those prepare that REQ asks, from the table's first to its last. */
+void agent_provider_prepare(const struct request *req);
+
+/* ---- reading.c ---- */
+
+extern uint64_t agent_reading_max_age;	/* nanoseconds */
+
+/* Read all of F that is bound, for a request; others read no more of it then. */
+void agent_reading_all(struct family *f, uint64_t request);
+/* Everything that F ever counted; false if there is nothing to read. */
+bool agent_reading_total(struct family *f, uint64_t request, uint64_t *total);
+pmValueSet *agent_reading_sums(struct family *f, pmID pmid,
+			       const struct request *req);
+/* Those of each CPU. */
+pmValueSet *agent_reading_cells(struct family *f, pmID pmid,
+				const struct request *req);
 
 #endif /* KMMV_AGENT_PROVIDER_H */

@@ -328,7 +328,8 @@ static void read_ring(struct ring *r)
 	kmmv_ring_close(handle);
 }
 
-void agent_ring_request(void)
+/* What is asked for from now on is listed and read anew. */
+static void list_anew(void)
 {
 	reading++;
 	list();
@@ -542,7 +543,7 @@ static pmValueSet *rows(pmID pmid, const struct metric *m,
 	return v.set;
 }
 
-pmValueSet *agent_ring_value(pmID pmid, int ctx, const pmProfile *profile)
+static pmValueSet *ring_fetch(pmID pmid, const struct request *req)
 {
 	const struct metric *m = find(pmid);
 
@@ -553,22 +554,35 @@ pmValueSet *agent_ring_value(pmID pmid, int ctx, const pmProfile *profile)
 	if (!agent_attach_handle())
 		return agent_values_error(pmid, agent_attach_status());
 	if (m->item == ITEM_RECORDS)
-		return agent_records_value(pmid, ctx, profile);
+		return agent_records_value(pmid, req->ctx, req->profile);
 	if (m->type == PM_TYPE_U64)
-		return numbers(pmid, m, profile);
-	return rows(pmid, m, profile);
+		return numbers(pmid, m, req->profile);
+	return rows(pmid, m, req->profile);
 }
 
-bool agent_ring_is_records(pmID pmid)
+static bool is_records(pmID pmid)
 {
 	return pmID_cluster(pmid) == CLUSTER_RING &&
 	       pmID_item(pmid) == ITEM_RECORDS;
 }
 
+static void ring_prepare(const struct request *req)
+{
+	int i;
+
+	list_anew();
+	for (i = 0; i < req->count; i++) {
+		if (!is_records(req->pmids[i]))
+			continue;
+		agent_records_prepare(req->ctx, req->profile);
+		break;
+	}
+}
+
 /* A filter is the client's own, and only for who may have events. */
 static bool ring_may_store(int ctx, pmID pmid)
 {
-	return agent_ring_is_records(pmid) ? agent_access_events(ctx)
+	return is_records(pmid) ? agent_access_events(ctx)
 					   : agent_access_store(ctx);
 }
 
@@ -723,7 +737,7 @@ static int ring_instance(pmInDom indom, int ctx, int inst, const char *name,
 
 	(void)ctx;
 	if (inst == (int)PM_IN_NULL && !name) {
-		agent_ring_request();
+		list_anew();
 		return list_all(indom, result);
 	}
 	if (inst != (int)PM_IN_NULL && name)
@@ -731,7 +745,7 @@ static int ring_instance(pmInDom indom, int ctx, int inst, const char *name,
 	/* Most ask for what they have just seen. */
 	rc = visit_all(indom, NULL, match_one, &q);
 	if (rc == 0 && !q.found[0]) {
-		agent_ring_request();
+		list_anew();
 		rc = visit_all(indom, NULL, match_one, &q);
 	}
 	if (rc < 0 || !q.found[0])
@@ -781,7 +795,7 @@ static int ring_instance_labels(pmInDom indom, pmLabelSet **sets,
 	uint32_t count = 0;
 	int rc;
 
-	agent_ring_request();
+	list_anew();
 	rc = visit_all(indom, profile, count_one, &count);
 	if (rc < 0 || count == 0)
 		return rc;
@@ -795,6 +809,8 @@ static int ring_instance_labels(pmInDom indom, pmLabelSet **sets,
 
 const struct provider agent_ring_provider = {
 	.desc = ring_desc,
+	.prepare = ring_prepare,
+	.fetch = ring_fetch,
 	.may_store = ring_may_store,
 	.store = ring_store,
 	.instance = ring_instance,

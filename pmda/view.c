@@ -94,8 +94,65 @@ static int view_store(int ctx, const pmValueSet *set)
 	return family_of(set->pmid) ? PM_ERR_PERMISSION : PM_ERR_PMID;
 }
 
+/*
+ * Mirrored counters are copied once. What CTX fetches are the instances that
+ * there are now: who comes before in the table may have looked at the device anew.
+ */
+static void view_prepare(const struct request *req)
+{
+	struct kmmv *handle = agent_attach_handle();
+	int i, rc;
+
+	agent_seen_fetch(req->ctx);
+	if (!handle)
+		return;
+	rc = kmmv_refresh(handle, agent_reading_max_age, NULL);
+	if (rc < 0)
+		agent_error("mirrored counters: %s", kmmv_error(handle));
+	/* Totals first, so that a family is not read twice. */
+	for (i = 0; i < req->count; i++) {
+		struct family *f = metric_of(req->pmids[i]);
+
+		if (f && f->present && pmID_item(req->pmids[i]) == ITEM_ALL)
+			agent_reading_all(f, req->number);
+	}
+}
+
+static pmValueSet *fetch_total(struct family *f, pmID pmid,
+			       const struct request *req)
+{
+	uint64_t total;
+
+	if (!agent_reading_total(f, req->number, &total))
+		return agent_values_error(pmid, PM_ERR_VALUE);
+	return agent_values_u64(pmid, total);
+}
+
+static pmValueSet *view_fetch(pmID pmid, const struct request *req)
+{
+	struct family *f = metric_of(pmid);
+
+	if (!f)
+		return agent_values_error(pmid, PM_ERR_PMID);
+	if (!agent_attach_handle())
+		return agent_values_error(pmid, agent_attach_status());
+	/* Its source is not loaded: metrics without instances. */
+	if (!f->present)
+		return agent_values_error(pmid, 0);
+	switch (pmID_item(pmid)) {
+	case ITEM_SUM:
+		return agent_reading_sums(f, pmid, req);
+	case ITEM_PERCPU:
+		return agent_reading_cells(f, pmid, req);
+	default:
+		return fetch_total(f, pmid, req);
+	}
+}
+
 const struct provider agent_view_provider = {
 	.desc = view_desc,
+	.prepare = view_prepare,
+	.fetch = view_fetch,
 	.text = view_text,
 	.label = view_label,
 	.store = view_store,

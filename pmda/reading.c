@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fetch. Of the families that a request names, each is read once, into arrays
+ * Values of families. Of those that a request names, each is read once, into arrays
  * parallel to its instances: all bound ones if the total is asked for,
  * otherwise the active ones of the client's profile. Nothing is summed that
  * was not asked for; the work is O(values).
+ *
+ * family.reading is the request that it was read for, times two, plus one if
+ * all bound instances were read.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "agent.h"
+#include "provider.h"
 
 /* Instances per call for per-CPU values: bounds the buffer. */
 #define CHUNK 256
 
-uint64_t agent_fetch_max_age = 100 * 1000000ULL;
-
-/*
- * family.reading is the request that it was read for, times two, plus one if
- * all bound instances were read.
- */
-static uint64_t request;
-static const pmProfile *request_profile;
-static int request_ctx;
+uint64_t agent_reading_max_age = 100 * 1000000ULL;
 
 static uint64_t *sums;
 static int *states;
@@ -64,14 +59,14 @@ static void read_members(struct family *f, const struct members *m)
 	}
 }
 
-static bool was_read(const struct family *f, bool all)
+static bool was_read(const struct family *f, uint64_t request, bool all)
 {
 	return f->reading / 2 == request && (!all || f->reading % 2);
 }
 
-static void read_all(struct family *f)
+void agent_reading_all(struct family *f, uint64_t request)
 {
-	if (was_read(f, true))
+	if (was_read(f, request, true))
 		return;
 	read_members(f, &f->bound);
 	f->reading = 2 * request + 1;
@@ -86,19 +81,20 @@ static int no_values(int status)
 	return status == -EAGAIN ? PM_ERR_AGAIN : 0;
 }
 
-static pmValueSet *fetch_sum(struct family *f, pmID pmid)
+pmValueSet *agent_reading_sums(struct family *f, pmID pmid,
+			       const struct request *req)
 {
 	const struct members *m;
 	pmValueSet *set;
 	uint32_t i, n = 0;
 	int rc, status = 0;
 
-	rc = agent_member_select(f, request_profile, &m);
+	rc = agent_member_select(f, req->profile, &m);
 	if (rc < 0)
 		return agent_values_error(pmid, rc);
-	if (!was_read(f, false)) {
+	if (!was_read(f, req->number, false)) {
 		read_members(f, m);
-		f->reading = 2 * request;
+		f->reading = 2 * req->number;
 		if (pmDebugOptions.appl2)
 			pmNotifyErr(LOG_DEBUG, "%s: read %u values", f->name,
 				    m->count);
@@ -120,27 +116,18 @@ static pmValueSet *fetch_sum(struct family *f, pmID pmid)
 	return set;
 }
 
-bool agent_fetch_total(struct family *f, uint64_t *total)
+bool agent_reading_total(struct family *f, uint64_t request, uint64_t *total)
 {
 	uint32_t i;
 
 	if (!agent_attach_handle() || !f->present)
 		return false;
-	read_all(f);
+	agent_reading_all(f, request);
 	*total = f->gone;
 	/* What could not be read counts as it did last. */
 	for (i = 0; i < f->bound.count; i++)
 		*total += agent_carry_sum(f, &f->carry[f->bound.pos[i]]);
 	return true;
-}
-
-static pmValueSet *fetch_all(struct family *f, pmID pmid)
-{
-	uint64_t total;
-
-	if (!agent_fetch_total(f, &total))
-		return agent_values_error(pmid, PM_ERR_VALUE);
-	return agent_values_u64(pmid, total);
 }
 
 struct percpu {
@@ -206,7 +193,8 @@ static uint32_t fetch_chunk(struct percpu *p, uint32_t from)
 	return to;
 }
 
-static pmValueSet *fetch_percpu(struct family *f, pmID pmid)
+pmValueSet *agent_reading_cells(struct family *f, pmID pmid,
+				const struct request *req)
 {
 	static uint64_t *values;
 	static uint32_t values_cpus;
@@ -215,7 +203,7 @@ static pmValueSet *fetch_percpu(struct family *f, pmID pmid)
 	uint32_t at = 0;
 	int rc;
 
-	rc = agent_percpu_select(f, request_profile, &p.cells);
+	rc = agent_percpu_select(f, req->profile, &p.cells);
 	if (rc < 0)
 		return agent_values_error(pmid, rc);
 	kmmv_get_info(agent_attach_handle(), &info);
@@ -240,149 +228,4 @@ static pmValueSet *fetch_percpu(struct family *f, pmID pmid)
 		at = fetch_chunk(&p, at);
 	p.set->numval = p.done ? (int)p.done : no_values(p.status);
 	return p.set;
-}
-
-static struct family *family_of(pmID pmid)
-{
-	if (pmID_item(pmid) >= NR_ITEMS)
-		return NULL;
-	return agent_family((int)pmID_cluster(pmid) - FIRST_CLUSTER);
-}
-
-static pmValueSet *fetch_one(pmID pmid)
-{
-	struct family *f;
-
-	if (pmID_cluster(pmid) == CLUSTER_CONTROL)
-		return agent_control_value(pmid);
-	if (pmID_cluster(pmid) == CLUSTER_RING)
-		return agent_ring_value(pmid, request_ctx, request_profile);
-	/* Parts of events have values in them alone. */
-	if (agent_param_is(pmid))
-		return agent_values_error(pmid, 0);
-	f = family_of(pmid);
-	if (!f && (pmID_item(pmid) >= NR_ITEMS ||
-		   !agent_family_known((int)pmID_cluster(pmid) -
-				       FIRST_CLUSTER)))
-		return agent_values_error(pmid, PM_ERR_PMID);
-	if (f && pmID_item(pmid) == ITEM_ALL && !agent_family_has_total(f))
-		return agent_values_error(pmid, PM_ERR_PMID);
-	if (!agent_attach_handle())
-		return agent_values_error(pmid, agent_attach_status());
-	/* Its source is not loaded: metrics without instances. */
-	if (!f || !f->present)
-		return agent_values_error(pmid, 0);
-	switch (pmID_item(pmid)) {
-	case ITEM_SUM:
-		return fetch_sum(f, pmid);
-	case ITEM_PERCPU:
-		return fetch_percpu(f, pmid);
-	default:
-		return fetch_all(f, pmid);
-	}
-}
-
-static void prepare_rings(int count, const pmID *pmids)
-{
-	bool rings = false, records = false;
-	int i;
-
-	for (i = 0; i < count; i++) {
-		rings |= pmID_cluster(pmids[i]) == CLUSTER_RING;
-		records |= agent_ring_is_records(pmids[i]);
-	}
-	if (rings)
-		agent_ring_request();
-	if (records)
-		agent_records_prepare(request_ctx, request_profile);
-}
-
-/* Mirrored counters are copied once, if anything of the kernel's is wanted. */
-static void prepare(int count, const pmID *pmids, const pmdaExt *ext)
-{
-	struct kmmv *handle;
-	bool data = false;
-	int i, rc;
-
-	request++;
-	request_profile = ext->e_prof;
-	request_ctx = ext->e_context;
-	agent_attach_sync();
-	prepare_rings(count, pmids);
-	handle = agent_attach_handle();
-	if (!handle)
-		return;
-	for (i = 0; i < count; i++) {
-		if (pmID_cluster(pmids[i]) >= FIRST_CLUSTER)
-			data = true;
-	}
-	if (!data)
-		return;
-	rc = kmmv_refresh(handle, agent_fetch_max_age, NULL);
-	if (rc < 0)
-		agent_error("mirrored counters: %s", kmmv_error(handle));
-	/* Totals first, so that a family is not read twice. */
-	for (i = 0; i < count; i++) {
-		struct family *f = family_of(pmids[i]);
-
-		if (f && f->present && pmID_item(pmids[i]) == ITEM_ALL &&
-		    agent_family_has_total(f))
-			read_all(f);
-	}
-}
-
-/* State changes travel in the timestamp, which agents do not use otherwise. */
-static void set_state(pmdaResult *res, pmdaExt *ext)
-{
-	const unsigned int mask = PMDA_EXT_LABEL_CHANGE | PMDA_EXT_NAMES_CHANGE;
-	uint64_t state = 0;
-
-	if (ext->e_flags & PMDA_EXT_LABEL_CHANGE)
-		state |= PMCD_LABEL_CHANGE;
-	if (ext->e_flags & PMDA_EXT_NAMES_CHANGE)
-		state |= PMCD_NAMES_CHANGE;
-	ext->e_flags &= ~mask;
-	memset(&res->timestamp, 0, sizeof(res->timestamp));
-#ifdef PMAPI_VERSION_4
-	memcpy(&res->timestamp, &state, sizeof(state));
-#else
-	*(unsigned char *)&res->timestamp = state;
-#endif
-}
-
-int agent_fetch(int count, pmID *pmids, pmdaResult **result, pmdaExt *ext)
-{
-	static pmdaResult *res;
-	static int res_room;
-	int i;
-
-	if (!res || count > res_room) {
-		size_t size = offsetof(pmdaResult, vset) +
-			      (count + 1) * sizeof(pmValueSet *);
-		pmdaResult *new = realloc(res, size);
-
-		if (!new)
-			return -ENOMEM;
-		res = new;
-		res_room = count;
-	}
-	prepare(count, pmids, ext);
-	for (i = 0; i < count; i++) {
-		res->vset[i] = fetch_one(pmids[i]);
-		if (res->vset[i])
-			continue;
-		while (i > 0)
-			free(res->vset[--i]);
-		return -ENOMEM;
-	}
-	for (i = 0; i < count; i++) {
-		if (pmID_cluster(pmids[i]) < FIRST_CLUSTER)
-			continue;
-		agent_seen_fetch(request_ctx);
-		break;
-	}
-	res->numpmid = count;
-	set_state(res, ext);
-	*result = res;
-	return 0;
 }
