@@ -5,6 +5,7 @@
  * One thread, one device directory, state in the file that owns it:
  *
  *	pmda.c		options, the DSO's and the daemon's start
+ *	host.c		what libpcp_pmda knows the process by
  *	error.c		what is wrong
  *	attach.c	the mapping: open, close
  *	id.c		lasting numbers, see id.h; idfile.c has their file
@@ -88,6 +89,8 @@ enum {
 /* Room for an instance's external name, a suffix and ::cpuN included. */
 #define AGENT_NAME_SIZE 320
 
+/* ---- host.c ---- */
+
 extern int agent_domain;
 extern pmdaExt *agent_ext;
 
@@ -106,7 +109,10 @@ bool agent_attach_sync(void);
 struct kmmv *agent_attach_handle(void);
 /* Of no CPU if there is no mapping. */
 bool agent_attach_possible(uint32_t cpu);
-void agent_attach_init(const char *dir);
+/* SYNC when the device's tables were mapped or have changed, FORGET before the
+ * mapping goes. */
+void agent_attach_init(const char *dir, void (*sync)(struct kmmv *handle),
+		       void (*forget)(void));
 void agent_attach_close(void);
 /* Attach (1) or let go of the device (0), from now on. */
 void agent_attach_want(bool on);
@@ -256,6 +262,8 @@ void agent_carry_forget(struct inst *inst);
 void agent_instance_sanitise(const char *raw, char *name, size_t size);
 /* Make it valid UTF-8 without control characters, in place. */
 void agent_clean_text(char *text);
+/* Whether NAME is PREFIX, a dot and more. */
+bool agent_name_below(const char *name, const char *prefix);
 /* FNV-1a; goes on from HASH. */
 uint64_t agent_hash(uint64_t hash, const char *text);
 #define AGENT_HASH_INIT 0xcbf29ce484222325ULL
@@ -263,8 +271,8 @@ uint64_t agent_hash(uint64_t hash, const char *text);
 /* ---- family.c ---- */
 
 void agent_family_load(void);
-/* Take over the table's families; flags changes for clients. */
-void agent_family_sync(struct kmmv *handle);
+/* Take over the table's families; true if metrics are named otherwise now. */
+bool agent_family_sync(struct kmmv *handle);
 void agent_family_absent_all(void);
 /* NULL where this process has never seen it. */
 struct family *agent_family(int fid);
@@ -415,20 +423,6 @@ pmValueSet *agent_values_u32(pmID pmid, uint32_t value);
 pmValueSet *agent_values_u64(pmID pmid, uint64_t value);
 pmValueSet *agent_values_string(pmID pmid, const char *text);
 
-/* ---- control.c ---- */
-
-struct control {
-	const char *name;	/* below kmmv.control. */
-	int item;
-	int type;
-	int sem;
-	pmUnits units;
-};
-
-#define AGENT_NR_CONTROLS 20
-
-const struct control *agent_control(int index);
-
 /* ---- access.c ---- */
 
 /* Once, before there are clients. */
@@ -449,10 +443,6 @@ extern uint64_t agent_ring_queue_bytes;
 
 /* NAMES, with commas, are those whose events clients can have. */
 void agent_ring_init(const char *names);
-/* The mapping is about to go. */
-void agent_ring_forget(void);
-void agent_ring_names(void (*add)(pmID pmid, const char *prefix,
-				  const char *name));
 
 /* ---- records.c ---- */
 
@@ -463,13 +453,6 @@ int agent_records_filter(int ctx, const pmValueSet *set);
 void agent_records_end(int ctx);
 /* Read the rings that have clients; WOKEN: because one is said to be ready. */
 void agent_records_drain(bool woken);
-
-/* ---- param.c ---- */
-
-/* Take over the table's types of events. */
-void agent_param_sync(struct kmmv *handle);
-void agent_param_names(void (*add)(pmID pmid, const char *prefix,
-				   const char *name));
 
 /* ---- loop.c ---- */
 

@@ -13,6 +13,8 @@
 #define RETRY_MS 1000
 
 static struct kmmv *handle;
+static void (*on_sync)(struct kmmv *handle);
+static void (*on_forget)(void);
 static char *device;
 static bool wanted = true;
 static int why = -ENOENT;	/* why there is no mapping */
@@ -48,19 +50,14 @@ static void close_handle(void)
 	kmmv_get_info(handle, &info);
 	retries += info.retries;
 	rereads += info.rereads;
-	agent_ring_forget();
-	agent_instance_unbind_all();
-	agent_family_absent_all();
+	on_forget();
 	kmmv_close(handle);
 	handle = NULL;
 }
 
 static void take_over(void)
 {
-	agent_percpu_sync(handle);
-	agent_family_sync(handle);
-	agent_instance_sync(handle);
-	agent_param_sync(handle);
+	on_sync(handle);
 	changes++;
 }
 
@@ -144,8 +141,11 @@ bool agent_attach_possible(uint32_t cpu)
 	return handle && kmmv_cpu_possible(handle, cpu);
 }
 
-void agent_attach_init(const char *dir)
+void agent_attach_init(const char *dir, void (*sync)(struct kmmv *handle),
+		       void (*forget)(void))
 {
+	on_sync = sync;
+	on_forget = forget;
 	device = strdup(dir);
 	if (!device)
 		pmNoMem("device directory", strlen(dir) + 1, PM_FATAL_ERR);

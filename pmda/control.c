@@ -19,7 +19,13 @@ enum {
 #define BYTES	PMDA_PMUNITS(1, 0, 0, PM_SPACE_BYTE, 0, 0)
 #define MSEC	PMDA_PMUNITS(0, 1, 0, 0, PM_TIME_MSEC, 0)
 
-static const struct control controls[AGENT_NR_CONTROLS] = {
+static const struct control {
+	const char *name;	/* below kmmv.control. */
+	int item;
+	int type;
+	int sem;
+	pmUnits units;
+} controls[] = {
 	{ "state", STATE, PM_TYPE_STRING, PM_SEM_DISCRETE, NONE },
 	{ "error", ERROR, PM_TYPE_STRING, PM_SEM_DISCRETE, NONE },
 	{ "device", DEVICE, PM_TYPE_STRING, PM_SEM_DISCRETE, NONE },
@@ -43,9 +49,15 @@ static const struct control controls[AGENT_NR_CONTROLS] = {
 	  COUNT },
 };
 
-const struct control *agent_control(int index)
+enum { NR_CONTROLS = sizeof(controls) / sizeof(controls[0]) };
+
+static void control_names(add_name_fn *add)
 {
-	return &controls[index];
+	int i;
+
+	for (i = NR_CONTROLS - 1; i >= 0; i--)
+		add(pmID_build(agent_domain, CLUSTER_CONTROL, controls[i].item),
+		    "control.", controls[i].name);
 }
 
 static int control_desc(pmID pmid, pmDesc *desc)
@@ -53,7 +65,7 @@ static int control_desc(pmID pmid, pmDesc *desc)
 	int item = pmID_item(pmid);
 	int i;
 
-	for (i = 0; i < AGENT_NR_CONTROLS; i++) {
+	for (i = 0; i < NR_CONTROLS; i++) {
 		if (controls[i].item != item)
 			continue;
 		desc->type = controls[i].type;
@@ -168,7 +180,7 @@ static int control_store(int ctx, const pmValueSet *set)
 	case PERCPU_LIMIT:
 		break;
 	default:
-		return pmID_item(set->pmid) < AGENT_NR_CONTROLS ?
+		return pmID_item(set->pmid) < NR_CONTROLS ?
 			       PM_ERR_PERMISSION : PM_ERR_PMID;
 	}
 	if (set->numval != 1)
@@ -196,6 +208,7 @@ static int control_store(int ctx, const pmValueSet *set)
 }
 
 const struct provider agent_control_provider = {
+	.names = control_names,
 	.desc = control_desc,
 	.fetch = control_fetch,
 	.store = control_store,

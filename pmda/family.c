@@ -347,7 +347,7 @@ static int compare_kids(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-void agent_family_sync(struct kmmv *handle)
+bool agent_family_sync(struct kmmv *handle)
 {
 	const struct kmmv_family_info *info;
 	struct kmmv_info table;
@@ -367,7 +367,7 @@ void agent_family_sync(struct kmmv *handle)
 		agent_error("no memory for %u families", n);
 		free(names);
 		free(list);
-		return;
+		return false;
 	}
 	for (i = 0; i < n; i++)
 		names[i] = kmmv_family(handle, i)->name;
@@ -401,11 +401,9 @@ void agent_family_sync(struct kmmv *handle)
 	}
 	free(names);
 	qsort(kids, nr_kids, sizeof(*kids), compare_kids);
-	if (!new)
-		return;
-	agent_pmns_rebuild();
-	pmdaExtSetFlags(agent_ext,
-			PMDA_EXT_NAMES_CHANGE | PMDA_EXT_LABEL_CHANGE);
+	if (new)
+		pmdaExtSetFlags(agent_ext, PMDA_EXT_LABEL_CHANGE);
+	return new;
 }
 
 void agent_family_absent_all(void)

@@ -75,3 +75,10 @@ void agent_clean_text(char *text)
 		p += n ? n : 1;
 	}
 }
+
+bool agent_name_below(const char *name, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return strncmp(name, prefix, len) == 0 && name[len] == '.';
+}

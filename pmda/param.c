@@ -63,13 +63,6 @@ int agent_param_field_type(const struct event_field *field)
 	}
 }
 
-static bool below(const char *name, const char *prefix)
-{
-	size_t len = strlen(prefix);
-
-	return strncmp(name, prefix, len) == 0 && name[len] == '.';
-}
-
 static bool decodes(const struct kmmv_field_info *info)
 {
 	if (info->kind > KMMV_TIME)
@@ -229,7 +222,8 @@ static void add_numbers(const struct kmmv_type_info *info)
 
 static bool related(const char *a, const char *b)
 {
-	return strcmp(a, b) == 0 || below(a, b) || below(b, a);
+	return strcmp(a, b) == 0 || agent_name_below(a, b) ||
+	       agent_name_below(b, a);
 }
 
 /*
@@ -245,7 +239,7 @@ static const char *in_the_way(const struct event_type *t,
 	uint32_t i;
 
 	for (i = 0; i < NR_PARAMS; i++) {
-		if (below(field->name, params[i].name))
+		if (agent_name_below(field->name, params[i].name))
 			return params[i].name;
 	}
 	for (other = types; other; other = other->next) {
@@ -307,7 +301,7 @@ static bool set_current(struct numbered *list, uint32_t count)
 	return !same;
 }
 
-void agent_param_sync(struct kmmv *handle)
+static bool field_sync(struct kmmv *handle)
 {
 	const struct kmmv_type_info *info;
 	struct numbered *list;
@@ -319,7 +313,7 @@ void agent_param_sync(struct kmmv *handle)
 	list = calloc(count + 1, sizeof(*list));
 	if (!list) {
 		agent_error("no memory for %u types of events", count);
-		return;
+		return false;
 	}
 	for (i = 0; i < count; i++) {
 		info = kmmv_type(handle, i);
@@ -338,10 +332,9 @@ void agent_param_sync(struct kmmv *handle)
 			n++;
 	}
 	if (!set_current(list, n))
-		return;
+		return false;
 	settle_names();
-	agent_pmns_rebuild();
-	pmdaExtSetFlags(agent_ext, PMDA_EXT_NAMES_CHANGE);
+	return true;
 }
 
 const struct event_type *agent_param_type(uint16_t id)
@@ -355,8 +348,7 @@ const struct event_type *agent_param_type(uint16_t id)
 	return NULL;
 }
 
-void agent_param_names(void (*add)(pmID pmid, const char *prefix,
-				   const char *name))
+static void field_names(add_name_fn *add)
 {
 	const struct event_type *t;
 	uint32_t i;
@@ -368,6 +360,12 @@ void agent_param_names(void (*add)(pmID pmid, const char *prefix,
 				    "ring.event.", t->fields[i].name);
 		}
 	}
+}
+
+static void event_names(add_name_fn *add)
+{
+	uint32_t i;
+
 	for (i = NR_PARAMS; i-- > 0;)
 		add(agent_param_pmid(i), "ring.event.", params[i].name);
 }
@@ -439,11 +437,14 @@ static int field_text(pmID pmid, bool oneline, char *text, size_t size)
 
 /* Those that every event can have. */
 const struct provider agent_event_provider = {
+	.names = event_names,
 	.desc = event_desc,
 };
 
 /* Registered types'. */
 const struct provider agent_field_provider = {
+	.sync = field_sync,
+	.names = field_names,
 	.desc = field_desc,
 	.text = field_text,
 };

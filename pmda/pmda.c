@@ -13,9 +13,6 @@
 #include "provider.h"
 #include "domain.h"
 
-int agent_domain;
-pmdaExt *agent_ext;
-
 static const char *device;
 static const char *rings;
 
@@ -53,6 +50,14 @@ static void end_context(int ctx)
 	agent_access_end(ctx);
 }
 
+static void take_over(struct kmmv *handle)
+{
+	if (!agent_provider_sync(handle))
+		return;
+	agent_pmns_rebuild();
+	pmdaExtSetFlags(agent_ext, PMDA_EXT_NAMES_CHANGE);
+}
+
 static void init(pmdaInterface *dispatch)
 {
 	if (dispatch->status != 0)
@@ -74,7 +79,7 @@ static void init(pmdaInterface *dispatch)
 		return;
 	agent_domain = dispatch->domain;
 	agent_ext = dispatch->version.seven.ext;
-	agent_attach_init(device);
+	agent_attach_init(device, take_over, agent_provider_forget);
 	agent_access_init();
 	agent_ring_init(rings);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Who provides which metrics and instance domains. Events of rings refer to
- * instances of families: who refers to another comes before it.
+ * instances of families: who refers to another comes before it. The name space
+ * has them in this order, too.
  */
 #include "provider.h"
 
@@ -60,6 +61,36 @@ const struct provider *agent_provider_of_indom(pmInDom indom)
 			return table[i].provider;
 	}
 	return NULL;
+}
+
+bool agent_provider_sync(struct kmmv *handle)
+{
+	bool renamed = false;
+	int i;
+
+	for (i = NR_PROVIDERS - 1; i >= 0; i--) {
+		if (table[i].provider->sync)
+			renamed |= table[i].provider->sync(handle);
+	}
+	return renamed;
+}
+
+void agent_provider_forget(void)
+{
+	int i;
+
+	for (i = 0; i < NR_PROVIDERS; i++) {
+		if (table[i].provider->forget)
+			table[i].provider->forget();
+	}
+}
+
+void agent_provider_names(add_name_fn *add)
+{
+	int i;
+
+	for (i = NR_PROVIDERS - 1; i >= 0; i--)
+		table[i].provider->names(add);
 }
 
 void agent_provider_prepare(const struct request *req)

@@ -29,7 +29,16 @@ struct request {
 	const pmProfile *profile;
 };
 
+/* A metric's name is kmmv.PREFIXNAME. */
+typedef void add_name_fn(pmID pmid, const char *prefix, const char *name);
+
 struct provider {
+	/* What the device has now; true if names of metrics changed. NULL: nothing. */
+	bool (*sync)(struct kmmv *handle);
+	/* The mapping is about to go. NULL: nothing to do. */
+	void (*forget)(void);
+	/* All there are, the last one first. */
+	void (*names)(add_name_fn *add);
 	/* All of *DESC but the pmid. */
 	int (*desc)(pmID pmid, pmDesc *desc);
 	/* Before a fetch that asks for any of its metrics. NULL: nothing to do. */
@@ -64,6 +73,12 @@ extern const struct provider agent_view_provider;
 /* NULL: nobody's. */
 const struct provider *agent_provider_of_pmid(pmID pmid);
 const struct provider *agent_provider_of_indom(pmInDom indom);
+/* From the table's last to its first; whether names changed. */
+bool agent_provider_sync(struct kmmv *handle);
+/* From the table's first to its last. */
+void agent_provider_forget(void);
+/* From the table's last to its first. */
+void agent_provider_names(add_name_fn *add);
 /* Have those prepare that REQ asks, from the table's first to its last. */
 void agent_provider_prepare(const struct request *req);
 

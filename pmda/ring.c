@@ -211,7 +211,7 @@ static void list(void)
  * What was listed and read, was so by the handle that goes. Counts stay, and so
  * do clients: they go on with what is opened next.
  */
-void agent_ring_forget(void)
+static void ring_forget(void)
 {
 	uint32_t cpu;
 	int rid;
@@ -630,8 +630,7 @@ static int ring_desc(pmID pmid, pmDesc *desc)
 	return 0;
 }
 
-void agent_ring_names(void (*add)(pmID pmid, const char *prefix,
-				  const char *name))
+static void ring_names(add_name_fn *add)
 {
 	int i;
 
@@ -808,6 +807,8 @@ static int ring_instance_labels(pmInDom indom, pmLabelSet **sets,
 }
 
 const struct provider agent_ring_provider = {
+	.forget = ring_forget,
+	.names = ring_names,
 	.desc = ring_desc,
 	.prepare = ring_prepare,
 	.fetch = ring_fetch,

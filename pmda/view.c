@@ -3,6 +3,7 @@
  * The metrics of families, three views of each: kmmv.value, kmmv.percpu and
  * kmmv.all. What a family means is told by the kernel that registered it.
  */
+#include <string.h>
 #include "provider.h"
 
 static struct family *family_of(pmID pmid)
@@ -20,6 +21,62 @@ static struct family *metric_of(pmID pmid)
 	    (item == ITEM_ALL && !agent_family_has_total(f)))
 		return NULL;
 	return f;
+}
+
+static bool view_sync(struct kmmv *handle)
+{
+	bool renamed;
+
+	agent_percpu_sync(handle);
+	renamed = agent_family_sync(handle);
+	agent_instance_sync(handle);
+	return renamed;
+}
+
+static void view_forget(void)
+{
+	agent_instance_unbind_all();
+	agent_family_absent_all();
+}
+
+/*
+ * A family of an earlier epoch, whose name is now a branch or lies below a
+ * metric, or is that of one with other units or semantics.
+ */
+static bool in_the_way(const struct family *old)
+{
+	int fid;
+
+	if (old->present)
+		return false;
+	for (fid = 0; fid < agent_family_limit(); fid++) {
+		const struct family *f = agent_family(fid);
+
+		if (f && f->order > old->order &&
+		    strcmp(f->name, old->name) == 0)
+			return true;
+		if (f && (f->present || f->order > old->order) &&
+		    (agent_name_below(f->name, old->name) ||
+		     agent_name_below(old->name, f->name)))
+			return true;
+	}
+	return false;
+}
+
+static void view_names(add_name_fn *add)
+{
+	int fid;
+
+	for (fid = agent_family_limit() - 1; fid >= 0; fid--) {
+		const struct family *f = agent_family(fid);
+
+		if (!f || in_the_way(f))
+			continue;
+		add(agent_pmid(f, ITEM_SUM), "value.", f->name);
+		add(agent_pmid(f, ITEM_PERCPU), "percpu.", f->name);
+		if (agent_family_has_total(f))
+			add(agent_pmid(f, ITEM_ALL), "all.", f->name);
+	}
 }
 
 static int semantics(enum kmmv_sem sem)
@@ -150,6 +207,9 @@ static pmValueSet *view_fetch(pmID pmid, const struct request *req)
 }
 
 const struct provider agent_view_provider = {
+	.sync = view_sync,
+	.forget = view_forget,
+	.names = view_names,
 	.desc = view_desc,
 	.prepare = view_prepare,
 	.fetch = view_fetch,
