@@ -936,7 +936,7 @@ static int cells_of(const char *name)
 /* What a purged name took of the memory per CPU is another's. */
 START_TEST(purged_names_give_memory_back)
 {
-	agent_fetch_cells_max = 4;
+	agent_carry_cells_max = 4;
 	agent_id_names = 0;
 	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "one"));
 	ck_assert_int_eq(cells_of("zero::cpu1"), 1);
