@@ -18,8 +18,8 @@
  *	seen.c		what clients have fetched, and may still ask for
  *	label.c		labels
  *	control.c	kmmv.control.*; access.c says who may store
- *	ring.c		kmmv.ring.*, and what ring.h lists: reader.c queue.c
- *			records.c filter.c param.c
+ *	ringview.c	kmmv.ring.*, and what ring.h lists: ring.c figure.c
+ *			ringindom.c reader.c queue.c records.c filter.c param.c
  *	provider.c	which of these answers for what, see provider.h
  *	dispatch.c	clients' questions
  *	pmns.c		the name space
@@ -436,13 +436,15 @@ bool agent_access_events(int ctx);
 
 /* ---- ring.c ---- */
 
+/* NAMES, with commas, are those whose events clients can have. */
+void agent_ring_init(const char *names);
+
+/* ---- queue.c ---- */
+
 #define AGENT_QUEUE_MAX (256ULL << 20)
 
 /* Limit of each ring's queue, up to AGENT_QUEUE_MAX. */
-extern uint64_t agent_ring_queue_bytes;
-
-/* NAMES, with commas, are those whose events clients can have. */
-void agent_ring_init(const char *names);
+extern uint64_t agent_queue_bytes;
 
 /* ---- records.c ---- */
 

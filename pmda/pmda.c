@@ -185,7 +185,7 @@ static void get_options(int argc, char **argv, pmdaInterface *dispatch)
 		case 'q':
 			if (number(opts.optarg, &n) &&
 			    n <= AGENT_QUEUE_MAX / 1024)
-				agent_ring_queue_bytes = n * 1024ULL;
+				agent_queue_bytes = n * 1024ULL;
 			else
 				usage("--queue", AGENT_QUEUE_MAX / 1024);
 			break;

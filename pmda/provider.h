@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kinds of metrics, each a provider: what control.c, ring.c, param.c and view.c
- * have to say to a client's questions.
+ * Kinds of metrics, each a provider: what control.c, ringview.c, param.c and
+ * view.c have to say to a client's questions.
  *
  * A client asks of a metric or of an instance domain. The one has a cluster, the
  * other a serial, and by these the table in provider.c finds who answers.
@@ -54,7 +54,7 @@ struct provider {
 	/* NULL: nobody can. */
 	int (*store)(int ctx, const pmValueSet *set);
 
-	/* As agent_indom_instance(). */
+	/* As agent_instance(), which libpcp_pmda calls. */
 	int (*instance)(pmInDom indom, int ctx, int inst, const char *name,
 			pmInResult **result);
 	int (*indom_text)(pmInDom indom, bool oneline, char *text, size_t size);

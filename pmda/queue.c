@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include "ring.h"
 
+uint64_t agent_queue_bytes = 4 << 20;
+
 static uint64_t entry_bytes(const struct entry *e)
 {
 	return sizeof(*e) + e->length;

@@ -250,7 +250,7 @@ static void push(struct ring *r, const struct kmmv_record *record,
 		resolve(e, incarnation);
 	if (r->reader.handle)
 		convert_times(r, e);
-	agent_queue_push(&r->queue, e, agent_ring_queue_bytes);
+	agent_queue_push(&r->queue, e, agent_queue_bytes);
 }
 
 /*

@@ -156,7 +156,7 @@ void agent_records_prepare(int ctx, const pmProfile *profile)
 		struct ring *r = agent_ring(rid);
 
 		if (!r || !r->wanted || (!r->present && !r->cursors) ||
-		    !agent_ring_selected(r, profile))
+		    !agent_ringindom_selected(r, profile))
 			continue;
 		agent_reader_start(r);
 		agent_reader_fetch(r);
@@ -480,7 +480,7 @@ pmValueSet *agent_records_value(pmID pmid, int ctx, const pmProfile *profile)
 		struct ring *r = agent_ring(rid);
 		struct cursor *c = r ? find(r, ctx) : NULL;
 
-		if (!c || !agent_ring_selected(r, profile))
+		if (!c || !agent_ringindom_selected(r, profile))
 			continue;
 		rc = build(r, c, filter);
 		trim(r);

@@ -2,7 +2,10 @@
 /*
  * Rings: what the agent's files about them share.
  *
- *	ring.c		the rings that there are; kmmv.ring.* values
+ *	ring.c		the rings that there are
+ *	figure.c	what is counted of them
+ *	ringindom.c	their instance domains
+ *	ringview.c	kmmv.ring.*
  *	reader.c	the events of a ring, taken or looked at
  *	queue.c		a bounded queue of them
  *	records.c	kmmv.ring.records: a cursor for each client
@@ -159,8 +162,68 @@ struct ring {
 /* By lasting number, NULL where this process has not seen it. */
 struct ring *agent_ring(int rid);
 int agent_ring_limit(void);
+/* Look which are present. */
+void agent_ring_list(void);
+/* The mapping is about to go. */
+void agent_ring_forget(void);
+
+/* ---- figure.c ---- */
+
+enum {
+	FIRST_ROW = 64,		/* items below have an instance for each CPU */
+	ITEM_RECORDS = FIRST_ROW,
+	ITEM_MODE,
+	ITEM_ENABLED,
+	ITEM_READER,
+	ITEM_QUEUE_EVENTS,
+	ITEM_QUEUE_BYTES,
+	ITEM_QUEUE_OVERRUN,
+	ITEM_CLIENTS,
+	FIRST_SINGLE = 96,	/* and from here on have none */
+	ITEM_LIMIT = FIRST_SINGLE,
+};
+
+struct metric {
+	const char *name;	/* below kmmv.ring. */
+	int item;
+	int type;
+	int sem;
+	pmUnits units;
+	size_t offset;		/* in struct kmmv_ring_stats, or 0 */
+};
+
+/* NULL behind the last one. */
+const struct metric *agent_figure_metric(int index);
+/* What is asked for from now on is read anew. */
+void agent_figure_renew(void);
+/* Have R's figures, read once until they are renewed. */
+void agent_figure_read(struct ring *r);
+/* Of all its buffers; M has an offset. */
+uint64_t agent_figure_sum(struct ring *r, uint32_t cpu, const struct metric *m);
+
+/* ---- ringindom.c ---- */
+
+pmInDom agent_ringindom_rings(void);
+pmInDom agent_ringindom_cpus(void);
+/* Before a request that is about rings: list them, read each anew. */
+void agent_ringindom_list(void);
 /* Whether PROFILE asks for a ring's instance of the domain of rings. */
-bool agent_ring_selected(const struct ring *r, const pmProfile *profile);
+bool agent_ringindom_selected(const struct ring *r, const pmProfile *profile);
+/* Of a ring (CPU -1) or of a ring's CPU. */
+typedef void visit_fn(struct ring *r, int cpu, int id, void *data);
+/* All that PROFILE asks for; an error. */
+int agent_ringindom_visit(pmInDom indom, const pmProfile *profile,
+			  visit_fn *visit, void *data);
+/* How many these are. */
+int agent_ringindom_count(pmInDom indom, const pmProfile *profile,
+			  uint32_t *count);
+/* See provider.h. */
+int agent_ringindom_instance(pmInDom indom, int ctx, int inst, const char *name,
+			     pmInResult **result);
+int agent_ringindom_text(pmInDom indom, bool oneline, char *text, size_t size);
+void agent_ringindom_label(pmInDom indom, pmLabelSet **sets);
+int agent_ringindom_labels(pmInDom indom, pmLabelSet **sets,
+			   const pmProfile *profile);
 
 /* ---- reader.c ---- */
 
