@@ -71,26 +71,6 @@ static struct miscdevice devices[] = {
 	},
 };
 
-/**
- * kmmv_wait_has_room() - may one more wait
- * @wait: of an open file
- * @max: how many may; all of them are walked by who wakes them
- *
- * Context: task, under a lock that is held by all who add themselves.
- */
-bool kmmv_wait_has_room(wait_queue_head_t *wait, unsigned int max)
-{
-	struct list_head *waiter;
-	unsigned int n = 0;
-
-	spin_lock_irq(&wait->lock);
-	list_for_each(waiter, &wait->head)
-		if (++n == max)
-			break;
-	spin_unlock_irq(&wait->lock);
-	return n < max;
-}
-
 void kmmv_chardev_exit(void)
 {
 	int i;

@@ -1,8 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What all files of kmmv.ko look at; main.c makes it.
+ * What the files of kmmv.ko share: the table, which main.c makes, whether there is
+ * anything to be opened, and a bound on those that wait.
  */
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
 #include "module.h"
 
 struct kmmv_table kmmv_table;
 bool kmmv_live;
+
+/**
+ * kmmv_wait_has_room() - may one more wait
+ * @wait: of an open file
+ * @max: how many may; all of them are walked by who wakes them
+ *
+ * Context: task, under a lock that is held by all who add themselves.
+ */
+bool kmmv_wait_has_room(wait_queue_head_t *wait, unsigned int max)
+{
+	struct list_head *waiter;
+	unsigned int n = 0;
+
+	spin_lock_irq(&wait->lock);
+	list_for_each(waiter, &wait->head) if (++n == max) break;
+	spin_unlock_irq(&wait->lock);
+	return n < max;
+}

@@ -100,7 +100,7 @@ broken "sees that the reader's load is plain" lib/update.c \
 broken "sees a pair that is in no table" kmod/core/slots.h \
 	'/^ \*\tslots:A /d' 'slots:A is in no table'
 broken "sees a table with a pair too many" kmod/core/change.h \
-	's/^\( \*\tchange:\)B\(.*\)/&\n\1Z\2/' 'table:Z is nowhere'
+	's/^\( \*\tchange:\)B\(.*\)/&\n\1Z\2/' 'change:Z is nowhere'
 broken "sees a pair in one table of two" kmod/area.c \
 	'/^ \*\tslots:I /d' 'area:B is in no table|not in the table of area'
 broken "sees another partner in the comment" kmod/core/slots.c \

@@ -25,7 +25,7 @@
  * base, number and empty commit) is what is already there.
  */
 #include <kmmv_deps.h>
-#include "ring_write.h"
+#include "ring_try.h"
 
 #define DELTA_MASK	((1ULL << KMMV_RING_DELTA_BITS) - 1)
 

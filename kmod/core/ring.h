@@ -221,6 +221,14 @@ void kmmv_ring_cpu_free(struct kmmv_ring_cpu *rc);
 struct kmmv_ring_result
 kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
 		      struct kmmv_ring_entry *entry);
+/* For ring_write.h's, which is the way to write one. */
+struct kmmv_ring_result kmmv_ring_cpu_write_slow(struct kmmv_ring_cpu *rc,
+						 struct kmmv_event head,
+						 const void *payload, u32 size);
+struct kmmv_ring_result kmmv_ring_cpu_write_any(struct kmmv_ring_cpu *rc,
+						struct kmmv_event head,
+						const void *payload,
+						size_t size);
 bool kmmv_ring_cpu_commit(struct kmmv_ring_cpu *rc);
 bool kmmv_ring_cpu_discard(struct kmmv_ring_cpu *rc,
 			   struct kmmv_ring_entry *entry);

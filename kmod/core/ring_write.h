@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ordinary event in one straight line, for those who write events: what is out
- * of the ordinary is in ring.c. It is told apart from ring.h for the sake of who
- * only reads.
+ * The ordinary event in one straight line; what is out of the ordinary is in
+ * ring.c. Split from ring.h so that readers need not include it.
  *
  * Memory ordering:
  *
@@ -12,48 +11,7 @@
 #ifndef KMMV_RING_WRITE_H
 #define KMMV_RING_WRITE_H
 
-#include "ring.h"
-
-struct kmmv_ring_result
-kmmv_ring_cpu_write_slow(struct kmmv_ring_cpu *rc, struct kmmv_event head,
-			 const void *payload, u32 size);
-struct kmmv_ring_result
-kmmv_ring_cpu_write_any(struct kmmv_ring_cpu *rc, struct kmmv_event head,
-			const void *payload, size_t size);
-
-/*
- * One try of reserving in the ordinary case: not the first on its page, no long
- * time after the one before it, with room, and nobody in between.
- */
-static __always_inline bool kmmv_ring_cpu_try(struct kmmv_ring_cpu *rc,
-					      u32 bytes,
-					      struct kmmv_buffer_page **page,
-					      u64 *word, u64 *after, u32 *delta)
-{
-	u64 now, elapsed;
-	u32 low;
-
-	*page = READ_ONCE(rc->tail);
-	*word = local64_read(&(*page)->word);
-	now = kmmv_ring_clock();
-	low = *word & ~KMMV_WORD_STAMP;
-	*after = now << KMMV_WORD_STAMP_SHIFT;
-	/* Whatever is low in the word, nothing is borrowed for it. */
-	elapsed = ((*after | ~KMMV_WORD_STAMP) - *word) >>
-		  KMMV_WORD_STAMP_SHIFT;
-	/* First on its page, too; a closed one's tail is beyond any room. */
-	if (unlikely(low - 2 > (KMMV_RING_PAGE_ROOM | 1) - 2 - bytes ||
-		     elapsed > KMMV_DELTA_MAX ||
-		     now - local64_read(&(*page)->base) >= KMMV_ELAPSED_MAX))
-		return false;
-	*after |= low + bytes;
-	if (unlikely((u64)local64_cmpxchg(&(*page)->word, *word, *after) !=
-		     *word))
-		return false;
-	*delta = elapsed;
-	local_inc(&(*page)->events);
-	return true;
-}
+#include "ring_try.h"
 
 /* A payload of less than 128 bytes, and zeroes up to a whole word; no loop. */
 static __always_inline void kmmv_put_small(u32 *to, const u8 *from, u32 size)

@@ -105,7 +105,9 @@ static int create_row(int family, int i)
 	struct kmmv_stat_row *row;
 	int cpu, err;
 
-	row = kmmv_stat_row_create(family, line->name, KMMV_STAT_IRQ, true, 0);
+	row = kmmv_stat_row_create(family, line->name,
+				   kmmv_stat_self_resets(KMMV_STAT_IRQ), true,
+				   0);
 	if (IS_ERR(row))
 		return PTR_ERR(row);
 	for_each_possible_cpu(cpu) {

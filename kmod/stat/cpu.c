@@ -206,8 +206,9 @@ static int create_rows(void)
 		family = kmmv_register_family(times[i].family);
 		if (family < 0)
 			return family;
-		time_rows[i] = kmmv_stat_row_create(family, times[i].name,
-						    KMMV_STAT_CPU, true, 0);
+		time_rows[i] = kmmv_stat_row_create(
+			family, times[i].name,
+			kmmv_stat_self_resets(KMMV_STAT_CPU), true, 0);
 		if (IS_ERR(time_rows[i]))
 			return PTR_ERR(time_rows[i]);
 	}
@@ -215,9 +216,9 @@ static int create_rows(void)
 	if (family < 0)
 		return family;
 	for (i = 0; i < NR_SOFTIRQS; i++) {
-		softirq_rows[i] = kmmv_stat_row_create(family, softirqs[i],
-						       KMMV_STAT_SOFTIRQ, true,
-						       0);
+		softirq_rows[i] = kmmv_stat_row_create(
+			family, softirqs[i],
+			kmmv_stat_self_resets(KMMV_STAT_SOFTIRQ), true, 0);
 		if (IS_ERR(softirq_rows[i]))
 			return PTR_ERR(softirq_rows[i]);
 	}

@@ -194,7 +194,8 @@ static struct irq_line *line_create(unsigned int irq, struct irq_desc *desc)
 	if (!line)
 		return ERR_PTR(-ENOMEM);
 	snprintf(name, sizeof(name), "%u", irq);
-	line->row = kmmv_stat_row_create(family, name, KMMV_STAT_IRQ, true, 0);
+	line->row = kmmv_stat_row_create(
+		family, name, kmmv_stat_self_resets(KMMV_STAT_IRQ), true, 0);
 	if (IS_ERR(line->row)) {
 		err = PTR_ERR(line->row);
 		goto err_free;

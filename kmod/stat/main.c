@@ -17,9 +17,6 @@ static unsigned int period_ms;
 module_param(period_ms, uint, 0444);
 MODULE_PARM_DESC(period_ms, "copy every so many milliseconds; 0, the default: when a reader asks");
 
-DEFINE_MUTEX(kmmv_stat_lock);
-struct cpumask kmmv_stat_cpus;
-
 /* One copy at a time, and all that it finds out for itself. */
 static DEFINE_MUTEX(copy_lock);
 
@@ -31,27 +28,6 @@ static struct kmmv_pace pace;
 static DEFINE_SPINLOCK(pace_lock);
 
 static enum cpuhp_state hotplug_state;
-
-/**
- * kmmv_stat_section_begin() - CPUs neither come nor go, and rows are the caller's
- *
- * Context: task, within a copy. What follows is short: a CPU's numbers, a line.
- */
-void kmmv_stat_section_begin(void)
-{
-	cpus_read_lock();
-	mutex_lock(&kmmv_stat_lock);
-}
-
-/**
- * kmmv_stat_section_end() - whoever waits goes ahead
- */
-void kmmv_stat_section_end(void)
-{
-	mutex_unlock(&kmmv_stat_lock);
-	cpus_read_unlock();
-	cond_resched();
-}
 
 /*
  * Under copy_lock. What has not moved since the last copy is left out where the

@@ -29,6 +29,12 @@ static int store(struct kmmv_stat_row *row, int cpu)
 			  cell_of(row, cpu)->total << row->shift);
 }
 
+static void count_reset(struct kmmv_stat_row *row)
+{
+	if (row->resets)
+		kmmv_stat_row_add(row->resets, 1);
+}
+
 /* What an earlier load of this module has shown is where it goes on. */
 static void take_kept(struct kmmv_stat_row *row)
 {
@@ -46,14 +52,14 @@ static void take_kept(struct kmmv_stat_row *row)
  * kmmv_stat_row_create() - an active instance that shows what it last did
  * @family: of kmmv
  * @name: of the instance
- * @source: whose values it mirrors
+ * @resets: what counts it when a value goes back, or NULL
  * @per_cpu: false for a total
  * @shift: what is shown is what is counted, times 2 to the power of this
  *
  * Return: the row, or ERR_PTR() of kmmv_add()'s errors or -ENOMEM.
  */
 struct kmmv_stat_row *kmmv_stat_row_create(int family, const char *name,
-					   enum kmmv_stat_source source,
+					   struct kmmv_stat_row *resets,
 					   bool per_cpu, u8 shift)
 {
 	unsigned int nr = per_cpu ? nr_cpu_ids : 1;
@@ -64,7 +70,7 @@ struct kmmv_stat_row *kmmv_stat_row_create(int family, const char *name,
 	if (!row)
 		return ERR_PTR(-ENOMEM);
 	row->family = family;
-	row->source = source;
+	row->resets = resets;
 	row->nr_cells = nr;
 	row->shift = shift;
 	strscpy(row->name, name, sizeof(row->name));
@@ -141,7 +147,7 @@ int kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
 			enum kmmv_mirror_rule rule, u64 raw)
 {
 	if (kmmv_mirror_adopt(cell_of(row, cpu), rule, raw))
-		kmmv_stat_self_reset(row->source);
+		count_reset(row);
 	return store(row, cpu);
 }
 
@@ -163,7 +169,7 @@ void kmmv_stat_row_advance(struct kmmv_stat_row *row, int cpu,
 	if (likely(raw == mirror->last))
 		return;
 	if (kmmv_mirror_advance(mirror, rule, raw))
-		kmmv_stat_self_reset(row->source);
+		count_reset(row);
 	if (mirror->total != before)
 		store(row, cpu);
 }

@@ -86,7 +86,7 @@ static int create_one(const struct kmmv_family *metric, const char *name,
 
 	if (family < 0)
 		return family;
-	*row = kmmv_stat_row_create(family, name, KMMV_STAT_IRQ, false, 0);
+	*row = kmmv_stat_row_create(family, name, NULL, false, 0);
 	return PTR_ERR_OR_ZERO(*row);
 }
 
@@ -129,13 +129,13 @@ void kmmv_stat_self_exit(void)
 		kmmv_stat_row_destroy(resets[i]);
 }
 
-/* A value of the source's went back. Under kmmv_stat_lock, as all below. */
-void kmmv_stat_self_reset(enum kmmv_stat_source source)
+/* What counts the values of a source that went back. */
+struct kmmv_stat_row *kmmv_stat_self_resets(enum kmmv_stat_source source)
 {
-	kmmv_stat_row_add(resets[source], 1);
+	return resets[source];
 }
 
-/* An interrupt, or its label, is not shown. */
+/* An interrupt, or its label, is not shown. Under kmmv_stat_lock, as all below. */
 void kmmv_stat_self_failed(int err)
 {
 	pr_warn_once("an interrupt is not shown, error %d; further ones are counted in kmmv.value.stat.failed\n",

@@ -38,7 +38,7 @@ enum kmmv_stat_source {
  * @family: of the instance
  * @instance: its number
  * @active: this module holds a reference of the instance
- * @source: whom to blame when a value goes back
+ * @resets: what counts it when a value goes back, or NULL
  * @shift: values are shown times 2 to the power of this
  * @nr_cells: nr_cpu_ids, or 1 for a total, which the first possible CPU shows,
  *	online or not
@@ -50,7 +50,7 @@ struct kmmv_stat_row {
 	int			family;
 	int			instance;
 	bool			active;
-	enum kmmv_stat_source	source;
+	struct kmmv_stat_row *resets;
 	u8			shift;
 	unsigned int		nr_cells;
 	struct kmmv_slot	slot;
@@ -67,7 +67,7 @@ void kmmv_stat_section_begin(void);
 void kmmv_stat_section_end(void);
 
 struct kmmv_stat_row *kmmv_stat_row_create(int family, const char *name,
-					   enum kmmv_stat_source source,
+					   struct kmmv_stat_row *resets,
 					   bool per_cpu, u8 shift);
 void kmmv_stat_row_destroy(struct kmmv_stat_row *row);
 int kmmv_stat_row_show(struct kmmv_stat_row *row);
@@ -83,7 +83,7 @@ void kmmv_stat_row_set(struct kmmv_stat_row *row, u64 value);
 
 int kmmv_stat_self_init(void);
 void kmmv_stat_self_exit(void);
-void kmmv_stat_self_reset(enum kmmv_stat_source source);
+struct kmmv_stat_row *kmmv_stat_self_resets(enum kmmv_stat_source source);
 void kmmv_stat_self_failed(int err);
 void kmmv_stat_self_read(unsigned int n);
 void kmmv_stat_self_copied(const struct kmmv_pace *pace);

@@ -69,12 +69,15 @@ static void sum_events(void)
 static struct kmmv_stat_row *create_row(int item, int vm, int paged)
 {
 	if (item == PGPGIN)
-		return kmmv_stat_row_create(paged, "in", KMMV_STAT_VM, false,
-					    PAGED_SHIFT);
+		return kmmv_stat_row_create(paged, "in",
+					    kmmv_stat_self_resets(KMMV_STAT_VM),
+					    false, PAGED_SHIFT);
 	if (item == PGPGOUT)
-		return kmmv_stat_row_create(paged, "out", KMMV_STAT_VM, false,
-					    PAGED_SHIFT);
-	return kmmv_stat_row_create(vm, names[item], KMMV_STAT_VM, false, 0);
+		return kmmv_stat_row_create(paged, "out",
+					    kmmv_stat_self_resets(KMMV_STAT_VM),
+					    false, PAGED_SHIFT);
+	return kmmv_stat_row_create(
+		vm, names[item], kmmv_stat_self_resets(KMMV_STAT_VM), false, 0);
 }
 
 int kmmv_stat_vm_init(void)
