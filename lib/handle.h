@@ -180,9 +180,11 @@ int kmmv_types_field(struct kmmv *k, uint32_t id,
 		     const struct kmmv_field_info *info);
 int kmmv_types_end(struct kmmv *k);
 
+/* extent.c */
+int kmmv_extent_read(struct kmmv *k);
+
 /* update.c: wait a little longer each time; false when it is enough. */
 bool kmmv_retry(struct kmmv *k, unsigned int *tries);
-int kmmv_update_instances(struct kmmv *k);
 int kmmv_update_words(struct kmmv *k);
 
 #endif /* KMMV_LIB_HANDLE_H */

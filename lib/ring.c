@@ -40,14 +40,6 @@ enum {
 
 static _Thread_local char open_error[sizeof(((struct kmmv_ring *)0)->error)];
 
-uint64_t kmmv_ring_monotonic(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static int ring_ioctl(struct kmmv_ring *r, unsigned long request, void *arg)
 {
 	int n;
@@ -56,109 +48,6 @@ static int ring_ioctl(struct kmmv_ring *r, unsigned long request, void *arg)
 		n = ioctl(r->fd, request, arg);
 	} while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : 0;
-}
-
-/* Drops that the writers have counted. */
-static uint64_t drops_of(const struct kmmv_lane *lane)
-{
-	uint64_t sum = 0;
-	int i;
-
-	for (i = 0; i < KMMV_DROP_NR; i++)
-		sum += kmmv_load64(kmmv_kword(&lane->kwriter->dropped[i]));
-	return sum;
-}
-
-/*
- * A page was begun when so many events had been dropped; of those, what comes
- * after BASE is to be told of if the page is the first one. Drops are told of
- * without a page, too, so a page may know of fewer: its own are not told again.
- */
-void kmmv_lane_dropped(struct kmmv_lane *lane, uint64_t base, uint64_t dropped)
-{
-	if (!lane->known && base < lane->start) {
-		if (lane->noted == lane->start)
-			lane->noted = base;
-		else
-			lane->dropped += lane->start - base;
-	}
-	if (dropped > lane->noted) {
-		lane->dropped += dropped - lane->noted;
-		lane->noted = dropped;
-	}
-}
-
-/* As if nothing had been read. */
-static int lane_reset(struct kmmv_ring *r, struct kmmv_lane *lane)
-{
-	lane->seq = 0;
-	lane->gone = false;
-	lane->known = false;
-	lane->sequence = 0;
-	lane->lost = 0;
-	lane->dropped = 0;
-	lane->more = false;
-	lane->cursor = (struct kmmv_cursor){ 0 };
-	lane->start = drops_of(lane);
-	lane->noted = lane->start;
-	return r->consumer ? 0 : kmmv_snapshot_init(r, lane);
-}
-
-static int lane_new(struct kmmv_ring *r, uint32_t cpu)
-{
-	const struct kmmv_ring_header *h = &r->header;
-	const char *area = (const char *)r->map + h->cpu_offset +
-			   cpu * h->cpu_stride;
-	struct kmmv_lane *lane = calloc(1, sizeof(*lane));
-
-	if (!lane)
-		return kmmv_ring_fail_nomem(r);
-	lane->cpu = cpu;
-	lane->kwriter = (const void *)(area + h->writer_offset);
-	lane->kreader = (const void *)(area + h->reader_offset);
-	lane->kpages = area + h->data_offset;
-	r->lanes[cpu] = lane;
-	r->nr_lanes++;
-	return lane_reset(r, lane);
-}
-
-static void lane_free(struct kmmv_lane *lane)
-{
-	if (!lane)
-		return;
-	free(lane->copy);
-	free(lane->ids);
-	free(lane->queue);
-	free(lane);
-}
-
-/* Lanes for CPUs that have come to life. */
-static int rise(struct kmmv_ring *r)
-{
-	uint64_t risen;
-	uint32_t i, bit;
-	int err = 0;
-
-	for (i = 0; i < r->mask_words; i++) {
-		risen = kmmv_ring_risen(r, i);
-		for (; risen && !err; risen &= risen - 1) {
-			bit = (uint32_t)__builtin_ctzll(risen);
-			err = lane_new(r, i * 64 + bit);
-		}
-	}
-	return err ?: kmmv_merge_room(r);
-}
-
-/* The lane of a CPU that the kernel named, or NULL. */
-struct kmmv_lane *kmmv_ring_lane(struct kmmv_ring *r, uint32_t cpu)
-{
-	if (!r->lanes[cpu] && rise(r))
-		return NULL;
-	if (!r->lanes[cpu])
-		kmmv_ring_fail(r, -EBADMSG,
-			       "%s: events of CPU %u, which has no pages",
-			       r->path, cpu);
-	return r->lanes[cpu];
 }
 
 /* The three clocks, from not longer ago than they are good for. */
@@ -220,7 +109,7 @@ static bool lane_advance(struct kmmv_ring *r, struct kmmv_lane *lane)
 /* Losses behind which nothing has come are a record, too. */
 static bool lane_losses(struct kmmv_lane *lane, uint64_t ring_now)
 {
-	uint64_t drops = drops_of(lane);
+	uint64_t drops = kmmv_lane_drops(lane);
 
 	if (drops > lane->noted) {
 		lane->dropped += drops - lane->noted;
@@ -253,7 +142,7 @@ static int batch(struct kmmv_ring *r)
 	uint32_t cpu;
 	int err;
 
-	err = rise(r);
+	err = kmmv_lane_rise(r);
 	if (!err && r->consumer)
 		err = kmmv_consume_give_back(r);
 	if (!err && r->consumer)
@@ -340,12 +229,12 @@ static int reset(struct kmmv_ring *r)
 	r->nr_heap = 0;
 	r->again = false;
 	r->last_time = 0;
-	err = rise(r);
+	err = kmmv_lane_rise(r);
 	for (cpu = 0; !err && cpu < r->header.nr_cpus; cpu++) {
 		if (!r->lanes[cpu])
 			continue;
 		r->lanes[cpu]->full = false;
-		err = lane_reset(r, r->lanes[cpu]);
+		err = kmmv_lane_reset(r, r->lanes[cpu]);
 	}
 	return err;
 }
@@ -369,7 +258,7 @@ int kmmv_ring_seek(struct kmmv_ring *r, bool end)
 				break;
 		r->lanes[cpu]->lost = 0;
 		r->lanes[cpu]->dropped = 0;
-		r->lanes[cpu]->start = drops_of(r->lanes[cpu]);
+		r->lanes[cpu]->start = kmmv_lane_drops(r->lanes[cpu]);
 		r->lanes[cpu]->noted = r->lanes[cpu]->start;
 	}
 	return err;
@@ -528,7 +417,7 @@ int kmmv_ring_open(const char *dir, const char *name, struct kmmv_ring **ring)
 	r->ioctl = ring_ioctl;
 	err = kmmv_ring_map(r, dir, name);
 	if (!err)
-		err = rise(r);
+		err = kmmv_lane_rise(r);
 	if (err) {
 		memcpy(open_error, r->error, sizeof(open_error));
 		kmmv_ring_close(r);
@@ -548,7 +437,7 @@ void kmmv_ring_close(struct kmmv_ring *r)
 	if (r->consumer)
 		kmmv_consume_give_back(r);
 	for (cpu = 0; r->lanes && cpu < r->header.nr_cpus; cpu++)
-		lane_free(r->lanes[cpu]);
+		kmmv_lane_free(r->lanes[cpu]);
 	free(r->heap);
 	free(r->ranges);
 	kmmv_ring_unmap(r);

@@ -123,7 +123,6 @@ void kmmv_merge_pop(struct kmmv_ring *r);
 
 /* snapshot.c: true if there are more bytes under the cursor. */
 bool kmmv_snapshot_refill(struct kmmv_ring *r, struct kmmv_lane *lane);
-int kmmv_snapshot_init(struct kmmv_ring *r, struct kmmv_lane *lane);
 bool kmmv_snapshot_end(struct kmmv_ring *r, struct kmmv_lane *lane);
 
 /* consume.c */
@@ -133,10 +132,14 @@ int kmmv_consume_give_back(struct kmmv_ring *r);
 void kmmv_consume_passed(struct kmmv_lane *lane);
 bool kmmv_consume_refill(struct kmmv_ring *r, struct kmmv_lane *lane);
 
-/* ring.c */
-struct kmmv_lane *kmmv_ring_lane(struct kmmv_ring *r, uint32_t cpu);
-void kmmv_lane_dropped(struct kmmv_lane *lane, uint64_t base, uint64_t dropped);
+/* lane.c */
 uint64_t kmmv_ring_monotonic(void);
+struct kmmv_lane *kmmv_ring_lane(struct kmmv_ring *r, uint32_t cpu);
+int kmmv_lane_rise(struct kmmv_ring *r);
+int kmmv_lane_reset(struct kmmv_ring *r, struct kmmv_lane *lane);
+void kmmv_lane_free(struct kmmv_lane *lane);
+uint64_t kmmv_lane_drops(const struct kmmv_lane *lane);
+void kmmv_lane_dropped(struct kmmv_lane *lane, uint64_t base, uint64_t dropped);
 
 /* What one page holds, for events. */
 static inline uint32_t kmmv_ring_room(const struct kmmv_ring *r)

@@ -207,20 +207,6 @@ bool kmmv_snapshot_refill(struct kmmv_ring *r, struct kmmv_lane *lane)
 	return false;
 }
 
-int kmmv_snapshot_init(struct kmmv_ring *r, struct kmmv_lane *lane)
-{
-	if (!lane->copy)
-		lane->copy = malloc(kmmv_ring_room(r));
-	if (!lane->ids)
-		lane->ids = malloc(KMMV_WINDOW * sizeof(*lane->ids));
-	if (!lane->copy || !lane->ids)
-		return kmmv_ring_fail_nomem(r);
-	/* No page is in the window, wherever that is. */
-	memset(lane->ids, 0xff, KMMV_WINDOW * sizeof(*lane->ids));
-	lane->window_first = 0;
-	return 0;
-}
-
 /* Behind the newest event; false if writers were faster. */
 bool kmmv_snapshot_end(struct kmmv_ring *r, struct kmmv_lane *lane)
 {

@@ -278,7 +278,7 @@ static int check_number(struct kmmv *k, uint32_t number)
 	int err = 0;
 
 	if (number >= k->nr_instances)
-		err = kmmv_update_instances(k);
+		err = kmmv_extent_read(k);
 	if (!err && number >= k->nr_instances)
 		err = bad(k, "instance %u of %u", number, k->nr_instances);
 	return err;

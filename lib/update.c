@@ -2,13 +2,11 @@
 /*
  * Opening, and following the table as it changes.
  *
- * Memory ordering; the writer's side is in kmod/core/table.c:
+ * Memory ordering; the writer's side is in kmod/core/change.c:
  *
  *	update_words:A  gen2 before the words, acquire  - change:B
  *	update_words:B  the words before gen1           - change:A
  *	    equal generations: the words are of one table.
- *	update_instances:A  nr_instances, acquire       - change:C
- *	    whoever counts an instance can touch its pages.
  */
 #include <errno.h>
 #include <poll.h>
@@ -48,21 +46,6 @@ bool kmmv_retry(struct kmmv *k, unsigned int *tries)
 		nap.tv_nsec = NAP_MAX_NS;
 	nanosleep(&nap, NULL);
 	return true;
-}
-
-/* How far instances go by now. */
-int kmmv_update_instances(struct kmmv *k)
-{
-	/* update_instances:A pairs with change:C: their pages are there. */
-	uint32_t nr = kmmv_load32_acquire(&k->kheader->nr_instances);
-
-	if (nr > k->header.capacity || nr < k->nr_instances)
-		return kmmv_fail(k, -EBADMSG,
-				 "%s/counters: %u instances after %u, capacity %u",
-				 k->dir, nr, k->nr_instances,
-				 k->header.capacity);
-	k->nr_instances = nr;
-	return 0;
 }
 
 static int take_online(struct kmmv *k)
@@ -121,7 +104,7 @@ static int read_on(struct kmmv *k)
 					 k->dir);
 	}
 	if (!err)
-		err = kmmv_update_instances(k);
+		err = kmmv_extent_read(k);
 	if (!err && k->table.nr > k->nr_instances)
 		err = kmmv_fail(k, -EBADMSG,
 				"%s: the names have instance %u, the counters only %u",
@@ -142,7 +125,7 @@ static int open_table(struct kmmv *k)
 		return kmmv_fail(k, -EBADMSG,
 				 "%s/counters: copied amid a change; use kmmvdump --capture",
 				 k->dir);
-	err = kmmv_update_instances(k);
+	err = kmmv_extent_read(k);
 	if (!err)
 		err = read_on(k);
 	if (k->kind == KMMV_CAPTURED && (!err || err == -EAGAIN) &&
@@ -212,7 +195,7 @@ static int update(struct kmmv *k)
 	/* update_words:A as well: nothing was begun after it was complete. */
 	if (kmmv_load64_acquire(kword(&k->kheader->gen2)) == k->generation &&
 	    kmmv_load64(kword(&k->kheader->gen1)) == k->generation)
-		return kmmv_update_instances(k);
+		return kmmv_extent_read(k);
 	return read_on(k);
 }
 

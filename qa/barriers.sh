@@ -95,8 +95,8 @@ broken "sees that the other side is gone" kmod/core/change.c \
 	'change:B is nowhere'
 broken "sees that the reader's fence is gone" lib/read.c \
 	'/read_pair:B pairs/{n;d}' 'read_pair:B is nowhere'
-broken "sees that the reader's load is plain" lib/update.c \
-	's/kmmv_load32_acquire(/kmmv_load32(/' 'update_instances:A is nowhere'
+broken "sees that the reader's load is plain" lib/extent.c \
+	's/kmmv_load32_acquire(/kmmv_load32(/' 'extent:A is nowhere'
 broken "sees a pair that is in no table" kmod/core/slots.h \
 	'/^ \*\tslots:A /d' 'slots:A is in no table'
 broken "sees a table with a pair too many" kmod/core/change.h \

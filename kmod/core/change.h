@@ -9,7 +9,7 @@
  *	change:A  gen1 before the change, release - update_words:B  table before gen1
  *	change:B  the change before gen2, release - update_words:A  gen2 before table
  *	    a reader that finds both equal read the table of one generation.
- *	change:C  pages before nr_instances, release - update_instances:A  acquire
+ *	change:C  pages before nr_instances, release - extent:A  acquire
  *	    a reader that counts an instance can touch its pages.
  */
 #ifndef KMMV_CHANGE_H

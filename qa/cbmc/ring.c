@@ -9,6 +9,7 @@
 
 #define count	writer_count
 #include "../../kmod/core/ring.c"
+#include "../../kmod/core/ring_write.h"
 #undef count
 #define count	reader_count
 #include "../../kmod/core/ring_read.c"

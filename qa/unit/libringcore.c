@@ -25,6 +25,7 @@ static u64 *area_page(int cpu)
 #define free_page(page) ((void)(page))
 
 #include "../../kmod/core/ring.c"
+#include "../../kmod/core/ring_write.h"
 #undef TRIES
 #define count reader_count
 #include "../../kmod/core/ring_read.c"

@@ -45,6 +45,7 @@ static __thread unsigned int acquired;	/* loads so far */
 	 (u64)shim_cmpxchg(&(l)->value, from, to, __ATOMIC_RELAXED))
 
 #include "../../kmod/core/ring.c"
+#include "../../kmod/core/ring_write.h"
 #define count	count_read
 #include "../../kmod/core/ring_read.c"
 #undef count

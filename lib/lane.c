@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A CPU's lane: how far its events have been read, and what was lost or dropped on
+ * the way.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ring.h"
+#include "barrier.h"
+
+uint64_t kmmv_ring_monotonic(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Drops that the writers have counted. */
+uint64_t kmmv_lane_drops(const struct kmmv_lane *lane)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < KMMV_DROP_NR; i++)
+		sum += kmmv_load64(kmmv_kword(&lane->kwriter->dropped[i]));
+	return sum;
+}
+
+/*
+ * A page was begun when so many events had been dropped; of those, what comes
+ * after BASE is to be told of if the page is the first one. Drops are told of
+ * without a page, too, so a page may know of fewer: its own are not told again.
+ */
+void kmmv_lane_dropped(struct kmmv_lane *lane, uint64_t base, uint64_t dropped)
+{
+	if (!lane->known && base < lane->start) {
+		if (lane->noted == lane->start)
+			lane->noted = base;
+		else
+			lane->dropped += lane->start - base;
+	}
+	if (dropped > lane->noted) {
+		lane->dropped += dropped - lane->noted;
+		lane->noted = dropped;
+	}
+}
+
+/* What a snapshot reader needs, with no page in the window, wherever that is. */
+static int snapshot_room(struct kmmv_ring *r, struct kmmv_lane *lane)
+{
+	if (!lane->copy)
+		lane->copy = malloc(kmmv_ring_room(r));
+	if (!lane->ids)
+		lane->ids = malloc(KMMV_WINDOW * sizeof(*lane->ids));
+	if (!lane->copy || !lane->ids)
+		return kmmv_ring_fail_nomem(r);
+	memset(lane->ids, 0xff, KMMV_WINDOW * sizeof(*lane->ids));
+	lane->window_first = 0;
+	return 0;
+}
+
+/* As if nothing had been read. */
+int kmmv_lane_reset(struct kmmv_ring *r, struct kmmv_lane *lane)
+{
+	lane->seq = 0;
+	lane->gone = false;
+	lane->known = false;
+	lane->sequence = 0;
+	lane->lost = 0;
+	lane->dropped = 0;
+	lane->more = false;
+	lane->cursor = (struct kmmv_cursor){ 0 };
+	lane->start = kmmv_lane_drops(lane);
+	lane->noted = lane->start;
+	return r->consumer ? 0 : snapshot_room(r, lane);
+}
+
+static int lane_new(struct kmmv_ring *r, uint32_t cpu)
+{
+	const struct kmmv_ring_header *h = &r->header;
+	const char *area = (const char *)r->map + h->cpu_offset +
+			   cpu * h->cpu_stride;
+	struct kmmv_lane *lane = calloc(1, sizeof(*lane));
+
+	if (!lane)
+		return kmmv_ring_fail_nomem(r);
+	lane->cpu = cpu;
+	lane->kwriter = (const void *)(area + h->writer_offset);
+	lane->kreader = (const void *)(area + h->reader_offset);
+	lane->kpages = area + h->data_offset;
+	r->lanes[cpu] = lane;
+	r->nr_lanes++;
+	return kmmv_lane_reset(r, lane);
+}
+
+void kmmv_lane_free(struct kmmv_lane *lane)
+{
+	if (!lane)
+		return;
+	free(lane->copy);
+	free(lane->ids);
+	free(lane->queue);
+	free(lane);
+}
+
+/* Lanes for CPUs that have come to life. */
+int kmmv_lane_rise(struct kmmv_ring *r)
+{
+	uint64_t risen;
+	uint32_t i, bit;
+	int err = 0;
+
+	for (i = 0; i < r->mask_words; i++) {
+		risen = kmmv_ring_risen(r, i);
+		for (; risen && !err; risen &= risen - 1) {
+			bit = (uint32_t)__builtin_ctzll(risen);
+			err = lane_new(r, i * 64 + bit);
+		}
+	}
+	return err ?: kmmv_merge_room(r);
+}
+
+/* The lane of a CPU that the kernel named, or NULL. */
+struct kmmv_lane *kmmv_ring_lane(struct kmmv_ring *r, uint32_t cpu)
+{
+	if (!r->lanes[cpu] && kmmv_lane_rise(r))
+		return NULL;
+	if (!r->lanes[cpu])
+		kmmv_ring_fail(r, -EBADMSG,
+			       "%s: events of CPU %u, which has no pages",
+			       r->path, cpu);
+	return r->lanes[cpu];
+}
