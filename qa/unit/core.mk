@@ -21,7 +21,6 @@ unit-programs += $(core-programs) $(pair-programs) $(flexible-programs) \
 # Nothing in these runs beside anything: ThreadSanitizer has nothing to say.
 geom-variants := plain asan
 table-variants := plain asan
-names-variants := plain asan
 table-pair-variants := plain asan
 names-pair-variants := plain asan
 table-flexible-variants := plain asan
