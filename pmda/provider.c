@@ -6,21 +6,18 @@
  */
 #include "provider.h"
 
-#define NO_SERIALS 0, -1
-
 static const struct {
 	const struct provider *provider;
 	int first_cluster, last_cluster;
-	int first_serial, last_serial;
+	int first_serial, last_serial; /* the last below the first: none */
 } table[] = {
 	{ &agent_ring_provider, CLUSTER_RING, CLUSTER_RING, SERIAL_RINGS,
 	  SERIAL_RING_CPUS },
-	{ &agent_event_provider, CLUSTER_RING_EVENT, CLUSTER_RING_EVENT,
-	  NO_SERIALS },
-	{ &agent_field_provider, CLUSTER_RING_FIELDS, FIRST_CLUSTER - 1,
-	  NO_SERIALS },
-	{ &agent_control_provider, CLUSTER_CONTROL, CLUSTER_CONTROL,
-	  NO_SERIALS },
+	{ &agent_event_provider, CLUSTER_RING_EVENT, CLUSTER_RING_EVENT, 0,
+	  -1 },
+	{ &agent_field_provider, CLUSTER_RING_FIELDS, FIRST_CLUSTER - 1, 0,
+	  -1 },
+	{ &agent_control_provider, CLUSTER_CONTROL, CLUSTER_CONTROL, 0, -1 },
 	{ &agent_view_provider, FIRST_CLUSTER, LAST_CLUSTER, FIRST_SERIAL,
 	  FIRST_SERIAL + 2 * MAX_FAMILIES - 1 },
 };
