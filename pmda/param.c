@@ -220,6 +220,36 @@ static void add_numbers(const struct kmmv_type_info *info)
 	}
 }
 
+/* Of the fields that have a number: the table's, or else the newest one. */
+static struct event_field *find(int id, const struct event_type **type)
+{
+	struct event_field *found = NULL;
+	struct event_type *t;
+	uint32_t i;
+
+	for (t = types; t; t = t->next) {
+		if (found && !t->current)
+			continue;
+		for (i = 0; i < t->nr_fields; i++) {
+			if (t->fields[i].id != id)
+				continue;
+			*type = t;
+			found = &t->fields[i];
+			if (t->current)
+				return found;
+			break;
+		}
+	}
+	return found;
+}
+
+static struct event_field *field_of(pmID pmid, const struct event_type **type)
+{
+	return find((pmID_cluster(pmid) - CLUSTER_RING_FIELDS) * 1024 +
+			    pmID_item(pmid),
+		    type);
+}
+
 static bool related(const char *a, const char *b)
 {
 	return strcmp(a, b) == 0 || agent_name_below(a, b) ||
@@ -370,22 +400,6 @@ static void event_names(add_name_fn *add)
 		add(agent_param_pmid(i), "ring.event.", params[i].name);
 }
 
-static const struct event_field *find(pmID pmid, const struct event_type **type)
-{
-	const struct event_type *t;
-	uint32_t i;
-
-	for (t = types; t; t = t->next) {
-		for (i = 0; i < t->nr_fields; i++) {
-			*type = t;
-			if (t->fields[i].id >= 0 &&
-			    agent_param_field_pmid(&t->fields[i]) == pmid)
-				return &t->fields[i];
-		}
-	}
-	return NULL;
-}
-
 static int event_desc(pmID pmid, pmDesc *desc)
 {
 	if (pmID_item(pmid) >= NR_PARAMS)
@@ -402,7 +416,7 @@ static int field_desc(pmID pmid, pmDesc *desc)
 	const struct event_field *field;
 	const struct event_type *type;
 
-	field = find(pmid, &type);
+	field = field_of(pmid, &type);
 	if (!field)
 		return PM_ERR_PMID;
 	desc->type = agent_param_field_type(field);
@@ -418,7 +432,7 @@ static int field_text(pmID pmid, bool oneline, char *text, size_t size)
 	const struct event_type *type;
 	const char *name;
 
-	field = find(pmid, &type);
+	field = field_of(pmid, &type);
 	if (!field)
 		return PM_ERR_PMID;
 	name = field->name + strlen(type->name) + 1;

@@ -464,6 +464,29 @@ START_TEST(fields_of_the_table_have_names)
 }
 END_TEST
 
+static int dim_time(const char *name)
+{
+	pmDesc desc;
+
+	ck_assert_int_eq(CALL(desc, host_pmid(name), &desc), 0);
+	return desc.units.dimTime;
+}
+
+/* What was there before is told of as it is now, not as it was last. */
+START_TEST(fields_are_told_of_as_the_table_has_them)
+{
+	reload_types("16 v1.evt took 0 0 1 none\n");
+	ck_assert_int_eq(dim_time(EVT ".took"), 0);
+	reload_types("16 v1.evt took 0 0 1 sec\n");
+	ck_assert_int_eq(dim_time(EVT ".took"), 1);
+	reload_types("16 v1.evt took 0 0 1 none\n");
+	ck_assert_int_eq(dim_time(EVT ".took"), 0);
+	/* Of those that are no more, the last one counts. */
+	reload_types("");
+	ck_assert_int_eq(dim_time(EVT ".took"), 1);
+}
+END_TEST
+
 /* How many parameters an event of type 17 with a byte 7 has that say so. */
 static int decoded(void)
 {
@@ -1076,6 +1099,7 @@ int main(void)
 
 	tcase_add_test(tcase, fields_of_the_table_have_names);
 	tcase_add_test(tcase, fields_without_a_name_are_told_of);
+	tcase_add_test(tcase, fields_are_told_of_as_the_table_has_them);
 
 	tcase = add_case(suite, "who", setup);
 	tcase_add_test(tcase, requests_look_nobody_up);
