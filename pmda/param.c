@@ -259,7 +259,8 @@ static bool related(const char *a, const char *b)
 /*
  * Of two fields whose names cannot both be in the name space, as one of them
  * would be a metric and a branch: those of the table come before others, and
- * later types before earlier ones. What every event has comes before all.
+ * later types before earlier ones. What every event has comes before all. Those
+ * with one number are one metric.
  */
 static const char *in_the_way(const struct event_type *t,
 			      const struct event_field *field)
@@ -282,7 +283,8 @@ static const char *in_the_way(const struct event_type *t,
 		for (i = 0; i < other->nr_fields; i++) {
 			const char *name = other->fields[i].name;
 
-			if (related(field->name, name))
+			if (other->fields[i].id != field->id &&
+			    related(field->name, name))
 				return name;
 		}
 	}
@@ -295,6 +297,8 @@ static const char *in_the_way(const struct event_type *t,
  */
 static void settle_names(void)
 {
+	const struct event_field *first;
+	const struct event_type *of;
 	struct event_type *t;
 	const char *other;
 	uint32_t i;
@@ -303,7 +307,10 @@ static void settle_names(void)
 		for (i = 0; i < t->nr_fields; i++) {
 			struct event_field *field = &t->fields[i];
 
-			other = in_the_way(t, field);
+			if (field->id < 0)
+				continue;
+			first = find(field->id, &of);
+			other = in_the_way(of, first);
 			field->hidden = other;
 			if (other && t->current)
 				agent_error("event field %s: cannot be a metric's name beside %s",
@@ -380,14 +387,17 @@ const struct event_type *agent_param_type(uint16_t id)
 
 static void field_names(add_name_fn *add)
 {
-	const struct event_type *t;
+	const struct event_type *t, *of;
 	uint32_t i;
 
 	for (t = types; t; t = t->next) {
 		for (i = t->nr_fields; i-- > 0;) {
-			if (t->fields[i].id >= 0 && !t->fields[i].hidden)
-				add(agent_param_field_pmid(&t->fields[i]),
-				    "ring.event.", t->fields[i].name);
+			const struct event_field *field = &t->fields[i];
+
+			if (field->id >= 0 && !field->hidden &&
+			    find(field->id, &of) == field)
+				add(agent_param_field_pmid(field),
+				    "ring.event.", field->name);
 		}
 	}
 }

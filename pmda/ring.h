@@ -25,7 +25,7 @@ struct event_field {
 	char *units_text;
 	pmUnits units;
 	int id;			/* lasting; -1: it cannot be a metric */
-	bool hidden;		/* its name is in another's way */
+	bool hidden;		/* its metric's name is in another's way */
 	enum kmmv_kind_of_field kind;
 	uint16_t offset, size;
 };

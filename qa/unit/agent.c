@@ -487,20 +487,25 @@ START_TEST(fields_are_told_of_as_the_table_has_them)
 }
 END_TEST
 
-/* How many parameters an event of type 17 with a byte 7 has that say so. */
-static int decoded(void)
+/* An event of type 17 with a byte 7. */
+static void seven_comes(void)
 {
-	pmValueSet *set;
-	pmResult **records;
 	char line[128];
-	int i, n, found = 0;
 
 	free(host_fetch("kmmv.ring.records"));
 	snprintf(line, sizeof(line),
 		 "%lld000000000 0 0 0 0 4294967295 0 17 07\n",
 		 (long long)time(NULL) + 3600);
 	host_write(area.dir, "ring/default", line);
-	set = host_fetch("kmmv.ring.records");
+}
+
+/* How many parameters it has that say so. */
+static int sevens(void)
+{
+	pmValueSet *set = host_fetch("kmmv.ring.records");
+	pmResult **records;
+	int i, n, found = 0;
+
 	ck_assert_int_eq(set->numval, 1);
 	n = pmUnpackEventRecords(set, 0, &records);
 	ck_assert_int_gt(n, 0);
@@ -530,7 +535,34 @@ START_TEST(fields_without_a_name_are_told_of)
 	ck_assert(has_metric("kmmv.ring.event.cpu"));
 	ck_assert(!has_metric("kmmv.ring.event.cpu.pid"));
 	ck_assert(told_of("cpu.pid: cannot be a metric's name beside"));
-	ck_assert_int_eq(decoded(), 0);
+	seven_comes();
+	ck_assert_int_eq(sevens(), 0);
+}
+END_TEST
+
+/* Events that wait for their client have the fields that they came with, where
+ * these are metrics still, and one metric is not in its own way. */
+START_TEST(events_of_before_have_their_fields)
+{
+	reload_types(TYPE_FIELD("17", "v1.evt", "writer"));
+	seven_comes();
+	agent_records_drain(true);
+	reload_types("17 v1.evt writer 0 0 1 none reader 0 0 1 none\n");
+	ck_assert(has_metric(EVT ".writer"));
+	ck_assert_int_eq(sevens(), 1);
+}
+END_TEST
+
+/* But not of one that has given way to another. */
+START_TEST(events_of_before_lose_what_gave_way)
+{
+	reload_types("17 v1.evt writer 0 0 1 none reader 0 0 1 none\n");
+	seven_comes();
+	agent_records_drain(true);
+	reload_types(TYPE_FIELD("17", "v1.evt", "reader")
+		     TYPE_FIELD("18", "v1.evt.writer", "pid"));
+	ck_assert(!has_metric(EVT ".writer"));
+	ck_assert_int_eq(sevens(), 1);
 }
 END_TEST
 
@@ -1100,6 +1132,8 @@ int main(void)
 	tcase_add_test(tcase, fields_of_the_table_have_names);
 	tcase_add_test(tcase, fields_without_a_name_are_told_of);
 	tcase_add_test(tcase, fields_are_told_of_as_the_table_has_them);
+	tcase_add_test(tcase, events_of_before_have_their_fields);
+	tcase_add_test(tcase, events_of_before_lose_what_gave_way);
 
 	tcase = add_case(suite, "who", setup);
 	tcase_add_test(tcase, requests_look_nobody_up);
