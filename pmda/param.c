@@ -63,19 +63,18 @@ int agent_param_field_type(const struct event_field *field)
 	}
 }
 
-static bool decodes(const struct kmmv_field_info *info)
+static bool decodes(const struct event_field *field)
 {
-	if (info->kind > KMMV_TIME)
+	if (field->kind > KMMV_TIME)
 		return false;
-	if (info->kind == KMMV_TEXT)
-		return info->size > 0;
-	return info->size == 1 || info->size == 2 || info->size == 4 ||
-	       info->size == 8;
+	if (field->kind == KMMV_TEXT)
+		return field->size > 0;
+	return field->size == 1 || field->size == 2 || field->size == 4 ||
+	       field->size == 8;
 }
 
-/* TYPE.FIELD:KIND, by which numbers are kept. */
-static void make_key(const char *type, const struct kmmv_field_info *info,
-		     char *key, size_t size)
+/* What numbers are kept by, TYPE.FIELD:KIND; of those that decode. */
+static void make_key(const struct event_field *field, char *key, size_t size)
 {
 	static const char kinds[] = { [KMMV_UNSIGNED] = 'u',
 				      [KMMV_SIGNED] = 's',
@@ -83,23 +82,7 @@ static void make_key(const char *type, const struct kmmv_field_info *info,
 				      [KMMV_TEXT] = 't',
 				      [KMMV_TIME] = 'u' };
 
-	pmsprintf(key, size, "%s.%s:%c", type, info->name,
-		  (size_t)info->kind < sizeof(kinds) ? kinds[info->kind] : '?');
-}
-
-static void number_field(struct event_field *field, const char *type,
-			 const struct kmmv_field_info *info)
-{
-	char key[2 * AGENT_NAME_SIZE];
-	struct id *id;
-
-	field->id = -1;
-	if (!decodes(info))
-		return;
-	make_key(type, info, key, sizeof(key));
-	id = agent_id_find(SERIAL_FIELDS, key);
-	if (id)
-		field->id = id->number;
+	pmsprintf(key, size, "%s:%c", field->name, kinds[field->kind]);
 }
 
 static int fill_field(struct event_field *field, const char *type,
@@ -124,7 +107,6 @@ static int fill_field(struct event_field *field, const char *type,
 	free(message);
 	if (info->kind == KMMV_TIME)
 		field->units = (pmUnits)NSEC;
-	number_field(field, type, info);
 	return 0;
 }
 
@@ -206,18 +188,47 @@ static struct event_type *known(const struct kmmv_type_info *info)
 	return NULL;
 }
 
-static void add_numbers(const struct kmmv_type_info *info)
+static void add_numbers(const struct event_type *t)
 {
 	char key[2 * AGENT_NAME_SIZE];
 	uint32_t i;
 
-	for (i = 0; i < fields_of(info); i++) {
-		if (!decodes(&info->fields[i]))
+	for (i = 0; i < t->nr_fields; i++) {
+		if (!decodes(&t->fields[i]))
 			continue;
-		make_key(info->name, &info->fields[i], key, sizeof(key));
+		make_key(&t->fields[i], key, sizeof(key));
 		if (!agent_id_find(SERIAL_FIELDS, key))
 			agent_id_add(SERIAL_FIELDS, -1, key, "");
 	}
+}
+
+/*
+ * Numbers as they are kept now: some could not be had before, and those of
+ * captured files are no more when the device is there. Whether any changed.
+ */
+static bool take_numbers(void)
+{
+	char key[2 * AGENT_NAME_SIZE];
+	const struct id *id;
+	struct event_type *t;
+	bool changed = false;
+	uint32_t i;
+
+	for (t = types; t; t = t->next) {
+		for (i = 0; i < t->nr_fields; i++) {
+			struct event_field *field = &t->fields[i];
+			int number;
+
+			if (!decodes(field))
+				continue;
+			make_key(field, key, sizeof(key));
+			id = agent_id_find(SERIAL_FIELDS, key);
+			number = id ? id->number : -1;
+			changed |= number != field->id;
+			field->id = number;
+		}
+	}
+	return changed;
 }
 
 /* Of the fields that have a number: the table's, or else the newest one. */
@@ -343,7 +354,7 @@ static bool field_sync(struct kmmv *handle)
 	const struct kmmv_type_info *info;
 	struct numbered *list;
 	uint32_t i, n = 0, count = 0;
-	bool saved;
+	bool changed;
 
 	while (kmmv_type(handle, count))
 		count++;
@@ -354,24 +365,19 @@ static bool field_sync(struct kmmv *handle)
 	}
 	for (i = 0; i < count; i++) {
 		info = kmmv_type(handle, i);
-		if (!known(info))
-			add_numbers(info);
-	}
-	saved = agent_id_commit();
-	for (i = 0; i < count; i++) {
-		info = kmmv_type(handle, i);
 		list[n].id = info->id;
 		list[n].type = known(info);
-		/* Its fields are to have their numbers from the beginning. */
-		if (!list[n].type && saved)
+		if (!list[n].type)
 			list[n].type = make(info);
 		if (list[n].type)
-			n++;
+			add_numbers(list[n++].type);
 	}
-	if (!set_current(list, n))
-		return false;
-	settle_names();
-	return true;
+	agent_id_commit();
+	changed = take_numbers();
+	changed |= set_current(list, n);
+	if (changed)
+		settle_names();
+	return changed;
 }
 
 const struct event_type *agent_param_type(uint16_t id)

@@ -24,7 +24,7 @@ struct event_field {
 	char *name;		/* TYPE.FIELD */
 	char *units_text;
 	pmUnits units;
-	int id;			/* lasting; -1: it cannot be a metric */
+	int id;			/* lasting; -1: it is no metric, or not yet */
 	bool hidden;		/* its metric's name is in another's way */
 	enum kmmv_kind_of_field kind;
 	uint16_t offset, size;

@@ -947,6 +947,45 @@ static void setup_known(void)
 	begin_lasting(numbers);
 }
 
+/* Fields that came while another agent ran are metrics when it has gone. */
+START_TEST(fields_of_while_another_ran_are_numbered)
+{
+	struct timespec now;
+	char path[160];
+	int other;
+
+	snprintf(path, sizeof(path), "%s.lock", host_path(NUMBERS));
+	other = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
+	ck_assert_int_ge(other, 0);
+	ck_assert_int_eq(flock(other, LOCK_EX | LOCK_NB), 0);
+	reload_types(TYPE_FIELD("16", "v1.evt", "writer"));
+	ck_assert(!has_metric(EVT ".writer"));
+
+	close(other);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	fake.on = true;
+	fake.ms = (now.tv_sec + 10) * 1000;
+	ck_assert(agent_attach_sync());
+	fake.on = false;
+	ck_assert(has_metric(EVT ".writer"));
+	ck_assert_int_eq(on_disk("+ 1 0 v1.evt.writer:u\n"), 1);
+}
+END_TEST
+
+/* Numbers of captured files are those of this process alone. */
+START_TEST(fields_of_captured_files_are_numbered_anew)
+{
+	pmID pmid;
+
+	reload_types(TYPE_FIELD("16", "v1.evt", "writer"));
+	pmid = pmID_build(DOMAIN, CLUSTER_RING_FIELDS, 0);
+	ck_assert_uint_ne(host_pmid(EVT ".writer"), pmid);
+	agent_id_load(true);
+	reload_types(TYPE_FIELD("16", "v1.evt", "writer"));
+	ck_assert_uint_eq(host_pmid(EVT ".writer"), pmid);
+}
+END_TEST
+
 /* The file is read again before the first record: what is in use stays. */
 START_TEST(names_in_use_are_not_read_anew)
 {
@@ -1154,8 +1193,10 @@ int main(void)
 	tcase = add_case(suite, "known", setup_known);
 	tcase_add_test(tcase, states_of_while_another_ran_are_written);
 	tcase_add_test(tcase, names_in_use_are_not_read_anew);
+	tcase_add_test(tcase, fields_of_while_another_ran_are_numbered);
 
 	tcase = add_case(suite, "files", setup);
 	tcase_add_test(tcase, nothing_else_is_given_away);
+	tcase_add_test(tcase, fields_of_captured_files_are_numbered_anew);
 	return run_cases(suite);
 }
