@@ -27,6 +27,7 @@ struct list_head { struct list_head *next, *prev; };
 
 #define CONFIG_SMP	1
 #define CONFIG_64BIT	1
+#define CONFIG_X86_64	1
 #define CONFIG_KMMV	1
 #define IS_ENABLED(option)	option
 #define __percpu

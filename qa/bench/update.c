@@ -158,13 +158,20 @@ static double measure(double (*time)(void), int threads)
 
 static u32 add(void)
 {
+	struct kmmv_spare spare = { 0 };
 	u32 number;
+	int err;
 
 	do {
-		if (kmmv_slots_get(&slots, 1, &number))
+		do {
+			err = kmmv_slots_get(&slots, 1, &number, &spare);
+		} while (err == -EAGAIN &&
+			 !kmmv_slots_spare_fill(&slots, &spare));
+		if (err)
 			errx(2, "no slot");
 		kmmv_slots_publish(&slots, number, 0);
 	} while (number < KMMV_RESERVED);
+	kmmv_slots_spare_free(&slots, &spare);
 	return number;
 }
 
