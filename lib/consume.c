@@ -98,6 +98,7 @@ static int take_range(struct kmmv_ring *r, const struct kmmv_ring_range *range,
 		      uint64_t seen)
 {
 	struct kmmv_lane *lane;
+	int err;
 
 	if (range->cpu >= r->header.nr_cpus ||
 	    range->id >= r->header.nr_pages || !range->seq ||
@@ -107,10 +108,8 @@ static int take_range(struct kmmv_ring *r, const struct kmmv_ring_range *range,
 				      "%s: a range of CPU %u that cannot be: bytes %u to %u of page %u",
 				      r->path, range->cpu, range->offset,
 				      range->end, range->id);
-	lane = kmmv_ring_lane(r, range->cpu);
-	if (!lane)
-		return -EBADMSG;
-	return lane_queue(r, lane, range, seen);
+	err = kmmv_ring_lane(r, range->cpu, &lane);
+	return err ?: lane_queue(r, lane, range, seen);
 }
 
 /* How often a take of this CPU left something for want of a page, or of luck. */

@@ -79,24 +79,6 @@ int kmmv_lane_reset(struct kmmv_ring *r, struct kmmv_lane *lane)
 	return r->consumer ? 0 : snapshot_room(r, lane);
 }
 
-static int lane_new(struct kmmv_ring *r, uint32_t cpu)
-{
-	const struct kmmv_ring_header *h = &r->header;
-	const char *area = (const char *)r->map + h->cpu_offset +
-			   cpu * h->cpu_stride;
-	struct kmmv_lane *lane = calloc(1, sizeof(*lane));
-
-	if (!lane)
-		return kmmv_ring_fail_nomem(r);
-	lane->cpu = cpu;
-	lane->kwriter = (const void *)(area + h->writer_offset);
-	lane->kreader = (const void *)(area + h->reader_offset);
-	lane->kpages = area + h->data_offset;
-	r->lanes[cpu] = lane;
-	r->nr_lanes++;
-	return kmmv_lane_reset(r, lane);
-}
-
 void kmmv_lane_free(struct kmmv_lane *lane)
 {
 	if (!lane)
@@ -107,31 +89,59 @@ void kmmv_lane_free(struct kmmv_lane *lane)
 	free(lane);
 }
 
-/* Lanes for CPUs that have come to life. */
+static int lane_new(struct kmmv_ring *r, uint32_t cpu)
+{
+	const struct kmmv_ring_header *h = &r->header;
+	const char *area = (const char *)r->map + h->cpu_offset +
+			   cpu * h->cpu_stride;
+	struct kmmv_lane *lane = calloc(1, sizeof(*lane));
+	int err;
+
+	if (!lane)
+		return kmmv_ring_fail_nomem(r);
+	lane->cpu = cpu;
+	lane->kwriter = (const void *)(area + h->writer_offset);
+	lane->kreader = (const void *)(area + h->reader_offset);
+	lane->kpages = area + h->data_offset;
+	err = kmmv_lane_reset(r, lane);
+	if (err) {
+		kmmv_lane_free(lane);
+		return err;
+	}
+	r->lanes[cpu] = lane;
+	r->nr_lanes++;
+	return 0;
+}
+
+/* Lanes for CPUs that have come to life; one that fails is tried again. */
 int kmmv_lane_rise(struct kmmv_ring *r)
 {
-	uint64_t risen;
-	uint32_t i, bit;
+	uint64_t risen, bit;
+	uint32_t i;
 	int err = 0;
 
 	for (i = 0; i < r->mask_words; i++) {
 		risen = kmmv_ring_risen(r, i);
 		for (; risen && !err; risen &= risen - 1) {
-			bit = (uint32_t)__builtin_ctzll(risen);
-			err = lane_new(r, i * 64 + bit);
+			bit = risen & -risen;
+			err = lane_new(r, i * 64 +
+					  (uint32_t)__builtin_ctzll(bit));
+			if (!err)
+				r->alive[i] |= bit;
 		}
 	}
 	return err ?: kmmv_merge_room(r);
 }
 
-/* The lane of a CPU that the kernel named, or NULL. */
-struct kmmv_lane *kmmv_ring_lane(struct kmmv_ring *r, uint32_t cpu)
+/* The lane of a CPU that the kernel named: 0, -ENOMEM or -EBADMSG. */
+int kmmv_ring_lane(struct kmmv_ring *r, uint32_t cpu, struct kmmv_lane **lane)
 {
-	if (!r->lanes[cpu] && kmmv_lane_rise(r))
-		return NULL;
-	if (!r->lanes[cpu])
-		kmmv_ring_fail(r, -EBADMSG,
-			       "%s: events of CPU %u, which has no pages",
-			       r->path, cpu);
-	return r->lanes[cpu];
+	int err = r->lanes[cpu] ? 0 : kmmv_lane_rise(r);
+
+	if (!err && !r->lanes[cpu])
+		err = kmmv_ring_fail(r, -EBADMSG,
+				     "%s: events of CPU %u, which has no pages",
+				     r->path, cpu);
+	*lane = r->lanes[cpu];
+	return err;
 }

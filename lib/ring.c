@@ -319,6 +319,10 @@ static int wait_device(struct kmmv_ring *r, int timeout_ms)
 	if (n < 0)
 		return kmmv_ring_fail(r, -errno, "%s: %s", r->path,
 				      strerror(errno));
+	if (n && pollfd.revents & POLLERR)
+		return kmmv_ring_fail(r, -EUSERS,
+				      "%s: as many wait for this file as may; open it once more",
+				      r->path);
 	if (n && !(pollfd.revents & POLLIN))
 		return kmmv_ring_fail(r, -ENODEV, "%s: the ring is gone",
 				      r->path);

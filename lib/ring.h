@@ -134,7 +134,7 @@ bool kmmv_consume_refill(struct kmmv_ring *r, struct kmmv_lane *lane);
 
 /* lane.c */
 uint64_t kmmv_ring_monotonic(void);
-struct kmmv_lane *kmmv_ring_lane(struct kmmv_ring *r, uint32_t cpu);
+int kmmv_ring_lane(struct kmmv_ring *r, uint32_t cpu, struct kmmv_lane **lane);
 int kmmv_lane_rise(struct kmmv_ring *r);
 int kmmv_lane_reset(struct kmmv_ring *r, struct kmmv_lane *lane);
 void kmmv_lane_free(struct kmmv_lane *lane);

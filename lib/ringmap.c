@@ -316,7 +316,5 @@ uint64_t kmmv_ring_risen(struct kmmv_ring *r, uint32_t word)
 
 	/* ringmap:A pairs with rings:C: their areas are there. */
 	risen = kmmv_load64_acquire(&r->kalive[word]);
-	risen &= r->possible[word] & ~r->alive[word];
-	r->alive[word] |= risen;
-	return risen;
+	return risen & r->possible[word] & ~r->alive[word];
 }

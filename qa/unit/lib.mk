@@ -24,6 +24,9 @@ $(1)-cflags := $(lib-cflags) $(2)
 endef
 $(foreach p,$(lib-programs),$(eval $(call lib-rule,$(p),)))
 $(foreach p,$(split-programs),$(eval $(call lib-rule,$(p),-DKMMV_SPLIT64)))
+# Memory is refused where a test says so.
+libring-cflags += -Wl,--wrap=malloc
+libring-split-cflags += -Wl,--wrap=malloc
 
 # At each load a step of a writer, which loads.h is for.
 unit-programs += libsteps libsteps-split

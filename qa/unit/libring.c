@@ -257,6 +257,49 @@ START_TEST(not_alive)
 }
 END_TEST
 
+/* The next MALLOCS_LEFT calls have memory, the one behind them has none; -1: all. */
+static int mallocs_left = -1;
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	if (mallocs_left < 0 || mallocs_left--)
+		return __real_malloc(size);
+	errno = ENOMEM;
+	return NULL;
+}
+
+/* CPUs that come while there is no memory are not lost, nor half there. */
+START_TEST(no_memory)
+{
+	struct kmmv_record record;
+	int n, refused = 0;
+
+	teardown();
+	ring_init(&area, 3, 4, 0);
+	*ring_mask(&area, area.header->alive_offset) = 1;
+	ring = ring_open(&area, &kernel);
+	ring_hit(&area, 1, 100, 1);
+	ring_hit(&area, 2, 200, 2);
+	ring_alive(&area, 1);
+	ring_alive(&area, 2);
+	for (n = 0;; n++) {
+		mallocs_left = n;
+		if (kmmv_ring_next(ring, &record) != -ENOMEM)
+			break;
+		ck_assert_ptr_nonnull(strstr(kmmv_ring_error(ring), "memory"));
+		refused++;
+	}
+	mallocs_left = -1;
+	ck_assert_int_eq(refused, 3);
+	ck_assert_uint_eq(record.time, 100);
+	expect(2, 200, 2);
+	expect_none();
+}
+END_TEST
+
 /* ---- events */
 
 START_TEST(encodings)
@@ -994,6 +1037,7 @@ int main(void)
 	tcase_add_test(tcase, headers);
 	tcase_add_test(tcase, files);
 	tcase_add_test(tcase, not_alive);
+	tcase_add_test(tcase, no_memory);
 	tcase_add_test(tcase, encodings);
 	tcase_add_loop_test(tcase, malformed, 0,
 			    sizeof(nonsense) / sizeof(nonsense[0]));
