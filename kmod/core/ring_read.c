@@ -554,15 +554,14 @@ void kmmv_ring_cpu_untake(struct kmmv_ring_cpu *rc,
 			  const struct kmmv_ring_range *range)
 {
 	struct kmmv_buffer_page *page = &rc->pages[range->id];
-	struct extent held = extent_held(page), extent;
+	struct extent held = extent_held(page), kept;
 
-	/* What makes no sense was counted by the page's totals. */
-	if (range->offset == page->done ||
-	    !extent_of(page->data, range->offset, range->end, &extent))
-		extent = held;
-	extent.events = min(extent.events, held.events);
-	extent.bytes = min(extent.bytes, held.bytes);
-	page_return(rc, page, range->offset, &extent);
+	/* What stays is what a release of it will find. */
+	if (!extent_of(page->data, page->done, range->offset, &kept))
+		kept = held;
+	held.events -= min(kept.events, held.events);
+	held.bytes -= min(kept.bytes, held.bytes);
+	page_return(rc, page, range->offset, &held);
 	while (rc->at == rc->queued || queued_page(rc, rc->at) != page)
 		rc->at--;
 }
@@ -666,7 +665,17 @@ static bool written_of(const struct kmmv_ring_cpu *rc,
 	return true;
 }
 
-/* What the consumer is changing meanwhile may be of before or after. */
+/*
+ * Has the consumer released or returned something meanwhile? Then what was taken
+ * is not of the moment of what of it is out.
+ */
+static bool has_moved(const struct kmmv_ring_reader *reader, u64 out)
+{
+	return kmmv_load64(&reader->released) +
+		       kmmv_load64(&reader->returned) != out;
+}
+
+/* A consumer that is faster than this tries: of before or after. */
 static u64 less(u64 from, u64 n)
 {
 	return from > n ? from - n : 0;
@@ -690,7 +699,8 @@ static void counts_of(struct kmmv_ring_counts *counts, u64 taken, u64 returned)
  * discarded nor dropped yet is nowhere. Each count is that of a moment within this
  * call, whatever a writer is at, and so never falls from one call to the next,
  * but for those of what is taken and what is inside; the events written and their
- * bytes are of the same moment. (Where writers took the page away as often as this
+ * bytes are of the same moment, and so is what is taken, unless the consumer
+ * releases something each time that this tries. (Where writers took the page away as often as this
  * tries, each is that of some page's beginning, within this call as well.)
  *
  * Context: any but NMI, with writers, the consumer and others of these at work.
@@ -702,17 +712,25 @@ void kmmv_ring_cpu_stats(struct kmmv_ring_cpu *rc,
 	const struct kmmv_ring_reader *reader = rc->reader;
 	struct kmmv_ring_counts *events = &stats->events;
 	struct kmmv_ring_counts *bytes = &stats->bytes;
+	u64 taken, taken_bytes, returned, returned_bytes;
 	int i, tries = 0;
 
 	memset(stats, 0, sizeof(*stats));
 	stats->cpu = rc->cpu;
-	/* What is out before what was written. */
-	events->overwritten = kmmv_load64(&writer->overwritten);
-	bytes->overwritten = kmmv_load64(&writer->overwritten_bytes);
-	events->released = kmmv_load64(&reader->released);
-	bytes->released = kmmv_load64(&reader->released_bytes);
-	while (!written_of(rc, stats) && ++tries < TRIES)
-		;
+	do {
+		/* What is out before what was written. */
+		events->overwritten = kmmv_load64(&writer->overwritten);
+		bytes->overwritten = kmmv_load64(&writer->overwritten_bytes);
+		events->released = kmmv_load64(&reader->released);
+		bytes->released = kmmv_load64(&reader->released_bytes);
+		while (!written_of(rc, stats) && ++tries < TRIES)
+			;
+		taken = kmmv_load64(&reader->taken);
+		taken_bytes = kmmv_load64(&reader->taken_bytes);
+		returned = kmmv_load64(&reader->returned);
+		returned_bytes = kmmv_load64(&reader->returned_bytes);
+	} while (has_moved(reader, events->released + returned) &&
+		 ++tries < TRIES);
 	events->discarded = kmmv_load64(&writer->discarded);
 	bytes->discarded = kmmv_load64(&writer->discarded_bytes);
 	for (i = 0; i < KMMV_DROP_NR; i++) {
@@ -720,10 +738,8 @@ void kmmv_ring_cpu_stats(struct kmmv_ring_cpu *rc,
 		events->dropped += stats->dropped[i];
 	}
 	bytes->dropped = kmmv_load64(&writer->dropped_bytes);
-	counts_of(events, kmmv_load64(&reader->taken),
-		  kmmv_load64(&reader->returned));
-	counts_of(bytes, kmmv_load64(&reader->taken_bytes),
-		  kmmv_load64(&reader->returned_bytes));
+	counts_of(events, taken, returned);
+	counts_of(bytes, taken_bytes, returned_bytes);
 	stats->lost = kmmv_load64(&reader->lost);
 	stats->backwards = kmmv_load64(&writer->backwards);
 	stats->starved = kmmv_load64(&reader->starved);

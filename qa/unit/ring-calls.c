@@ -11,6 +11,15 @@ static void interrupt(void);
 
 static __thread unsigned int acquired;	/* loads so far */
 
+/* What another CPU does before a load, if anything. */
+static void (*at_load)(void);
+
+static void loading(void)
+{
+	if (at_load)
+		at_load();
+}
+
 #undef READ_ONCE
 #undef WRITE_ONCE
 #undef kmmv_load64
@@ -36,7 +45,7 @@ static __thread unsigned int acquired;	/* loads so far */
 		interrupt();						\
 		__atomic_store_n(p, v_, __ATOMIC_RELEASE);		\
 	} while (0)
-#define kmmv_load64(p)	READ_ONCE(*(p))
+#define kmmv_load64(p)	(loading(), READ_ONCE(*(p)))
 #define kmmv_store64(p, v)	WRITE_ONCE(*(p), v)
 #define kmmv_load64_acquire(p)	smp_load_acquire(p)
 #define kmmv_store64_release(p, v)	smp_store_release(p, v)
@@ -745,6 +754,45 @@ START_TEST(untaken)
 }
 END_TEST
 
+/* A consumer that goes on while its accounts are looked at, before load n. */
+static int loads_left;
+
+static void consumer_goes_on(void)
+{
+	if (loads_left--)
+		return;
+	at_load = NULL;
+	kmmv_ring_cpu_release_all(rc);
+	take(1);
+}
+
+START_TEST(stats_while_consumed)
+{
+	int n = 0;
+
+	do {
+		ring_start(8, 2, true);
+		pages_write(6);
+		take(1);
+		take(1);
+		take(1);
+		loads_left = n++;
+		at_load = consumer_goes_on;
+		kmmv_ring_cpu_stats(rc, &stats);
+		ck_assert(stats.events.taken == 3 * PER_PAGE ||
+			  stats.events.taken == PER_PAGE);
+		ck_assert(stats.bytes.taken ==
+			  stats.events.taken * BIG_BYTES);
+		ck_assert_uint_le(stats.events.inside, 3 * PER_PAGE);
+		ck_assert_uint_ge(stats.events.inside, 2 * PER_PAGE);
+		if (!at_load)
+			kmmv_ring_cpu_release_all(rc);
+	} while (!at_load);
+	at_load = NULL;
+	ck_assert_int_gt(n, 10);
+}
+END_TEST
+
 START_TEST(released_unseen)
 {
 	ring_start(2, 0, true);
@@ -1149,6 +1197,7 @@ int main(void)
 	tcase_add_loop_test(tcase, blocked, 0, 2);
 	tcase_add_test(tcase, released_in_part);
 	tcase_add_test(tcase, untaken);
+	tcase_add_test(tcase, stats_while_consumed);
 	tcase_add_test(tcase, released_unseen);
 	tcase_add_test(tcase, released_behind_a_time);
 	tcase_add_loop_test(tcase, released_nonsense, 0, 2);
