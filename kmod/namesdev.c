@@ -66,18 +66,21 @@ static bool names_behind(unsigned int i)
 	return behind;
 }
 
-/* Each wake-up has interrupts off for WAITERS_MAX at most. */
+/*
+ * Each wake-up has interrupts off for WAITERS_MAX at most. What changes while this
+ * is at it has it queued again, for after the pause that begins here.
+ */
 static void names_wake(struct work_struct *work)
 {
 	unsigned int i;
 
+	WRITE_ONCE(next_wake, jiffies + PAUSE);
 	for (i = 0; i < FILES_ALL; i++) {
 		if (!names_behind(i))
 			continue;
 		wake_up_interruptible_all(&files[i].wait);
 		cond_resched();
 	}
-	WRITE_ONCE(next_wake, jiffies + PAUSE);
 }
 
 static DECLARE_DELAYED_WORK(names_work, names_wake);
