@@ -25,7 +25,9 @@ bool kmmv_wait_has_room(wait_queue_head_t *wait, unsigned int max)
 	unsigned int n = 0;
 
 	spin_lock_irq(&wait->lock);
-	list_for_each(waiter, &wait->head) if (++n == max) break;
+	list_for_each(waiter, &wait->head)
+		if (++n == max)
+			break;
 	spin_unlock_irq(&wait->lock);
 	return n < max;
 }

@@ -2,8 +2,8 @@
 /*
  * What the files of kmmv.ko share beside the portable core.
  */
-#ifndef KMMV_CORE_H
-#define KMMV_CORE_H
+#ifndef KMMV_MODULE_H
+#define KMMV_MODULE_H
 
 #include <linux/fs.h>
 #include <linux/wait.h>
@@ -37,4 +37,4 @@ void kmmv_namesdev_exit(void);
 
 s64 kmmv_source_refresh(u64 max_age);
 
-#endif /* KMMV_CORE_H */
+#endif /* KMMV_MODULE_H */

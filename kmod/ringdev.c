@@ -571,9 +571,8 @@ static __poll_t ring_poll(struct file *file, poll_table *wait)
 	u64 seen;
 	int cpu;
 
-	/* Another poll() has it, who looks at many pages, maybe. */
-	if (mutex_lock_killable(&rf->lock))
-		return EPOLLERR;
+	/* To be killed is no way out: epoll would have a file that never tells it. */
+	mutex_lock(&rf->lock);
 	wait_for_more(rf, file, wait);
 	/* What comes from here on is told of, whatever is there already. */
 	seen = kmmv_ring_position(rf->ring);

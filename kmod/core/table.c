@@ -76,16 +76,16 @@ int kmmv_table_init(struct kmmv_table *table, const struct kmmv_geom *geom,
 		goto err_free_header;
 	err = kmmv_event_types_init(table);
 	if (err)
-		goto err_metric_fini;
+		goto err_families_fini;
 	err = kmmv_instance_init(table);
 	if (err)
-		goto err_kind_fini;
+		goto err_event_types_fini;
 	header_init(table);
 	return 0;
 
-err_kind_fini:
+err_event_types_fini:
 	kmmv_event_types_fini(table);
-err_metric_fini:
+err_families_fini:
 	kmmv_families_fini(table);
 err_free_header:
 	free_page((unsigned long)table->header);

@@ -44,6 +44,15 @@ ok "they go" xargs rmdir <"$WORK/many"
 is "and so do the devices" "$(ls /dev/kmmv/ring)" default
 mkdir $rings/many1
 is "names and numbers can be used again" "$(stat -c %a /dev/kmmv/ring/many1)" 440
+# Who holds a node of before, or has its number in a cache, is not led to it.
+before=$(stat -c %T /dev/kmmv/ring/many1)
+rmdir $rings/many1
+mkdir $rings/many2
+after=$(stat -c %T /dev/kmmv/ring/many2)
+not_ok "a number that was given back is not the next one's" \
+	test "$after" = "$before"
+rmdir $rings/many2
+mkdir $rings/many1
 mknod "$WORK/stale" c "0x$(stat -c %t /dev/kmmv/ring/many1)" 999
 is "a number that is none's leads nowhere" \
 	"$(cat "$WORK/stale" 2>&1 | sed 's/.*: //')" "No such device"

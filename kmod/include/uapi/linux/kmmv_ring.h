@@ -201,7 +201,8 @@ struct kmmv_ring_writer {
  * @taken_bytes: likewise
  * @released: events that a consumer is done with
  * @released_bytes: likewise
- * @returned: events that a consumer had not released when it went
+ * @returned: events that a consumer had not released when it went, or that a
+ *	call could not hand over
  * @returned_bytes: likewise
  * @lost: events overwritten before a consumer came to them
  * @swaps: pages taken out of the ring
