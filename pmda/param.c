@@ -311,7 +311,6 @@ static void settle_names(void)
 	const struct event_field *first;
 	const struct event_type *of;
 	struct event_type *t;
-	const char *other;
 	uint32_t i;
 
 	for (t = types; t; t = t->next) {
@@ -321,11 +320,24 @@ static void settle_names(void)
 			if (field->id < 0)
 				continue;
 			first = find(field->id, &of);
-			other = in_the_way(of, first);
-			field->hidden = other;
-			if (other && t->current)
+			field->hidden = in_the_way(of, first);
+		}
+	}
+}
+
+/* After an attach, too, which forgets what was wrong. */
+static void tell_hidden(void)
+{
+	const struct event_type *t;
+	uint32_t i;
+
+	for (t = types; t; t = t->next) {
+		for (i = 0; t->current && i < t->nr_fields; i++) {
+			const struct event_field *field = &t->fields[i];
+
+			if (field->id >= 0 && field->hidden)
 				agent_error("event field %s: cannot be a metric's name beside %s",
-					    field->name, other);
+					    field->name, field->hidden);
 		}
 	}
 }
@@ -377,6 +389,7 @@ static bool field_sync(struct kmmv *handle)
 	changed |= set_current(list, n);
 	if (changed)
 		settle_names();
+	tell_hidden();
 	return changed;
 }
 

@@ -25,7 +25,7 @@ struct event_field {
 	char *units_text;
 	pmUnits units;
 	int id;			/* lasting; -1: it is no metric, or not yet */
-	bool hidden;		/* its metric's name is in another's way */
+	const char *hidden;	/* the name that its metric's is in the way of */
 	enum kmmv_kind_of_field kind;
 	uint16_t offset, size;
 };

@@ -535,6 +535,11 @@ START_TEST(fields_without_a_name_are_told_of)
 	ck_assert(has_metric("kmmv.ring.event.cpu"));
 	ck_assert(!has_metric("kmmv.ring.event.cpu.pid"));
 	ck_assert(told_of("cpu.pid: cannot be a metric's name beside"));
+	/* Nothing is forgotten of it by another attach. */
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
+	ck_assert(!has_metric("kmmv.ring.event.cpu.pid"));
+	ck_assert(told_of("cpu.pid: cannot be a metric's name beside"));
 	seven_comes();
 	ck_assert_int_eq(sevens(), 0);
 }
