@@ -41,6 +41,7 @@ struct list {
 static struct list away, forgotten;
 static struct id **names, **numbers;	/* chains */
 static uint32_t nr_chains, nr_ids, nr_own;
+static uint32_t nr_marks;		/* scopes with a limit */
 static uint32_t order;
 static bool writer, lasting;
 static bool walking;	/* a copy is made: chains stay what they are */
@@ -393,21 +394,27 @@ void agent_id_loaded_state(char kind, int scope, int number, uint32_t since)
 	enlist(id);
 }
 
+static void set_limit(int scope, int limit)
+{
+	nr_marks += (limit != 0) - (scopes[scope].limit != 0);
+	scopes[scope].limit = limit;
+}
+
 void agent_id_loaded_limit(int scope, int limit)
 {
 	if (scope < NR_SCOPES && limit <= range(scope) &&
 	    limit > scopes[scope].limit)
-		scopes[scope].limit = limit;
+		set_limit(scope, limit);
 }
 
 /* Half of what is left at most: a scope that is used up has no new names at all. */
 static void skip(int scope, int count)
 {
-	struct scope *s = &scopes[scope];
-	int from = s->limit < first(scope) ? first(scope) : s->limit;
+	int limit = scopes[scope].limit;
+	int from = limit < first(scope) ? first(scope) : limit;
 	int most = (range(scope) - from) / 2;
 
-	s->limit = from + (count < most ? count : most);
+	set_limit(scope, from + (count < most ? count : most));
 }
 
 /*
@@ -512,7 +519,7 @@ bool agent_id_put_some(uint32_t *cursor)
 
 uint32_t agent_id_count(void)
 {
-	return nr_ids - nr_own;
+	return nr_ids - nr_own + nr_marks;
 }
 
 void agent_id_load(bool may_write)
@@ -666,7 +673,7 @@ bool agent_id_commit(void)
 		for (i = nr_batch; i-- > 0;) {
 			if (scopes[batch[i]->scope].limit ==
 			    batch[i]->number + 1)
-				scopes[batch[i]->scope].limit--;
+				set_limit(batch[i]->scope, batch[i]->number);
 			remove_id(batch[i]);
 		}
 		failed(rc);
@@ -819,7 +826,7 @@ int agent_id_work(void)
 	rc = is_long ? agent_idfile_compact() : 0;
 	if (rc > 0)
 		return 0;
-	if (rc < 0)
+	if (is_long)
 		compact_ms = now + LOOK_MS;
 	walking = false;
 	return LOOK_MS;

@@ -119,6 +119,7 @@ void agent_id_skip(off_t bytes);
 void agent_id_put_marks(void);
 /* Put entries from *CURSOR on, a batch; whether there are more. */
 bool agent_id_put_some(uint32_t *cursor);
+/* How many names and marks there are to put. */
 uint32_t agent_id_count(void);
 
 #endif /* KMMV_ID_H */

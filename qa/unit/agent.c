@@ -1018,6 +1018,29 @@ START_TEST(lines_of_no_known_kind_are_damage)
 }
 END_TEST
 
+/* After damage any scope may have a mark, and a file of these is not garbage. */
+START_TEST(marks_are_not_garbage)
+{
+	static char numbers[32 * 8192];
+	struct stat before, after;
+	size_t at;
+	int i;
+
+	at = sprintf(numbers, HEADER);
+	for (i = 0; i < 8000; i++)
+		at += sprintf(numbers + at, "= %d 1\n", FIRST_SERIAL + i);
+	host_write(host.var, NUMBERS, numbers);
+	agent_id_load(true);
+	ck_assert_int_eq(stat(host_path(NUMBERS), &before), 0);
+	names_are(INST(0, 0, "active", "zero"));
+	for (i = 0; i < 8; i++)
+		work_at(1000 * (i + 1));
+	ck_assert_int_eq(stat(host_path(NUMBERS), &after), 0);
+	ck_assert_uint_eq(after.st_ino, before.st_ino);
+	ck_assert_int_eq(on_disk("+ 16 1 zero\n"), 1);
+}
+END_TEST
+
 /* How many CPUs' values there are of an instance. */
 static int cells_of(const char *name)
 {
@@ -1192,6 +1215,7 @@ int main(void)
 	tcase = add_case(suite, "lasting", setup_lasting);
 	tcase_add_test(tcase, states_that_were_not_written_are);
 	tcase_add_test(tcase, lines_of_no_known_kind_are_damage);
+	tcase_add_test(tcase, marks_are_not_garbage);
 	tcase_add_test(tcase, purged_names_give_memory_back);
 	tcase_add_test(tcase, counts_since_the_boot_are_not_purged);
 
