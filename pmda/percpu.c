@@ -249,17 +249,14 @@ int agent_percpu_select(struct family *f, const pmProfile *profile,
 	return select_unlisted(f, ids, count, &cells);
 }
 
-/* Cells of INST, which left, until there are MOST: of those that had a value. */
+/* Cells of INST, which left, on those of the CPUs that had a value. */
 static int add_left(const struct family *f, const struct inst *inst,
-		    struct cells *cells, uint32_t most)
+		    const uint32_t *cpus, uint32_t nr_cpus, uint32_t most,
+		    struct cells *cells)
 {
-	const uint32_t *cpus;
-	uint32_t i, nr_cpus;
+	uint32_t i;
 	int rc;
 
-	if (!inst->lasting->blocks)
-		return 0;
-	nr_cpus = listed_cpus(&cpus);
 	for (i = 0; i < nr_cpus; i++) {
 		if (cells->count >= most) {
 			agent_percpu_omitted += nr_cpus - i;
@@ -281,9 +278,10 @@ static int add_left(const struct family *f, const struct inst *inst,
  */
 int agent_percpu_list(struct family *f, int ctx, const struct cells **result)
 {
+	const uint32_t *cpus;
 	struct cells *cells;
 	const int *left;
-	uint32_t i, nr_left, most;
+	uint32_t i, nr_cpus, nr_left, most;
 	int rc;
 
 	rc = agent_percpu_select(f, NULL, result);
@@ -292,8 +290,13 @@ int agent_percpu_list(struct family *f, int ctx, const struct cells **result)
 	cells = (struct cells *)*result;
 	most = cells->count + agent_percpu_limit;
 	nr_left = agent_seen_list(f, ctx, &left);
+	nr_cpus = nr_left ? listed_cpus(&cpus) : 0;
 	for (i = 0; i < nr_left; i++) {
-		rc = add_left(f, agent_instance_by_id(f, left[i]), cells, most);
+		const struct inst *inst = agent_instance_by_id(f, left[i]);
+
+		if (!inst->lasting->blocks)
+			continue;
+		rc = add_left(f, inst, cpus, nr_cpus, most, cells);
 		if (rc < 0)
 			return rc;
 	}
