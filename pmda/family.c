@@ -375,7 +375,6 @@ bool agent_family_sync(struct kmmv *handle)
 
 	free(kids);
 	kids = list;
-	nr_kids = 0;
 	agent_family_absent_all();
 	for (i = 0; i < n; i++) {
 		info = kmmv_family(handle, i);
@@ -415,6 +414,7 @@ void agent_family_absent_all(void)
 			families[i]->present = false;
 	}
 	present = 0;
+	nr_kids = 0;
 }
 
 struct family *agent_family(int fid)

@@ -251,6 +251,15 @@ START_TEST(detach_forgets_rings)
 }
 END_TEST
 
+/* The kernel's numbers of families mean nothing beyond it. */
+START_TEST(detach_forgets_families)
+{
+	ck_assert_ptr_eq(agent_family_by_kid(0), agent_family_by_name("counter"));
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	ck_assert_ptr_null(agent_family_by_kid(0));
+}
+END_TEST
+
 /* Known, but not read yet: who asks for its CPUs by name would have it read. */
 START_TEST(detach_before_figures)
 {
@@ -1191,6 +1200,7 @@ int main(void)
 	tcase = add_case(suite, "small", setup);
 	tcase_add_test(tcase, detach_forgets_rings);
 	tcase_add_test(tcase, detach_before_figures);
+	tcase_add_test(tcase, detach_forgets_families);
 
 	tcase_add_test(tcase, what_was_fetched_has_names);
 	tcase_add_test(tcase, what_was_fetched_has_names_detached);
