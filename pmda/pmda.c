@@ -45,8 +45,7 @@ static pmdaOptions opts = {
 
 static void end_context(int ctx)
 {
-	agent_records_end(ctx);
-	agent_seen_end(ctx);
+	agent_provider_end(ctx);
 	agent_access_end(ctx);
 }
 

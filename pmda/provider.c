@@ -82,6 +82,16 @@ void agent_provider_forget(void)
 	}
 }
 
+void agent_provider_end(int ctx)
+{
+	int i;
+
+	for (i = 0; i < NR_PROVIDERS; i++) {
+		if (table[i].provider->end)
+			table[i].provider->end(ctx);
+	}
+}
+
 void agent_provider_names(add_name_fn *add)
 {
 	int i;

@@ -37,6 +37,8 @@ struct provider {
 	bool (*sync)(struct kmmv *handle);
 	/* The mapping is about to go. NULL: nothing to do. */
 	void (*forget)(void);
+	/* A client's context is no more. NULL: nothing to do. */
+	void (*end)(int ctx);
 	/* All there are, the last one first. */
 	void (*names)(add_name_fn *add);
 	/* All of *DESC but the pmid. */
@@ -77,6 +79,8 @@ const struct provider *agent_provider_of_indom(pmInDom indom);
 bool agent_provider_sync(struct kmmv *handle);
 /* From the table's first to its last. */
 void agent_provider_forget(void);
+/* Likewise. */
+void agent_provider_end(int ctx);
 /* From the table's last to its first. */
 void agent_provider_names(add_name_fn *add);
 /* Have those prepare that REQ asks, from the table's first to its last. */

@@ -233,6 +233,7 @@ static void ring_names(add_name_fn *add)
 
 const struct provider agent_ring_provider = {
 	.forget = agent_ring_forget,
+	.end = agent_records_end,
 	.names = ring_names,
 	.desc = ring_desc,
 	.prepare = ring_prepare,

@@ -209,6 +209,7 @@ static pmValueSet *view_fetch(pmID pmid, const struct request *req)
 const struct provider agent_view_provider = {
 	.sync = view_sync,
 	.forget = view_forget,
+	.end = agent_seen_end,
 	.names = view_names,
 	.desc = view_desc,
 	.prepare = view_prepare,
