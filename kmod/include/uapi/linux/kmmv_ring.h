@@ -299,7 +299,7 @@ struct kmmv_ring_range {
 	__u64	flags;
 };
 
-/* It had been given to a consumer that went before it released it. */
+/* Some of it had been given before: to one that went, or that did not get it. */
 #define KMMV_RANGE_AGAIN	(1ULL << 0)
 
 /**
