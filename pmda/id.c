@@ -342,30 +342,37 @@ static void set_rest(struct id *id, const char *rest)
 
 /* ---- what is on disk ---- */
 
-void agent_id_loaded(int scope, int number, char *text)
+static bool can_be(int scope, int number)
+{
+	return scope < NR_SCOPES && number < range(scope);
+}
+
+bool agent_id_loaded(int scope, int number, char *text)
 {
 	size_t length = strcspn(text, " ");
 	const char *rest = text[length] ? text + length + 1 : "";
 	struct id *id, *other;
 
-	if (scope >= NR_SCOPES || number >= range(scope))
-		return;
+	if (!can_be(scope, number))
+		return false;
 	text[length] = '\0';
 	agent_id_loaded_limit(scope, number + 1);
 	id = agent_id_by_number(scope, number);
-	if (id && (id->own || strcmp(id->name, text) != 0))
-		return;
+	if (id && id->own)
+		return true;
+	if (id && strcmp(id->name, text) != 0)
+		return false;
 	if (id) {
 		/* Of an instance it never changes, and may be in use. */
 		if (is_instance(scope) || strcmp(id->rest, rest) == 0)
 			id->order = ++order;
 		else
 			set_rest(id, rest);
-		return;
+		return true;
 	}
 	other = agent_id_find(scope, text);
 	if (other && other->user)
-		return;
+		return true;
 	if (other)
 		remove_id(other);
 	id = make(scope, number, text, length, rest, ID_AWAY, time(NULL));
@@ -373,18 +380,21 @@ void agent_id_loaded(int scope, int number, char *text)
 		remove_id(id);
 	else if (id)
 		id->on_disk = ID_USED;
+	return true;
 }
 
-void agent_id_loaded_state(char kind, int scope, int number, uint32_t since)
+bool agent_id_loaded_state(char kind, int scope, int number, uint32_t since)
 {
 	struct id *id = agent_id_by_number(scope, number);
 	uint32_t now = time(NULL);
 
+	if (!can_be(scope, number))
+		return false;
 	if (!id || id->own || id->user || !is_instance(scope))
-		return;
+		return true;
 	if (kind == 'x') {
 		remove_id(id);
-		return;
+		return true;
 	}
 	delist(id);
 	id->state = kind == '!' ? ID_FORGOTTEN : ID_AWAY;
@@ -392,6 +402,7 @@ void agent_id_loaded_state(char kind, int scope, int number, uint32_t since)
 	/* Clocks are set; nothing is of tomorrow. */
 	id->since = kind == '*' || since > now ? now : since;
 	enlist(id);
+	return true;
 }
 
 static void set_limit(int scope, int limit)
@@ -400,11 +411,13 @@ static void set_limit(int scope, int limit)
 	scopes[scope].limit = limit;
 }
 
-void agent_id_loaded_limit(int scope, int limit)
+bool agent_id_loaded_limit(int scope, int limit)
 {
-	if (scope < NR_SCOPES && limit <= range(scope) &&
-	    limit > scopes[scope].limit)
+	if (scope >= NR_SCOPES || limit > range(scope))
+		return false;
+	if (limit > scopes[scope].limit)
 		set_limit(scope, limit);
+	return true;
 }
 
 /* Half of what is left at most: a scope that is used up has no new names at all. */

@@ -94,7 +94,8 @@ void agent_id_close(void);
 
 /* ---- idfile.c, for id.c ---- */
 
-/* Read the file; each record goes to one of the three below. */
+/* Read the file; each record goes to one of the three below, which is false if
+ * no agent can have written it. */
 int agent_idfile_load(void);
 /* Before numbers are given out: -errno if they cannot be saved. */
 int agent_idfile_open(void);
@@ -110,9 +111,9 @@ int agent_idfile_compact(void);
 bool agent_idfile_is_long(void);
 void agent_idfile_own(uid_t uid, gid_t gid);
 
-void agent_id_loaded(int scope, int number, char *text);
-void agent_id_loaded_state(char kind, int scope, int number, uint32_t since);
-void agent_id_loaded_limit(int scope, int limit);
+bool agent_id_loaded(int scope, int number, char *text);
+bool agent_id_loaded_state(char kind, int scope, int number, uint32_t since);
+bool agent_id_loaded_limit(int scope, int limit);
 /* What was lost, so many bytes, may have been given out: go on far behind it. */
 void agent_id_skip(off_t bytes);
 /* Put the marks, and families in order. */

@@ -69,7 +69,7 @@ static const char *path(const char *suffix)
 	return text;
 }
 
-/* Whether it is well formed. One of another version says so in its first line. */
+/* Whether it is a record. One of another version says so in its first line. */
 static bool take(char *line)
 {
 	int scope, number, at = 0;
@@ -83,24 +83,26 @@ static bool take(char *line)
 	case '+':
 		if (line[at] != ' ' || !line[at + 1] || line[at + 1] == ' ')
 			return false;
-		agent_id_loaded(scope, number, line + at + 1);
-		return true;
+		return agent_id_loaded(scope, number, line + at + 1);
 	case '=':
-		agent_id_loaded_limit(scope, number);
-		return true;
+		return agent_id_loaded_limit(scope, number);
 	case '-':
 	case '!':
 		if (sscanf(line + at, "%u", &since) != 1)
 			return false;
-		agent_id_loaded_state(kind, scope, number, since);
-		return true;
+		return agent_id_loaded_state(kind, scope, number, since);
 	case '*':
 	case 'x':
-		agent_id_loaded_state(kind, scope, number, 0);
-		return true;
+		return agent_id_loaded_state(kind, scope, number, 0);
 	default:
 		return false;
 	}
+}
+
+static bool take_line(char *line, size_t length)
+{
+	line[length - 1] = '\0';
+	return take(line);
 }
 
 int agent_idfile_load(void)
@@ -128,9 +130,9 @@ int agent_idfile_load(void)
 			rc = -EOPNOTSUPP;
 			break;
 		}
-		line[n - 1] = '\0';
-		if (file.length == 0 ? strncmp(line, HEADER, n - 1) != 0 :
-				       !take(line))
+		if (strlen(line) != (size_t)n ||
+		    (file.length == 0 ? strcmp(line, HEADER) != 0 :
+					!take_line(line, n)))
 			file.damaged += n;
 		file.length += n;
 		file.lines++;

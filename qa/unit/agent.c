@@ -1027,6 +1027,42 @@ START_TEST(lines_of_no_known_kind_are_damage)
 }
 END_TEST
 
+static bool is_damage(const char *text, size_t size)
+{
+	FILE *file = fopen(host_path(NUMBERS), "w");
+
+	ck_assert_ptr_nonnull(file);
+	fwrite(text, size, 1, file);
+	fclose(file);
+	agent_error_clear();
+	agent_id_load(true);
+	return told_of("is damaged");
+}
+
+/* Nor is what no agent can have written. */
+START_TEST(lines_of_no_agent_are_damage)
+{
+	static const char *const lines[] = {
+		"+ 0 4080 a\n", "+ 2 4096 a\n", "+ 8176 0 a\n",
+		"= 1 8193\n", "= 8176 1\n", "- 16 2147483647 1\n",
+		"* 8176 1\n", "+ 16 0 another\n",
+	};
+	static const char with_nul[] = HEADER "+ 16 1 a\0b\n";
+	char text[128];
+	size_t i;
+
+	ck_assert(!is_damage(HEADER "+ 16 0 zero\n= 1 8192\n", 36));
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		snprintf(text, sizeof(text), HEADER "+ 16 0 zero\n%s",
+			 lines[i]);
+		ck_assert_msg(is_damage(text, strlen(text)), "%s", lines[i]);
+	}
+	ck_assert(is_damage(with_nul, sizeof(with_nul) - 1));
+	ck_assert(is_damage("kmmv\n+ 16 0 zero\n", 17));
+	ck_assert(is_damage("\n+ 16 0 zero\n", 13));
+}
+END_TEST
+
 /* After damage any scope may have a mark, and a file of these is not garbage. */
 START_TEST(marks_are_not_garbage)
 {
@@ -1225,6 +1261,7 @@ int main(void)
 	tcase = add_case(suite, "lasting", setup_lasting);
 	tcase_add_test(tcase, states_that_were_not_written_are);
 	tcase_add_test(tcase, lines_of_no_known_kind_are_damage);
+	tcase_add_test(tcase, lines_of_no_agent_are_damage);
 	tcase_add_test(tcase, marks_are_not_garbage);
 	tcase_add_test(tcase, purged_names_give_memory_back);
 	tcase_add_test(tcase, counts_since_the_boot_are_not_purged);
