@@ -839,7 +839,7 @@ int agent_id_work(void)
 	rc = is_long ? agent_idfile_compact() : 0;
 	if (rc > 0)
 		return 0;
-	if (is_long)
+	if (rc < 0)
 		compact_ms = now + LOOK_MS;
 	walking = false;
 	return LOOK_MS;
