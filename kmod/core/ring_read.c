@@ -667,7 +667,7 @@ static bool written_of(const struct kmmv_ring_cpu *rc,
 
 /*
  * Has the consumer released or returned something meanwhile? Then what was taken
- * is not of the moment of what of it is out.
+ * is not of the moment of what of it is out. A hint, without order.
  */
 static bool has_moved(const struct kmmv_ring_reader *reader, u64 out)
 {
@@ -699,9 +699,10 @@ static void counts_of(struct kmmv_ring_counts *counts, u64 taken, u64 returned)
  * discarded nor dropped yet is nowhere. Each count is that of a moment within this
  * call, whatever a writer is at, and so never falls from one call to the next,
  * but for those of what is taken and what is inside; the events written and their
- * bytes are of the same moment, and so is what is taken, unless the consumer
- * releases something each time that this tries. (Where writers took the page away as often as this
- * tries, each is that of some page's beginning, within this call as well.)
+ * bytes are of the same moment. (Where writers took the page away as often as this
+ * tries, each is that of some page's beginning, within this call as well.) What is
+ * taken is looked at again where the consumer is seen to have released something
+ * meanwhile; nothing orders these loads, and it may still be of before or after.
  *
  * Context: any but NMI, with writers, the consumer and others of these at work.
  */
