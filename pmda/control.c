@@ -101,10 +101,8 @@ static pmValueSet *table_value(pmID pmid)
 		return agent_values_u32(pmid, info.slots_free);
 	case CPUS_POSSIBLE:
 		return agent_values_u32(pmid, info.nr_possible);
-	case CPUS_ONLINE:
-		return agent_values_u32(pmid, info.nr_online);
 	default:
-		return agent_values_error(pmid, PM_ERR_PMID);
+		return agent_values_u32(pmid, info.nr_online);
 	}
 }
 
@@ -180,8 +178,7 @@ static int control_store(int ctx, const pmValueSet *set)
 	case PERCPU_LIMIT:
 		break;
 	default:
-		return pmID_item(set->pmid) < NR_CONTROLS ?
-			       PM_ERR_PERMISSION : PM_ERR_PMID;
+		return PM_ERR_PERMISSION;
 	}
 	if (set->numval != 1)
 		return PM_ERR_VALUE;

@@ -8,6 +8,15 @@
 #include <string.h>
 #include "provider.h"
 
+/* Who provides a metric that there is, or NULL. */
+static const struct provider *provider_of(pmID pmid)
+{
+	const struct provider *p = agent_provider_of_pmid(pmid);
+	pmDesc desc;
+
+	return p && p->desc(pmid, &desc) >= 0 ? p : NULL;
+}
+
 int agent_desc(pmID pmid, pmDesc *desc, pmdaExt *ext)
 {
 	const struct provider *p = agent_provider_of_pmid(pmid);
@@ -31,8 +40,10 @@ int agent_text(int ident, int type, char **result, pmdaExt *ext)
 		return p ? p->indom_text(ident, oneline, text, sizeof(text)) :
 			   PM_ERR_INDOM;
 	}
-	p = agent_provider_of_pmid(ident);
-	if (!p || !p->text)
+	p = provider_of(ident);
+	if (!p)
+		return PM_ERR_PMID;
+	if (!p->text)
 		return pmdaText(ident, type, result, ext);
 	return p->text(ident, oneline, text, sizeof(text));
 }
@@ -83,7 +94,7 @@ static bool may_store(int ctx, pmID pmid)
 
 static int store_one(int ctx, const pmValueSet *set)
 {
-	const struct provider *p = agent_provider_of_pmid(set->pmid);
+	const struct provider *p = provider_of(set->pmid);
 
 	if (!p)
 		return PM_ERR_PMID;
@@ -112,7 +123,7 @@ int agent_store(pmdaResult *result, pmdaExt *ext)
 
 static pmValueSet *fetch_one(pmID pmid, const struct request *req)
 {
-	const struct provider *p = agent_provider_of_pmid(pmid);
+	const struct provider *p = provider_of(pmid);
 
 	if (!p)
 		return agent_values_error(pmid, PM_ERR_PMID);

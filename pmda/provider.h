@@ -12,6 +12,8 @@
  * A provider calls what lies below: the mapping, numbers, values. It calls neither
  * the table nor those who ask, so that files do not call each other in a circle.
  *
+ * Those that take a metric, but .desc and .label, are asked of one that .desc knows.
+ *
  * An operation that is NULL has the answer that is said with it. Operations of
  * domains are there for each provider that has any.
  */

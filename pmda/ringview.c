@@ -136,8 +136,6 @@ static pmValueSet *ring_fetch(pmID pmid, const struct request *req)
 {
 	const struct metric *m = find(pmid);
 
-	if (!m)
-		return agent_values_error(pmid, PM_ERR_PMID);
 	if (m->item == ITEM_LIMIT)
 		return agent_values_u64(pmid, agent_queue_bytes);
 	if (!agent_attach_handle())
@@ -186,7 +184,7 @@ static int ring_store(int ctx, const pmValueSet *set)
 	case ITEM_LIMIT:
 		break;
 	default:
-		return find(set->pmid) ? PM_ERR_PERMISSION : PM_ERR_PMID;
+		return PM_ERR_PERMISSION;
 	}
 	if (set->numval != 1)
 		return PM_ERR_VALUE;
