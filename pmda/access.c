@@ -97,18 +97,19 @@ static void add_user(const char *name)
 	if (!to_id(name, &id)) {
 		pw = getpwnam(name);
 		if (!pw) {
-			agent_error("%s: no user %s", users_path, name);
+			agent_error(users, "%s: no user %s", users_path, name);
 			return;
 		}
 		id = pw->pw_uid;
 	}
 	if (id == service) {
-		agent_error("%s: %s is pmproxy's, and so everybody",
+		agent_error(users, "%s: %s is pmproxy's, and so everybody",
 			    users_path, name);
 		return;
 	}
 	if (nr_users == USERS_MAX) {
-		agent_error("%s: %d users are the most", users_path, USERS_MAX);
+		agent_error(users, "%s: %d users are the most", users_path,
+			    USERS_MAX);
 		return;
 	}
 	users[nr_users++] = id;
@@ -124,7 +125,7 @@ static void read_users(void)
 	file = fopen(users_path, "re");
 	if (!file) {
 		if (errno != ENOENT)
-			agent_error("%s: %s", users_path, osstrerror());
+			agent_error(users, "%s: %s", users_path, osstrerror());
 		return;
 	}
 	while (fgets(line, sizeof(line), file)) {
@@ -149,7 +150,9 @@ static void look_at_users(void)
 	    st.st_mtim.tv_nsec == users_seen.st_mtim.tv_nsec)
 		return;
 	users_seen = st;
+	agent_error_begin(users);
 	read_users();
+	agent_error_end(users);
 }
 
 void agent_access_init(void)

@@ -96,11 +96,18 @@ extern pmdaExt *agent_ext;
 
 /* ---- error.c ---- */
 
-/* Remember, and log, what is wrong; kmmv.control.error shows the last ones. */
-void agent_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Log what is wrong, and show it in kmmv.control.error until its subject is settled:
+ * any address, or NULL for what stays wrong as long as the agent runs. */
+void agent_error(const void *about, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 const char *agent_error_text(void);
-/* The device is there: what was wrong is not any more. */
-void agent_error_clear(void);
+/* Look at a subject anew: what is not said of it again until the end is settled. */
+void agent_error_begin(const void *about);
+void agent_error_end(const void *about);
+/* Nothing is wrong with it any more. */
+void agent_error_settle(const void *about);
+/* The subject of what a sync finds in the device's tables. */
+extern const char agent_table_errors[1];
 
 /* ---- attach.c ---- */
 
@@ -274,6 +281,8 @@ void agent_family_load(void);
 /* Take over the table's families; true if metrics are named otherwise now. */
 bool agent_family_sync(struct kmmv *handle);
 void agent_family_absent_all(void);
+/* Whether a later one is of that name, or above or below it. */
+bool agent_family_hidden(const struct family *f);
 /* NULL where this process has never seen it. */
 struct family *agent_family(int fid);
 struct family *agent_family_by_name(const char *name);

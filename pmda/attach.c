@@ -34,7 +34,9 @@ static uint64_t now_ms(void)
 static void open_failed(int rc)
 {
 	why = rc;
-	agent_error("%s", kmmv_error(NULL));
+	agent_error_begin(&handle);
+	agent_error(&handle, "%s", kmmv_error(NULL));
+	agent_error_end(&handle);
 }
 
 /*
@@ -51,13 +53,16 @@ static void close_handle(void)
 	retries += info.retries;
 	rereads += info.rereads;
 	on_forget();
+	agent_error_settle(agent_table_errors);
 	kmmv_close(handle);
 	handle = NULL;
 }
 
 static void take_over(void)
 {
+	agent_error_begin(agent_table_errors);
 	on_sync(handle);
+	agent_error_end(agent_table_errors);
 	changes++;
 }
 
@@ -74,7 +79,7 @@ static bool try_open(void)
 		return false;
 	}
 	why = 0;
-	agent_error_clear();
+	agent_error_settle(&handle);
 	kmmv_get_info(handle, &info);
 	pmNotifyErr(LOG_INFO, "attached %s, ABI %u.%u, epoch %llu", device,
 		    info.major, info.minor, (unsigned long long)info.epoch);
@@ -91,7 +96,7 @@ static bool reopen(int rc)
 {
 	uint64_t now = now_ms();
 
-	agent_error("%s", kmmv_error(handle));
+	agent_error(&handle, "%s", kmmv_error(handle));
 	close_handle();
 	why = rc;
 	if (rc != -ESTALE || (stale_ms && now - stale_ms < RETRY_MS)) {

@@ -1,47 +1,102 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is wrong, for the log and for kmmv.control.error. */
+/*
+ * What is wrong, for the log and for kmmv.control.error. An error has a subject,
+ * an address that nothing is read of; who finds the subject well again settles it.
+ */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "agent.h"
 
-/* Since the last attach, the newest first, each once. */
-#define ERRORS_MAX 8
-static char errors[ERRORS_MAX][512];
+/* So many are known, the newest first, and so many of them are shown. */
+#define ERRORS_MAX 64
+#define SHOWN_MAX  8
+#define TEXT_SIZE  512
 
-void agent_error(const char *fmt, ...)
+static struct error {
+	const void *about;
+	char *text;
+	bool doubted;
+} errors[ERRORS_MAX];
+
+static int nr_errors;
+static bool full; /* there are more, which are neither known nor logged */
+
+const char agent_table_errors[1];
+
+void agent_error(const void *about, const char *fmt, ...)
 {
-	char text[sizeof(errors[0])];
+	char text[TEXT_SIZE];
 	va_list ap;
+	char *copy;
 	int i;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	/* A condition that lasts is logged once, whatever else is wrong. */
-	for (i = 0; i < ERRORS_MAX; i++) {
-		if (strcmp(text, errors[i]) == 0)
+	for (i = 0; i < nr_errors; i++) {
+		if (errors[i].about == about &&
+		    strcmp(text, errors[i].text) == 0) {
+			errors[i].doubted = false;
 			return;
+		}
 	}
-	memmove(errors[1], errors[0], (ERRORS_MAX - 1) * sizeof(errors[0]));
-	memcpy(errors[0], text, sizeof(errors[0]));
+	copy = full ? NULL : strdup(text);
+	if (!copy || nr_errors == ERRORS_MAX) {
+		if (!full)
+			pmNotifyErr(LOG_WARNING, "%s, and more is wrong", text);
+		full = true;
+		free(copy);
+		return;
+	}
+	memmove(&errors[1], &errors[0], nr_errors * sizeof(errors[0]));
+	nr_errors++;
+	errors[0] = (struct error){ .about = about, .text = copy };
 	pmNotifyErr(LOG_WARNING, "%s", text);
 }
 
 const char *agent_error_text(void)
 {
-	static char all[ERRORS_MAX * (sizeof(errors[0]) + 2)];
+	static char all[(SHOWN_MAX + 1) * (TEXT_SIZE + 2)];
 	size_t at = 0;
 	int i;
 
 	all[0] = '\0';
-	for (i = 0; i < ERRORS_MAX && errors[i][0]; i++)
+	for (i = 0; i < nr_errors && i < SHOWN_MAX; i++)
 		at += pmsprintf(all + at, sizeof(all) - at, "%s%s",
-				i ? "; " : "", errors[i]);
+				i ? "; " : "", errors[i].text);
+	if (nr_errors > SHOWN_MAX)
+		pmsprintf(all + at, sizeof(all) - at, "; and %s%d more",
+			  full ? "at least " : "", nr_errors - SHOWN_MAX);
 	return all;
 }
 
-void agent_error_clear(void)
+void agent_error_begin(const void *about)
 {
-	memset(errors, 0, sizeof(errors));
+	int i;
+
+	for (i = 0; i < nr_errors; i++)
+		errors[i].doubted |= errors[i].about == about;
+}
+
+void agent_error_end(const void *about)
+{
+	int i, kept = 0;
+
+	for (i = 0; i < nr_errors; i++) {
+		if (errors[i].about == about && errors[i].doubted)
+			free(errors[i].text);
+		else
+			errors[kept++] = errors[i];
+	}
+	full = full && kept == nr_errors;
+	nr_errors = kept;
+}
+
+void agent_error_settle(const void *about)
+{
+	agent_error_begin(about);
+	agent_error_end(about);
 }

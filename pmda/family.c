@@ -153,24 +153,6 @@ static struct family *make(const char *name, int fid)
 	return f;
 }
 
-/* As many as the kernel takes. */
-enum { FAMILIES_MAX = 4096 };
-
-static uint64_t told_epoch;
-static bool told[FAMILIES_MAX];	/* by the kernel's id, of that epoch */
-
-/* What is wrong with a family's units is said once in an epoch. */
-static void tell_units(const struct kmmv_family_info *info)
-{
-	if (info->id < FAMILIES_MAX) {
-		if (told[info->id])
-			return;
-		told[info->id] = true;
-	}
-	agent_error("family %s: units \"%s\" are not PCP's", info->name,
-		    info->units);
-}
-
 static void parse_units(const struct kmmv_family_info *info, pmUnits *units)
 {
 	const char *text = info->units;
@@ -182,7 +164,9 @@ static void parse_units(const struct kmmv_family_info *info, pmUnits *units)
 	if (!*text || strcmp(text, "none") == 0)
 		return;
 	if (pmParseUnitsStr(text, units, &scale, &message) < 0 || scale != 1) {
-		tell_units(info);
+		agent_error(agent_table_errors,
+			    "family %s: units \"%s\" are not PCP's", info->name,
+			    info->units);
 		memset(units, 0, sizeof(*units));
 	}
 	free(message);
@@ -271,16 +255,17 @@ void agent_family_load(void)
 	}
 }
 
-/* Whether another one of the same name is shown now. */
-static bool is_hidden(const struct family *f)
+bool agent_family_hidden(const struct family *f)
 {
 	int fid;
 
 	for (fid = 0; fid < limit; fid++) {
 		const struct family *other = families[fid];
 
-		if (other && other != f && other->order > f->order &&
-		    strcmp(other->name, f->name) == 0)
+		if (other && other->order > f->order &&
+		    (strcmp(other->name, f->name) == 0 ||
+		     agent_name_below(other->name, f->name) ||
+		     agent_name_below(f->name, other->name)))
 			return true;
 	}
 	return false;
@@ -312,6 +297,7 @@ static void add_number(const struct kmmv_family_info *info)
 static struct family *take(const struct kmmv_family_info *info, bool *new)
 {
 	char key[KEY_SIZE];
+	bool known, hidden;
 	struct family *f;
 	struct id *id;
 
@@ -319,21 +305,20 @@ static struct family *take(const struct kmmv_family_info *info, bool *new)
 	id = agent_id_find(SERIAL_FAMILIES, key);
 	if (!id)
 		return NULL;
-	f = families[id->number];
-	if (!f) {
-		*new = true;
-		if (pmDebugOptions.appl0)
-			pmNotifyErr(LOG_DEBUG, "family %s: number %d",
-				    info->name, id->number);
-	} else if (is_hidden(f)) {
-		*new = true;
-		agent_id_describe(id, rest_of(info));
-	} else if (strcmp(id->rest, rest_of(info)) != 0) {
-		agent_id_describe(id, rest_of(info));
-	}
+	known = families[id->number];
 	f = family_of(id);
 	if (!f)
 		return NULL;
+	if (!known && pmDebugOptions.appl0)
+		pmNotifyErr(LOG_DEBUG, "family %s: number %d", info->name,
+			    id->number);
+	/* What is there now is the last one that was. */
+	hidden = agent_family_hidden(f);
+	if (hidden || strcmp(id->rest, rest_of(info)) != 0) {
+		agent_id_describe(id, rest_of(info));
+		family_of(id);
+	}
+	*new |= hidden || !known;
 	replace(&f->oneline, info->oneline);
 	replace(&f->help, info->help);
 	f->present = true;
@@ -357,14 +342,11 @@ bool agent_family_sync(struct kmmv *handle)
 	uint32_t i, n;
 
 	kmmv_get_info(handle, &table);
-	if (table.epoch != told_epoch)
-		memset(told, 0, sizeof(told));
-	told_epoch = table.epoch;
 	n = table.nr_families;
 	names = calloc(n + 1, sizeof(*names));
 	list = calloc(n + 1, sizeof(*list));
 	if (!names || !list) {
-		agent_error("no memory for %u families", n);
+		agent_error(agent_table_errors, "no memory for %u families", n);
 		free(names);
 		free(list);
 		return false;
@@ -381,7 +363,8 @@ bool agent_family_sync(struct kmmv *handle)
 		if (valid_name(info->name) && !has_prefix(info->name, names, n))
 			add_number(info);
 		else
-			agent_error("family %s: cannot be a metric's name",
+			agent_error(agent_table_errors,
+				    "family %s: cannot be a metric's name",
 				    info->name);
 	}
 	agent_id_commit();

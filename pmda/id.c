@@ -542,7 +542,7 @@ void agent_id_load(bool may_write)
 	writer = may_write;
 	rc = agent_idfile_load();
 	if (rc < 0)
-		agent_error("numbers of earlier cannot be read: %s",
+		agent_error(&pending, "numbers of earlier cannot be read: %s",
 			    pmErrStr(rc));
 }
 
@@ -589,7 +589,8 @@ static void failed(int rc)
 {
 	pending = true;
 	retry_ms = now_ms() + RETRY_MS;
-	agent_error("new names wait, as their numbers cannot be saved: %s",
+	agent_error(&pending,
+		    "new names wait, as their numbers cannot be saved: %s",
 		    rc == -EBUSY ? "another agent is running" : pmErrStr(rc));
 }
 
@@ -605,7 +606,8 @@ static struct id *add_own(int scope, int number, const char *name,
 		if (s->own < s->limit)
 			s->own = s->limit;
 		if (s->own >= range(scope)) {
-			agent_error("%s: no number left for it", name);
+			agent_error(&pending, "%s: no number left for it",
+				    name);
 			return NULL;
 		}
 		number = s->own++;
@@ -654,7 +656,7 @@ struct id *agent_id_add(int scope, int number, const char *name,
 	if (number < 0)
 		number = s->limit < first(scope) ? first(scope) : s->limit;
 	if (number >= range(scope)) {
-		agent_error("%s: no number left for it", name);
+		agent_error(&pending, "%s: no number left for it", name);
 		return NULL;
 	}
 	id = make(scope, number, name, strlen(name), rest, ID_USED, 0);
@@ -692,6 +694,7 @@ bool agent_id_commit(void)
 		failed(rc);
 	} else if (retry_ms) {
 		retry_ms = 0;
+		agent_error_settle(&pending);
 		pmNotifyErr(LOG_INFO, "numbers are saved again");
 	}
 	nr_batch = 0;
@@ -831,6 +834,9 @@ int agent_id_work(void)
 	if (now < look_ms && !is_long)
 		return (int)(look_ms - now);
 	if (now >= look_ms) {
+		/* Who waited may be gone, and nobody tries again. */
+		agent_error_end(&pending);
+		agent_error_begin(&pending);
 		note_away();
 		agent_id_purge();
 		agent_idfile_save();

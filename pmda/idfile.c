@@ -35,13 +35,13 @@
 /* Lines that a file may have though nothing is left of them. */
 #define SLACK 4096
 
-static struct {
+static struct file {
 	dev_t dev;
 	ino_t ino;
 	off_t length;	/* up to the end of the last whole line */
 	uint32_t lines;
 	off_t damaged;	/* of it, in lines that make no sense */
-} file;			/* as it was read, or written by us */
+} file; /* as it was read, or written by us */
 
 static int fd = -1, lock = -1;
 static int copy = -1;	/* the file that will take its place */
@@ -107,6 +107,7 @@ static bool take_line(char *line, size_t length)
 
 int agent_idfile_load(void)
 {
+	struct file before = file;
 	struct stat st;
 	char *line = NULL;
 	size_t room = 0;
@@ -142,9 +143,13 @@ int agent_idfile_load(void)
 	free(line);
 	fclose(in);
 	if (file.damaged) {
-		agent_error("%s is damaged: what can be read of it counts",
+		agent_error(NULL,
+			    "%s is damaged: what can be read of it counts",
 			    path(""));
-		agent_id_skip(file.damaged);
+		/* Once for what is read again as others wrote behind it. */
+		if (file.dev != before.dev || file.ino != before.ino ||
+		    file.damaged != before.damaged)
+			agent_id_skip(file.damaged);
 	}
 	return rc;
 }
@@ -250,7 +255,7 @@ static void keep_damaged(void)
 
 	unlink(path(".damaged"));
 	if (from && link(from, path(".damaged")) < 0)
-		agent_error("%s cannot be kept: %s", from, osstrerror());
+		agent_error(NULL, "%s cannot be kept: %s", from, osstrerror());
 	free(from);
 }
 
@@ -470,10 +475,11 @@ int agent_idfile_compact(void)
 	agent_idfile_commit(false);
 	rc = copy >= 0 ? step_copy() : begin_copy();
 	if (rc < 0) {
-		agent_error("%s cannot be rewritten: %s", path(""),
+		agent_error(&copy, "%s cannot be rewritten: %s", path(""),
 			    pmErrStr(rc));
 		return rc;
 	}
+	agent_error_settle(&copy);
 	return copy >= 0;
 }
 
@@ -496,7 +502,7 @@ void agent_idfile_own(uid_t uid, gid_t gid)
 			continue;
 		if (fstat(file_fd, &st) == 0 && S_ISREG(st.st_mode) &&
 		    st.st_nlink == 1 && fchown(file_fd, uid, gid) < 0)
-			agent_error("%s cannot be given to user %u: %s",
+			agent_error(NULL, "%s cannot be given to user %u: %s",
 				    path(suffixes[i]), (unsigned int)uid,
 				    osstrerror());
 		close(file_fd);

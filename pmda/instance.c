@@ -79,7 +79,8 @@ struct inst *agent_instance_of_id(struct family *f, struct id *id)
 		return &f->insts[id->user - 1];
 	pos = take_position(f);
 	if (pos < 0) {
-		agent_error("no memory for instances of %s", f->name);
+		agent_error(agent_table_errors, "no memory for instances of %s",
+			    f->name);
 		return NULL;
 	}
 	inst = &f->insts[pos];
@@ -261,8 +262,10 @@ static uint32_t add_new(struct kmmv *handle, uint32_t count)
 				     strcmp(name, info->name) ? info->name :
 								"");
 		else
-			agent_error("instance \"%s\" of %s: no name left for it",
-				    info->name, f->name);
+			agent_error(
+				agent_table_errors,
+				"instance \"%s\" of %s: no name left for it",
+				info->name, f->name);
 	}
 	return n;
 }
@@ -348,7 +351,8 @@ static void count_members(struct family *f)
 	f->bound.count = 0;
 	if (resize_members(&f->active, f->nr_insts) < 0 ||
 	    resize_members(&f->bound, f->nr_insts) < 0) {
-		agent_error("no memory for instances of %s", f->name);
+		agent_error(agent_table_errors, "no memory for instances of %s",
+			    f->name);
 		return;
 	}
 	for (pos = 0; pos < f->nr_insts; pos++) {
@@ -420,7 +424,8 @@ void agent_instance_sync(struct kmmv *handle)
 
 	kmmv_get_info(handle, &table);
 	if (resize_slots(table.nr_instances) < 0) {
-		agent_error("no memory for %u instances", table.nr_instances);
+		agent_error(agent_table_errors, "no memory for %u instances",
+			    table.nr_instances);
 		return;
 	}
 	unbind_ended(handle);

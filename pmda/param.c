@@ -294,8 +294,7 @@ static const char *in_the_way(const struct event_type *t,
 		for (i = 0; i < other->nr_fields; i++) {
 			const char *name = other->fields[i].name;
 
-			if (other->fields[i].id != field->id &&
-			    related(field->name, name))
+			if (related(field->name, name))
 				return name;
 		}
 	}
@@ -325,7 +324,7 @@ static void settle_names(void)
 	}
 }
 
-/* After an attach, too, which forgets what was wrong. */
+/* In each sync, as what is not said again is settled. */
 static void tell_hidden(void)
 {
 	const struct event_type *t;
@@ -336,8 +335,10 @@ static void tell_hidden(void)
 			const struct event_field *field = &t->fields[i];
 
 			if (field->id >= 0 && field->hidden)
-				agent_error("event field %s: cannot be a metric's name beside %s",
-					    field->name, field->hidden);
+				agent_error(
+					agent_table_errors,
+					"event field %s: cannot be a metric's name beside %s",
+					field->name, field->hidden);
 		}
 	}
 }
@@ -372,7 +373,8 @@ static bool field_sync(struct kmmv *handle)
 		count++;
 	list = calloc(count + 1, sizeof(*list));
 	if (!list) {
-		agent_error("no memory for %u types of events", count);
+		agent_error(agent_table_errors,
+			    "no memory for %u types of events", count);
 		return false;
 	}
 	for (i = 0; i < count; i++) {
@@ -462,8 +464,6 @@ static int field_text(pmID pmid, bool oneline, char *text, size_t size)
 	const char *name;
 
 	field = field_of(pmid, &type);
-	if (!field)
-		return PM_ERR_PMID;
 	name = field->name + strlen(type->name) + 1;
 	if (oneline)
 		pmsprintf(text, size, "%s of events of type %s", name,

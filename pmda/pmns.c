@@ -16,7 +16,7 @@ static void insert(pmID pmid, const char *prefix, const char *name)
 
 	pmsprintf(path, sizeof(path), "kmmv.%s%s", prefix, name);
 	if (pmdaTreeInsert(tree, pmid, path) < 0)
-		agent_error("%s: cannot be a metric's name", path);
+		agent_error(&tree, "%s: cannot be a metric's name", path);
 	nr_inserted++;
 }
 
@@ -26,12 +26,14 @@ void agent_pmns_rebuild(void)
 		pmdaTreeRelease(tree);
 	if (pmdaTreeCreate(&tree) < 0) {
 		tree = NULL;
-		agent_error("no memory for the name space");
+		agent_error(&tree, "no memory for the name space");
 		return;
 	}
+	agent_error_begin(&tree);
 	nr_inserted = 0;
 	/* Siblings come out in the reverse order. */
 	agent_provider_names(insert);
+	agent_error_end(&tree);
 	pmdaTreeRebuildHash(tree, nr_inserted);
 }
 

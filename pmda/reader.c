@@ -51,6 +51,7 @@ void agent_reader_close(struct ring *r)
 void agent_reader_stop(struct ring *r)
 {
 	agent_reader_close(r);
+	agent_error_settle(r);
 	free(r->reader.cpus);
 	memset(&r->reader, 0, sizeof(r->reader));
 	agent_queue_trim(&r->queue, r->queue.next_serial);
@@ -60,7 +61,8 @@ static void failed(struct ring *r, int rc)
 {
 	r->reader.status = rc;
 	r->reader.tried_ms = now_ms();
-	agent_error("ring %s: %s", r->name, kmmv_ring_error(r->reader.handle));
+	agent_error(r, "ring %s: %s", r->name,
+		    kmmv_ring_error(r->reader.handle));
 	agent_reader_close(r);
 }
 
@@ -132,10 +134,12 @@ static int open_ring(struct ring *r)
 	if (rc < 0) {
 		reader->handle = NULL;
 		reader->status = rc;
+		agent_error_begin(r);
 		/* A ring that was never enabled is nothing to complain of. */
 		if (rc != -ENODEV && rc != -ENOENT)
-			agent_error("ring %s: %s", r->name,
+			agent_error(r, "ring %s: %s", r->name,
 				    kmmv_ring_error(NULL));
+		agent_error_end(r);
 		return rc;
 	}
 	rc = claim(r);
@@ -147,6 +151,8 @@ static int open_ring(struct ring *r)
 	rc = position(r, &info);
 	if (rc < 0)
 		failed(r, rc);
+	else
+		agent_error_settle(r);
 	return rc;
 }
 

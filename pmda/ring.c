@@ -69,7 +69,8 @@ static void take(const char *name)
 	agent_instance_sanitise(name, plain, sizeof(plain));
 	if (strlen(name) > KMMV_RING_NAME_MAX || strchr(name, ',') ||
 	    strcmp(name, plain) != 0) {
-		agent_error("ring %s: cannot be an instance's name", plain);
+		agent_error(rings, "ring %s: cannot be an instance's name",
+			    plain);
 		return;
 	}
 	id = agent_id_find(SERIAL_RINGS, name);
@@ -96,6 +97,7 @@ void agent_ring_list(void)
 		return;
 	pmsprintf(path, sizeof(path), "%s/ring", agent_attach_device());
 	count = scandir(path, &names, NULL, alphasort);
+	agent_error_begin(rings);
 	for (i = 0; i < count; i++) {
 		const char *name = names[i]->d_name;
 
@@ -103,6 +105,7 @@ void agent_ring_list(void)
 			take(name);
 		free(names[i]);
 	}
+	agent_error_end(rings);
 	if (count >= 0)
 		free(names);
 }

@@ -35,32 +35,9 @@ static bool view_sync(struct kmmv *handle)
 
 static void view_forget(void)
 {
+	agent_error_settle(agent_attach_handle());
 	agent_instance_unbind_all();
 	agent_family_absent_all();
-}
-
-/*
- * A family of an earlier epoch, whose name is now a branch or lies below a
- * metric, or is that of one with other units or semantics.
- */
-static bool in_the_way(const struct family *old)
-{
-	int fid;
-
-	if (old->present)
-		return false;
-	for (fid = 0; fid < agent_family_limit(); fid++) {
-		const struct family *f = agent_family(fid);
-
-		if (f && f->order > old->order &&
-		    strcmp(f->name, old->name) == 0)
-			return true;
-		if (f && (f->present || f->order > old->order) &&
-		    (agent_name_below(f->name, old->name) ||
-		     agent_name_below(old->name, f->name)))
-			return true;
-	}
-	return false;
 }
 
 static void view_names(add_name_fn *add)
@@ -70,7 +47,8 @@ static void view_names(add_name_fn *add)
 	for (fid = agent_family_limit() - 1; fid >= 0; fid--) {
 		const struct family *f = agent_family(fid);
 
-		if (!f || in_the_way(f))
+		/* A name is of one metric, and no branch. */
+		if (!f || agent_family_hidden(f))
 			continue;
 		add(agent_pmid(f, ITEM_SUM), "value.", f->name);
 		add(agent_pmid(f, ITEM_PERCPU), "percpu.", f->name);
@@ -124,8 +102,6 @@ static int view_text(pmID pmid, bool oneline, char *text, size_t size)
 	const struct family *f = metric_of(pmid);
 	unsigned int item = pmID_item(pmid);
 
-	if (!f)
-		return PM_ERR_PMID;
 	if (oneline)
 		pmsprintf(text, size, "%s%s",
 			  f->oneline[0] ? f->oneline : f->name, suffix[item]);
@@ -145,12 +121,6 @@ static void view_label(pmID pmid, pmLabelSet **sets)
 		pmdaAddLabels(sets, "{\"family\":\"%s\"}", f->name);
 }
 
-static int view_store(int ctx, const pmValueSet *set)
-{
-	(void)ctx;
-	return family_of(set->pmid) ? PM_ERR_PERMISSION : PM_ERR_PMID;
-}
-
 /*
  * Mirrored counters are copied once. What CTX fetches are the instances that
  * there are now: who comes before in the table may have looked at the device anew.
@@ -165,7 +135,10 @@ static void view_prepare(const struct request *req)
 		return;
 	rc = kmmv_refresh(handle, agent_reading_max_age, NULL);
 	if (rc < 0)
-		agent_error("mirrored counters: %s", kmmv_error(handle));
+		agent_error(handle, "mirrored counters: %s",
+			    kmmv_error(handle));
+	else
+		agent_error_settle(handle);
 	/* Totals first, so that a family is not read twice. */
 	for (i = 0; i < req->count; i++) {
 		struct family *f = metric_of(req->pmids[i]);
@@ -189,8 +162,6 @@ static pmValueSet *view_fetch(pmID pmid, const struct request *req)
 {
 	struct family *f = metric_of(pmid);
 
-	if (!f)
-		return agent_values_error(pmid, PM_ERR_PMID);
 	if (!agent_attach_handle())
 		return agent_values_error(pmid, agent_attach_status());
 	/* Its source is not loaded: metrics without instances. */
@@ -216,7 +187,6 @@ const struct provider agent_view_provider = {
 	.fetch = view_fetch,
 	.text = view_text,
 	.label = view_label,
-	.store = view_store,
 	.instance = agent_member_instance,
 	.indom_text = agent_member_text,
 	.indom_label = agent_member_label,

@@ -117,5 +117,42 @@ is "another epoch under the mapping: at once, from where they were" \
 	"one 17,two 14,x 2,33,"
 is "state" "$(db_values kmmv.control.state kmmv.control.epoch | tr '\n' ',')" \
 	'"attached",78,'
+# Epochs that follow on one another too fast are looked at a second later.
+shows()
+{
+	[ "$(db_values "$1")" = "$2" ]
+}
+
+# A name that is a branch's for a while is a metric's again.
+change 1 <<E
+set epoch 79
+family 0 tree count counter Tree
+inst 0 0 0 active 7 x
+E
+ok "a family appears" wait_for 60 shows kmmv.value.tree "x 7"
+change 1 <<E
+set epoch 80
+family 0 tree.leaf count counter Leaf
+inst 0 0 0 active 8 x
+E
+ok "its name is a branch's" wait_for 60 shows kmmv.value.tree.leaf "x 8"
+change 1 <<E
+set epoch 81
+family 0 tree count counter Tree
+inst 0 0 0 active 9 x
+E
+ok "and a metric's again" wait_for 60 shows kmmv.value.tree "x 16"
+
+change 1 <<E
+set epoch 82
+family 0 odd furlongs counter Odd
+inst 0 0 0 active 1 x
+E
+ok "what is wrong with a family is told" wait_for 60 shows kmmv.control.error \
+	'"family odd: units "furlongs" are not PCP'"'"'s"'
+change 2 <<E
+set epoch 82
+E
+ok "until it is gone" wait_for 60 shows kmmv.control.error '""'
 ok "dbpmda ends well" db_stop
 finish

@@ -216,6 +216,48 @@ START_TEST(gone_by_identifier)
 }
 END_TEST
 
+/* ---- metrics that there are not */
+
+/* Whatever cluster they are of, attached or not. */
+START_TEST(unknown_metrics)
+{
+	static const struct {
+		int cluster, item;
+	} unknown[] = {
+		{ CLUSTER_CONTROL, 20 },      { CLUSTER_RING, 99 },
+		{ CLUSTER_RING_EVENT, 1023 }, { CLUSTER_RING_FIELDS, 1023 },
+		{ FIRST_CLUSTER, NR_ITEMS },  { LAST_CLUSTER, 0 },
+	};
+	pmValueSet set = { .numval = 1 };
+	pmdaResult store = { .numpmid = 1, .vset = { &set } };
+	pmdaResult *fetched;
+	pmDesc desc;
+	char *text;
+	size_t i;
+	int rc;
+
+	for (i = 0; i < 2 * sizeof(unknown) / sizeof(unknown[0]); i++) {
+		size_t n = i / 2;
+
+		ck_assert_int_eq(host_store_u32("kmmv.control.attach", i % 2),
+				 0);
+		set.pmid = pmID_build(agent_domain, unknown[n].cluster,
+				      unknown[n].item);
+		ck_assert_int_eq(agent_desc(set.pmid, &desc, agent_ext),
+				 PM_ERR_PMID);
+		ck_assert_int_eq(agent_text(set.pmid,
+					    PM_TEXT_PMID | PM_TEXT_ONELINE,
+					    &text, agent_ext),
+				 PM_ERR_PMID);
+		ck_assert_int_eq(agent_store(&store, agent_ext), PM_ERR_PMID);
+		rc = agent_fetch(1, &set.pmid, &fetched, agent_ext);
+		ck_assert_int_eq(rc, 0);
+		ck_assert_int_eq(fetched->vset[0]->numval, PM_ERR_PMID);
+		free(fetched->vset[0]);
+	}
+}
+END_TEST
+
 /* ---- detaching */
 
 /* Of rings nothing is left that was known by the handle which has gone. */
@@ -1027,6 +1069,22 @@ START_TEST(lines_of_no_known_kind_are_damage)
 }
 END_TEST
 
+/* A tail that was cut makes it be read again, which loses no more numbers. */
+START_TEST(damage_is_skipped_once)
+{
+	int limit;
+
+	host_write(host.var, NUMBERS, HEADER "% 16 9 a\n+ 16 0 ze");
+	agent_id_load(true);
+	limit = agent_id_limit(16);
+	agent_id_load(true);
+	ck_assert_int_eq(agent_id_limit(16), limit);
+	host_write(host.var, NUMBERS, HEADER "% 16 9 a\n%\n");
+	agent_id_load(true);
+	ck_assert_int_gt(agent_id_limit(16), limit);
+}
+END_TEST
+
 static bool is_damage(const char *text, size_t size)
 {
 	FILE *file = fopen(host_path(NUMBERS), "w");
@@ -1034,7 +1092,7 @@ static bool is_damage(const char *text, size_t size)
 	ck_assert_ptr_nonnull(file);
 	fwrite(text, size, 1, file);
 	fclose(file);
-	agent_error_clear();
+	agent_error_settle(NULL);
 	agent_id_load(true);
 	return told_of("is damaged");
 }
@@ -1234,6 +1292,7 @@ int main(void)
 	tcase_add_test(tcase, left_with_some_blocks);
 
 	tcase = add_case(suite, "small", setup);
+	tcase_add_test(tcase, unknown_metrics);
 	tcase_add_test(tcase, detach_forgets_rings);
 	tcase_add_test(tcase, detach_before_figures);
 	tcase_add_test(tcase, detach_forgets_families);
@@ -1261,6 +1320,7 @@ int main(void)
 	tcase = add_case(suite, "lasting", setup_lasting);
 	tcase_add_test(tcase, states_that_were_not_written_are);
 	tcase_add_test(tcase, lines_of_no_known_kind_are_damage);
+	tcase_add_test(tcase, damage_is_skipped_once);
 	tcase_add_test(tcase, lines_of_no_agent_are_damage);
 	tcase_add_test(tcase, marks_are_not_garbage);
 	tcase_add_test(tcase, purged_names_give_memory_back);
