@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A change of the table, as readers see it: the generation, what there is to be
- * touched, and the CPUs.
+ * Changes of the table as readers see them: the generation, the extent that may
+ * be touched, and the masks of CPUs.
  *
  * Context: task, may sleep.
  */
@@ -9,8 +9,8 @@
 #include "change.h"
 
 /*
- * Without 64-bit atomicity a generation is the low half of its word; the
- * number is the same, up to 2^32.
+ * On 32 bits a generation is the low half of its word. The number is the same,
+ * up to 2^32.
  */
 static unsigned long *generation_word(u64 *word)
 {
@@ -22,12 +22,12 @@ static unsigned long *generation_word(u64 *word)
 }
 
 /**
- * kmmv_change_begin() - a new generation, which readers wait out
+ * kmmv_change_begin() - begin a new generation
  * @table: the table, locked
  *
- * What changes has been prepared completely, so that it cannot fail now; a call
- * that fails has changed nothing that anybody can see. Until
- * kmmv_change_end(), which takes few steps, nobody may sleep.
+ * Everything that can fail has been done before: a call that fails has changed
+ * nothing that a reader can see. The caller takes few steps to
+ * kmmv_change_end() and must not sleep before it.
  */
 void kmmv_change_begin(struct kmmv_table *table)
 	__acquires(&table->records_lock)
@@ -37,10 +37,10 @@ void kmmv_change_begin(struct kmmv_table *table)
 }
 
 /**
- * kmmv_change_extent() - what a reader may touch, and what is left
+ * kmmv_change_extent() - publish the numbers given out and the numbers left
  * @table: the table, locked
  *
- * Unnamed slots move both, without a generation.
+ * Unnamed slots change both without a new generation.
  */
 void kmmv_change_extent(struct kmmv_table *table)
 {
@@ -53,7 +53,7 @@ void kmmv_change_extent(struct kmmv_table *table)
 }
 
 /**
- * kmmv_change_end() - readers may have it, and are to be woken
+ * kmmv_change_end() - publish the change and wake readers
  * @table: the table, locked
  */
 void kmmv_change_end(struct kmmv_table *table)
@@ -70,7 +70,7 @@ void kmmv_change_end(struct kmmv_table *table)
 }
 
 /**
- * kmmv_change_generation() - of the last change that readers may have
+ * kmmv_change_generation() - the generation of the last published change
  * @table: the table
  *
  * Context: any.
@@ -81,11 +81,11 @@ unsigned long kmmv_change_generation(const struct kmmv_table *table)
 }
 
 /**
- * kmmv_change_notify() - have a function called after each change
+ * kmmv_change_notify() - set the function that is called after each change
  * @table: the table
- * @changed: must not sleep; NULL for none any more
+ * @changed: must not sleep; NULL for none
  *
- * After the call the one before is not called any more.
+ * The previous function is not called after this returns.
  */
 void kmmv_change_notify(struct kmmv_table *table, void (*changed)(void))
 {
@@ -94,7 +94,10 @@ void kmmv_change_notify(struct kmmv_table *table, void (*changed)(void))
 	mutex_unlock(&table->lock);
 }
 
-/* Two halves where a word is no longer: the generation covers both. */
+/*
+ * Two 32-bit stores, for machines without one of 64; the generation covers
+ * both.
+ */
 static void store_mask(u64 *word, u64 bits)
 {
 	u32 *half = (u32 *)word;
@@ -108,10 +111,10 @@ static void store_mask(u64 *word, u64 bits)
 }
 
 /**
- * kmmv_change_online() - a CPU came or went
+ * kmmv_change_online() - record that a CPU came up or is going down
  * @table: the table
- * @cpu: which
- * @online: came
+ * @cpu: the CPU
+ * @online: true if it came up
  *
  * Its counters stay where they are: sums are over all possible CPUs.
  */

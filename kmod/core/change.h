@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table, which is families (family.h), event types (event_type.h), instances
- * (instance.h), their numbers (slots.h) and the header that readers map; and how
- * it changes.
+ * The table: families (family.h), event types (event_type.h), instances
+ * (instance.h), their numbers (slots.h) and the header that readers map; and
+ * how it changes.
  *
  * Memory ordering (labels in change.c; the other side is in lib/update.c):
  *
  *	change:A  gen1 before the change, release - update_words:B  table before gen1
  *	change:B  the change before gen2, release - update_words:A  gen2 before table
- *	    a reader that finds both equal read the table of one generation.
+ *	    a reader that finds both equal has read the table of one generation.
  *	change:C  pages before nr_instances, release - extent:A  acquire
  *	    a reader that counts an instance can touch its pages.
  */
@@ -23,12 +23,13 @@
 #define KMMV_TEXT_MAX		(3 * KMMV_LINE_MAX)
 
 /**
- * struct kmmv_table - all that there is
- * @slots: the store; first, for its lines that no writer of metadata touches
- * @lock: metadata: everything here but the counters; task context. A leaf under
- *	the caller's locks and the hotplug lock, and under it nothing waits for
- *	memory (spare.h): a block driver's perf_del() may come while its queue
- *	is what reclaim waits for
+ * struct kmmv_table - families, event types, instances and their counters
+ * @slots: the store; first, for its cache lines that updates read and that
+ *	changes of metadata seldom write
+ * @lock: all metadata, that is everything here but the counters; task context.
+ *	Nests inside the caller's locks and the hotplug lock. No memory is
+ *	allocated under it (spare.h): a block driver may call perf_del() while
+ *	reclaim waits for its queue
  * @header: the page that readers map
  * @generation: of the table; header->gen2 between changes
  * @families: by id
@@ -37,14 +38,14 @@
  * @nr_types: how many
  * @instances: by number: pages of KMMV_PER_PAGE pointers
  * @index: instances by identity
- * @records_lock: under @lock, between kmmv_change_begin() and _end(): what
- *	readers of names look at, which is @records, what is in them, and
- *	@generation; these have the one lock or the other
+ * @records_lock: taken under @lock by kmmv_change_begin(). Protects what
+ *	readers of names look at: @records, their contents and @generation. To
+ *	read these, either lock is enough
  * @records: all of them
- * @readers: of names, one at a time, outside @records_lock
- * @changed: called after each change with @lock held, may be NULL; must not
+ * @readers: lets one reader of names at a time take @records_lock
+ * @changed: called after each change with @lock held; may be NULL; must not
  *	sleep
- * @epoch: of this load
+ * @epoch: identifies this load of the module
  */
 struct kmmv_table {
 	struct kmmv_slots	slots;
@@ -64,10 +65,10 @@ struct kmmv_table {
 	u64			epoch;
 };
 
-/* This kernel's, or a test's. */
+/* The kernel's only table, or that of a test. */
 extern struct kmmv_table kmmv_table;
 
-/* In a header, from one of its offsets. */
+/* The mask at one of the header's offsets. */
 static inline u64 *kmmv_header_mask(struct kmmv_header *header, u32 offset)
 {
 	return (u64 *)((char *)header + offset);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Event types and their fields: what they may be, and those that are registered.
+ * Event types and their fields: validation and registration.
  *
- * Context: any for what has no table; else task, may sleep.
+ * Context: any for functions without a table; otherwise task, may sleep.
  */
 #include <kmmv_deps.h>
 #include "event_type.h"
@@ -40,8 +40,8 @@ static int field_check(const struct kmmv_field *field)
 }
 
 /*
- * What every event has is a metric beside the types' branches, in which their
- * fields are: pmda/param.c has the same words.
+ * In PCP, what every event has is named beside the event types, below which
+ * their fields are named. pmda/param.c has the same words.
  */
 static bool is_reserved(const char *name)
 {
@@ -54,13 +54,13 @@ static bool is_reserved(const char *name)
 }
 
 /**
- * kmmv_event_type_check() - may it be registered
+ * kmmv_event_type_check() - check whether a type may be registered
  * @type: from a client, or NULL
  *
  * Return: 0; -EINVAL for what is missing, misspelt, or not in any payload;
  * -ENAMETOOLONG; -EILSEQ for a control character; -EADDRINUSE for a reserved
- * first component; -EEXIST for a name that is the module's own, or two fields of
- * one name.
+ * first component; -EEXIST for a name of the module's own types, or for two
+ * fields of one name.
  */
 int kmmv_event_type_check(const struct kmmv_event_type *type)
 {
@@ -93,7 +93,7 @@ int kmmv_event_type_check(const struct kmmv_event_type *type)
  * kmmv_field_units() - a field's units
  * @field: checked
  *
- * Return: "none" where there are none.
+ * Return: the units, "none" for a field without any.
  */
 const char *kmmv_field_units(const struct kmmv_field *field)
 {
@@ -101,7 +101,7 @@ const char *kmmv_field_units(const struct kmmv_field *field)
 }
 
 /**
- * kmmv_field_kind() - a field's kind, as the names stream has it
+ * kmmv_field_kind() - a field's kind, as written in the names stream
  * @field: checked
  */
 const char *kmmv_field_kind(const struct kmmv_field *field)
@@ -117,7 +117,7 @@ static bool field_same(const struct kmmv_field *a, const struct kmmv_field *b)
 }
 
 /**
- * kmmv_event_type_same() - the same metadata, the name apart
+ * kmmv_event_type_same() - compare the metadata of two types, except the names
  * @a: checked
  * @b: checked
  */
@@ -134,7 +134,7 @@ bool kmmv_event_type_same(const struct kmmv_event_type *a,
 	return true;
 }
 
-/* INNER is, or lies below, a field of OUTER. */
+/* Whether the name of @inner is a field of @outer, or is below one. */
 static bool is_below_field(const struct kmmv_event_type *inner,
 			   const struct kmmv_event_type *outer)
 {
@@ -152,11 +152,12 @@ static bool is_below_field(const struct kmmv_event_type *inner,
 }
 
 /**
- * kmmv_event_type_nested() - is one type's name that of a field of the other, or below
+ * kmmv_event_type_nested() - whether one type's name is a field of the other
  * @a: checked
  * @b: checked
  *
- * PCP's name space has no room for both: a name is a leaf or it is not.
+ * A name below such a field counts, too. PCP's name space has no room for both:
+ * a name is either a leaf or an inner node.
  */
 bool kmmv_event_type_nested(const struct kmmv_event_type *a,
 		       const struct kmmv_event_type *b)
@@ -165,7 +166,7 @@ bool kmmv_event_type_nested(const struct kmmv_event_type *a,
 }
 
 /**
- * kmmv_event_types_init() - no type is registered
+ * kmmv_event_types_init() - start with no types
  * @table: the table
  *
  * Return: 0 or -ENOMEM.
@@ -178,7 +179,7 @@ int kmmv_event_types_init(struct kmmv_table *table)
 }
 
 /**
- * kmmv_event_types_fini() - free all of them
+ * kmmv_event_types_fini() - free all types
  * @table: the table
  */
 void kmmv_event_types_fini(struct kmmv_table *table)
@@ -230,7 +231,7 @@ static struct kmmv_event_type_entry *entry_alloc(const struct kmmv_event_type *t
 	return entry;
 }
 
-/* The number of a type that is there, -ENOENT, or why it cannot be there. */
+/* The number of a registered type; -ENOENT; or why it cannot be registered. */
 static int type_find(struct kmmv_table *table,
 		     const struct kmmv_event_type *type)
 {
@@ -260,13 +261,13 @@ static int type_publish(struct kmmv_table *table, struct kmmv_event_type_entry *
 }
 
 /**
- * kmmv_event_type_add() - register a type of events, or find it
+ * kmmv_event_type_add() - register an event type, or find it
  * @table: the table
- * @type: what it is; copied
+ * @type: copied
  *
- * Return: its number; what kmmv_event_type_check() says; -EEXIST with other metadata;
- * -ENOTUNIQ where one's name is that of a field of another, or below it; -ENFILE
- * for one too many; -ENOMEM.
+ * Return: its number; an error of kmmv_event_type_check(); -EEXIST with other
+ * metadata; -ENOTUNIQ if one type's name is a field of another, or is below
+ * one; -ENFILE if there are too many; -ENOMEM.
  */
 int kmmv_event_type_add(struct kmmv_table *table, const struct kmmv_event_type *type)
 {

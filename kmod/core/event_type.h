@@ -10,9 +10,9 @@
 
 /**
  * struct kmmv_event_type_entry - a registered event type
- * @record: in kmmv_table.records, for ever at its place
+ * @record: in kmmv_table.records; never moved
  * @id: number of the type
- * @desc: what was registered; its strings follow @fields
+ * @desc: as registered; its strings follow @fields
  * @fields: of the payload
  */
 struct kmmv_event_type_entry {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Families: what they may be, and those that are registered.
+ * Families: validation and registration.
  *
- * Context: any for what has no table; else task, may sleep.
+ * Context: any for functions without a table; otherwise task, may sleep.
  */
 #include <kmmv_deps.h>
 #include "family.h"
@@ -23,7 +23,7 @@ static int family_name_check(const char *name)
 }
 
 /**
- * kmmv_family_check() - may it be registered
+ * kmmv_family_check() - check whether a family may be registered
  * @family: from a client, or NULL
  *
  * Return: 0; -EINVAL for what is missing or misspelt; -ENAMETOOLONG; -EILSEQ
@@ -54,7 +54,7 @@ static const char *or_empty(const char *text)
 }
 
 /**
- * kmmv_family_same() - the same metadata, the name apart
+ * kmmv_family_same() - compare the metadata of two families, except the names
  * @a: checked
  * @b: checked
  */
@@ -67,11 +67,12 @@ bool kmmv_family_same(const struct kmmv_family *a, const struct kmmv_family *b)
 }
 
 /**
- * kmmv_family_nested() - is one a dotted prefix of the other
- * @a: a family's name
- * @b: another one's
+ * kmmv_family_nested() - whether one name is a dotted prefix of the other
+ * @a: name of a family
+ * @b: name of another
  *
- * PCP's name space has no room for both: a name is a leaf or it is not.
+ * PCP's name space has no room for both: a name is either a leaf or an inner
+ * node.
  */
 bool kmmv_family_nested(const char *a, const char *b)
 {
@@ -83,7 +84,7 @@ bool kmmv_family_nested(const char *a, const char *b)
 }
 
 /**
- * kmmv_families_init() - no family is registered
+ * kmmv_families_init() - start with no families
  * @table: the table
  *
  * Return: 0 or -ENOMEM.
@@ -96,7 +97,7 @@ int kmmv_families_init(struct kmmv_table *table)
 }
 
 /**
- * kmmv_families_fini() - free all of them
+ * kmmv_families_fini() - free all families
  * @table: the table
  */
 void kmmv_families_fini(struct kmmv_table *table)
@@ -131,7 +132,7 @@ static struct kmmv_family_entry *entry_alloc(const struct kmmv_family *family)
 	return entry;
 }
 
-/* The id of a family that is there, -ENOENT, or why it cannot be there. */
+/* The id of a registered family; -ENOENT; or why it cannot be registered. */
 static int family_find(struct kmmv_table *table,
 		       const struct kmmv_family *family)
 {
@@ -162,11 +163,11 @@ static int family_publish(struct kmmv_table *table, struct kmmv_family_entry *en
 /**
  * kmmv_family_add() - register a family, or find it
  * @table: the table
- * @family: what it is; copied
+ * @family: copied
  *
- * Return: its id; what kmmv_family_check() says; -EEXIST with other metadata;
- * -ENOTUNIQ where one is a dotted prefix of another; -ENFILE for one too many;
- * -ENOMEM.
+ * Return: its id; an error of kmmv_family_check(); -EEXIST with other metadata;
+ * -ENOTUNIQ if one name is a dotted prefix of another; -ENFILE if there are too
+ * many; -ENOMEM.
  */
 int kmmv_family_add(struct kmmv_table *table, const struct kmmv_family *family)
 {

@@ -9,9 +9,9 @@
 
 /**
  * struct kmmv_family_entry - a registered family
- * @record: in kmmv_table.records, for ever at its place
+ * @record: in kmmv_table.records; never moved
  * @id: index in kmmv_table.families
- * @desc: what was registered; its strings follow the structure
+ * @desc: as registered; its strings follow the structure
  */
 struct kmmv_family_entry {
 	struct kmmv_record	record;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who follows an instance: its updates leave events in that one's ring.
+ * Followers: a ring that follows an instance gets an event for each update.
  *
  * Context: task, may sleep.
  */
@@ -9,19 +9,19 @@
 #include "instance.h"
 #include "table.h"
 
-/* Numbers that are looked at with the lock held. */
+/* Numbers examined per hold of the lock. */
 #define HOLD	1024
 
 /**
- * kmmv_follow_set() - have an instance's updates say who follows it
+ * kmmv_follow_set() - set an instance's follower
  * @table: the table
  * @number: from kmmv_instance_add()
- * @index: of who does, or 0 for nobody; takes the place of who did
+ * @index: of the follower, which replaces the previous one; 0 for none
  *
- * It ends when the number is forgotten, too.
+ * An instance that is forgotten loses its follower.
  *
- * Return: 0; -ENOENT if nothing has the number; -EPERM if it is the module's own;
- * -ENOMEM.
+ * Return: 0; -ENOENT if no instance has the number; -EPERM for the module's own
+ * instances; -ENOMEM.
  */
 int kmmv_follow_set(struct kmmv_table *table, int number, u8 index)
 {
@@ -49,12 +49,12 @@ int kmmv_follow_set(struct kmmv_table *table, int number, u8 index)
 }
 
 /**
- * kmmv_follow_clear() - nobody follows an instance, if this one did
+ * kmmv_follow_clear() - remove a follower from an instance
  * @table: the table
- * @number: any
- * @index: of who did
+ * @number: any value
+ * @index: of the follower
  *
- * Return: 0 or -ENOENT if it did not.
+ * Return: 0; -ENOENT if the instance has another follower or none.
  */
 int kmmv_follow_clear(struct kmmv_table *table, int number, u8 index)
 {
@@ -69,10 +69,10 @@ int kmmv_follow_clear(struct kmmv_table *table, int number, u8 index)
 }
 
 /**
- * kmmv_follow_next() - the next instance that is followed
+ * kmmv_follow_next() - find the next instance of a follower
  * @table: the table
- * @index: of who does
- * @number: in: where to begin; out: its number
+ * @index: of the follower
+ * @number: in: where to begin; out: the instance's number
  *
  * Return: false if there is none.
  */

@@ -7,7 +7,7 @@
 #include "geom.h"
 
 /**
- * kmmv_geom_bytes() - memory that a full table of counters takes
+ * kmmv_geom_bytes() - memory of a full table's counters, in bytes
  * @capacity: instances
  * @nr_possible: CPUs that have counters
  *
@@ -19,7 +19,7 @@ u64 kmmv_geom_bytes(u32 capacity, u32 nr_possible)
 }
 
 /**
- * kmmv_geom_default() - capacity where none is asked for
+ * kmmv_geom_default() - the capacity if none is given
  * @nr_possible: CPUs that have counters
  * @max_bytes: limit of kmmv_geom_bytes()
  */
@@ -76,7 +76,7 @@ int kmmv_geom_init(struct kmmv_geom *geom, u32 capacity, u32 nr_cpus,
 }
 
 /**
- * kmmv_geom_place() - what lies at a page of the mapping
+ * kmmv_geom_place() - which part of the mapping a page belongs to
  * @geom: the layout
  * @pgoff: page number from the start of the mapping; any value
  */

@@ -8,11 +8,11 @@
 #define KMMV_CAPACITY_MAX	(64U << 20)
 
 /**
- * struct kmmv_geom - where everything lies in the mapping; never changes
+ * struct kmmv_geom - layout of the mapping; never changes
  * @nr_cpus: CPU areas
  * @capacity: instances
  * @counter_offset: of counter 0 in a CPU's area
- * @cpu_pages: pages of a CPU's area, the stride
+ * @cpu_pages: pages of a CPU's area
  * @inc_pages: pages of the array of incarnations
  * @mask_size: bytes of a CPU mask
  * @possible_offset: of the mask of possible CPUs, in the header's page
@@ -20,7 +20,7 @@
  * @inc_offset: of the array of incarnations
  * @cpu_offset: of the area of CPU 0
  * @cpu_stride: bytes between CPU areas
- * @length: bytes of it all
+ * @length: bytes of the mapping
  */
 struct kmmv_geom {
 	u32	nr_cpus;
@@ -46,10 +46,10 @@ enum kmmv_place_kind {
 
 /**
  * struct kmmv_place - what a page of the mapping is
- * @kind: of which part
- * @cpu: whose, for KMMV_PLACE_COUNTER
+ * @kind: the part that it belongs to
+ * @cpu: for KMMV_PLACE_COUNTER: the CPU
  * @page: number of the page within its part
- * @left: pages of that part from this one on
+ * @left: pages from this one to the end of its part
  */
 struct kmmv_place {
 	enum kmmv_place_kind	kind;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names by identity.
+ * The index of names by identity.
  *
  * Context: task, under the table's mutex, unless said otherwise.
  */
@@ -10,7 +10,7 @@
 #define PER_PAGE	((u32)(PAGE_SIZE / sizeof(struct hlist_head)))
 
 /**
- * kmmv_index_init() - no name is bound
+ * kmmv_index_init() - make an empty index
  * @index: the index
  * @capacity: greatest number of names
  *
@@ -37,7 +37,7 @@ int kmmv_index_init(struct kmmv_index *index, u32 capacity)
 }
 
 /**
- * kmmv_index_fini() - free the index; the entries are not its own
+ * kmmv_index_fini() - free the index, but not its entries
  * @index: the index
  *
  * Context: task, may sleep.
@@ -52,7 +52,7 @@ void kmmv_index_fini(struct kmmv_index *index)
 }
 
 /**
- * kmmv_index_hash() - where a name belongs, for the other calls
+ * kmmv_index_hash() - hash an identity, for the other calls
  * @index: the index
  * @family: id
  * @name: the rest of the identity
@@ -72,20 +72,22 @@ static struct hlist_head *index_bucket(const struct kmmv_index *index, u32 hash)
 {
 	u32 i = hash & index->mask;
 
-	/* Not there yet: still part of the one that it comes from. */
+	/*
+	 * A bucket not split off yet is still part of the one it is split from.
+	 */
 	if (i >= index->nr)
 		i &= index->mask >> 1;
 	return &index->page[i / PER_PAGE][i % PER_PAGE];
 }
 
 /**
- * kmmv_index_find() - who has a name
+ * kmmv_index_find() - find the entry of an identity
  * @index: the index
  * @hash: from kmmv_index_hash()
  * @family: id
  * @name: the rest of the identity
  *
- * Return: NULL for nobody.
+ * Return: the entry, or NULL.
  */
 struct kmmv_index_entry *kmmv_index_find(const struct kmmv_index *index,
 					 u32 hash, u32 family,
@@ -100,7 +102,7 @@ struct kmmv_index_entry *kmmv_index_find(const struct kmmv_index *index,
 	return NULL;
 }
 
-/* One bucket becomes two. */
+/* Split one bucket in two. */
 static void index_split(struct kmmv_index *index)
 {
 	struct kmmv_index_entry *entry;
@@ -122,11 +124,11 @@ static void index_split(struct kmmv_index *index)
 }
 
 /**
- * kmmv_index_grow() - keep buckets short, before a name is added
+ * kmmv_index_grow() - keep buckets short; called before a name is added
  * @index: the index
  * @spare: memory for growth
  *
- * Return: 0, or -EAGAIN when @spare wants filling.
+ * Return: 0, or -EAGAIN if @spare has to be filled.
  */
 int kmmv_index_grow(struct kmmv_index *index, struct kmmv_spare *spare)
 {
@@ -145,7 +147,7 @@ int kmmv_index_grow(struct kmmv_index *index, struct kmmv_spare *spare)
 /**
  * kmmv_index_add() - bind a name
  * @index: the index
- * @entry: complete; nobody has its name
+ * @entry: complete; its identity is not bound
  */
 void kmmv_index_add(struct kmmv_index *index, struct kmmv_index_entry *entry)
 {
@@ -156,7 +158,7 @@ void kmmv_index_add(struct kmmv_index *index, struct kmmv_index_entry *entry)
 /**
  * kmmv_index_del() - unbind a name
  * @index: the index
- * @entry: whose it was
+ * @entry: a bound entry
  */
 void kmmv_index_del(struct kmmv_index *index, struct kmmv_index_entry *entry)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names by identity, which is a family and a name in it. A linear hash table: it grows by a bucket at a time,
- * whose names come from one other bucket, so that no name that is added pays
- * for all that were there before. The key is random: who chooses names does not
- * choose their bucket.
+ * The index of names by identity; an identity is a family and a name in it.
+ *
+ * A linear hash table: it grows by one bucket at a time, whose names come from
+ * one other bucket, so that adding a name never costs a rehash of all. The key
+ * is random, so that clients who choose names cannot choose their buckets.
  */
 #ifndef KMMV_INDEX_H
 #define KMMV_INDEX_H
@@ -12,7 +13,7 @@
 #include "spare.h"
 
 /**
- * struct kmmv_index_entry - a name that is bound; the end of what it is bound to
+ * struct kmmv_index_entry - a bound name; last member of what it is bound to
  * @link: in its bucket
  * @hash: of the identity, from kmmv_index_hash()
  * @family: id
@@ -26,8 +27,8 @@ struct kmmv_index_entry {
 };
 
 /**
- * struct kmmv_index - the names that are bound
- * @page: pages of buckets; the first NULL one ends them
+ * struct kmmv_index - the bound names
+ * @page: pages of buckets; ends at the first NULL
  * @max: greatest number of buckets
  * @nr: buckets
  * @mask: of the hash: the least 2^n - 1 that is not below @nr - 1

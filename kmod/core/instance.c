@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instances: numbers that are bound to a name. A number and its name stay
- * together, with references and without, until they are forgotten.
+ * Instances: numbers bound to a name. A number and its name stay bound, with
+ * references or without, until they are forgotten.
  *
  * Context: task, may sleep.
  */
@@ -18,7 +18,7 @@ static void instance_free(struct kmmv_instance *instance)
 }
 
 /**
- * kmmv_instance_init() - no number is bound
+ * kmmv_instance_init() - start with no instances
  * @table: the table, with its slots
  *
  * Return: 0 or -ENOMEM.
@@ -39,7 +39,7 @@ int kmmv_instance_init(struct kmmv_table *table)
 }
 
 /**
- * kmmv_instance_fini() - free all of them
+ * kmmv_instance_fini() - free all instances
  * @table: the table
  */
 void kmmv_instance_fini(struct kmmv_table *table)
@@ -64,11 +64,11 @@ static struct kmmv_instance **instance_place(struct kmmv_table *table,
 }
 
 /**
- * kmmv_instance_named() - what has a number, named by some identity
+ * kmmv_instance_named() - find the instance of a number
  * @table: the table, locked
- * @number: any
+ * @number: any value
  *
- * Return: NULL for none.
+ * Return: the instance, or NULL if the number is not bound to a name.
  */
 struct kmmv_instance *kmmv_instance_named(struct kmmv_table *table, int number)
 {
@@ -116,7 +116,7 @@ static struct kmmv_instance *instance_alloc(u32 family, const char *name,
 	return instance;
 }
 
-/* A number and the place for its record. */
+/* Take a number, and make room for its pointer. */
 static int instance_reserve(struct kmmv_table *table, u32 *number,
 			    struct kmmv_spare *spare)
 {
@@ -168,10 +168,10 @@ static int instance_publish(struct kmmv_table *table,
 }
 
 /**
- * struct add - what an instance takes, got without the lock
+ * struct add - what an instance needs, allocated without the lock
  * @hash: of its identity
- * @instance: its memory, unless it was there or has been published
- * @spare: for growth
+ * @instance: its memory; NULL if not needed yet, or published
+ * @spare: memory for growth
  */
 struct add {
 	u32			hash;
@@ -201,17 +201,17 @@ static int add_locked(struct kmmv_table *table, int family, const char *name,
 }
 
 /**
- * kmmv_instance_add() - an instance's number
+ * kmmv_instance_add() - take a reference of an instance, which may be new
  * @table: the table
  * @family: id
  * @name: any bytes but control characters, up to KMMV_NAME_MAX; copied
- * @start: what it counts from if nothing had the identity before; NULL for 0
+ * @start: initial count, used only if the identity is new; NULL for 0
  *
- * The same number for the same identity, as often as it is asked for; each time
- * counts as a reference.
+ * The same identity gets the same number each time; each call takes a
+ * reference.
  *
  * Return: the number; -EINVAL without a name; -ENAMETOOLONG; -EILSEQ for a
- * control character; -ENOENT for an unknown family; -ENOSPC when all numbers are
+ * control character; -ENOENT for an unknown family; -ENOSPC if all numbers are
  * taken; -EOVERFLOW for too many references; -ENOMEM.
  */
 int kmmv_instance_add(struct kmmv_table *table, int family, const char *name,
@@ -245,9 +245,9 @@ int kmmv_instance_add(struct kmmv_table *table, int family, const char *name,
 }
 
 /**
- * kmmv_instance_unref() - give up a reference, for who has the lock
+ * kmmv_instance_unref() - drop a reference, with the lock held
  * @table: the table, locked
- * @number: any
+ * @number: any value
  *
  * Return: as kmmv_instance_del().
  */
@@ -269,13 +269,15 @@ int kmmv_instance_unref(struct kmmv_table *table, int number)
 }
 
 /**
- * kmmv_instance_del() - give up a reference
+ * kmmv_instance_del() - drop a reference
  * @table: the table
  * @number: from kmmv_instance_add()
  *
- * With the last one the instance becomes inactive. Number, name and count stay.
+ * With its last reference the instance becomes inactive. Number, name and count
+ * stay.
  *
- * Return: 0; -ENOENT if nothing has the number; -EALREADY without a reference.
+ * Return: 0; -ENOENT if no instance has the number; -EALREADY without a
+ * reference.
  */
 int kmmv_instance_del(struct kmmv_table *table, int number)
 {
@@ -290,9 +292,9 @@ int kmmv_instance_del(struct kmmv_table *table, int number)
 /**
  * kmmv_instance_forget() - unbind the number of an inactive instance
  * @table: the table
- * @number: of a name that never comes back; nobody updates it any more
+ * @number: no longer updated by anyone
  *
- * Return: 0; -ENOENT if nothing has the number; -EBUSY if it is active.
+ * Return: 0; -ENOENT if no instance has the number; -EBUSY if it is active.
  */
 int kmmv_instance_forget(struct kmmv_table *table, int number)
 {
@@ -337,16 +339,16 @@ static int label_check(const char *key, const char *text)
 }
 
 /**
- * kmmv_instance_label() - say something about an instance
+ * kmmv_instance_label() - set or remove an instance's label
  * @table: the table
  * @number: from kmmv_instance_add()
  * @key: lower-case letters, digits and '_', first a letter
- * @text: no control characters; NULL takes the label away
+ * @text: no control characters; NULL removes the label
  *
- * An instance has one label; setting it to what it is changes nothing.
+ * An instance has one label. Setting the label that it has changes nothing.
  *
- * Return: 0; -EINVAL, -ENAMETOOLONG, -EILSEQ for @key and @text; -ENOENT if
- * nothing has the number; -ENOMEM.
+ * Return: 0; -EINVAL, -ENAMETOOLONG, -EILSEQ for @key and @text; -ENOENT if no
+ * instance has the number; -ENOMEM.
  */
 int kmmv_instance_label(struct kmmv_table *table, int number, const char *key,
 			const char *text)
@@ -387,10 +389,9 @@ unlock:
  * kmmv_instance_slot() - handle of an instance's counter
  * @table: the table
  * @number: from kmmv_instance_add()
- * @slot: result; with an error the sink, so that whoever counts on regardless
- *	counts into nothing
+ * @slot: result; the sink on error, so that updates through it are harmless
  *
- * Return: 0 or -ENOENT if nothing has the number.
+ * Return: 0; -ENOENT if no instance has the number.
  */
 int kmmv_instance_slot(struct kmmv_table *table, int number,
 		       struct kmmv_slot *slot)

@@ -7,18 +7,18 @@
 
 enum kmmv_instance_state {
 	KMMV_STATE_ACTIVE,
-	KMMV_STATE_INACTIVE,	/* nobody counts; the number stays bound */
+	KMMV_STATE_INACTIVE,	/* not counted with; the number stays bound */
 	KMMV_STATE_FREE,	/* forgotten; the number may be given out again */
 };
 
 /**
- * struct kmmv_instance - a number's last identity
+ * struct kmmv_instance - the last identity of a number
  * @record: in kmmv_table.records
- * @number: the slot
- * @refs: kmmv_instance_add() less kmmv_instance_del()
- * @state: 0 references are inactive
- * @label: "key=KEY text=TEXT" as the names stream has it, or NULL
- * @bound: family and name, in kmmv_table.index unless free
+ * @number: its slot
+ * @refs: calls of kmmv_instance_add() less those of kmmv_instance_del()
+ * @state: inactive without references
+ * @label: "KEY=TEXT", or NULL
+ * @bound: family and name; in kmmv_table.index unless free
  */
 struct kmmv_instance {
 	struct kmmv_record	record;
@@ -44,7 +44,7 @@ int kmmv_instance_slot(struct kmmv_table *table, int number,
 struct kmmv_instance *kmmv_instance_named(struct kmmv_table *table, int number);
 int kmmv_instance_unref(struct kmmv_table *table, int number);
 
-/* Why a number, or a family, is none: an error that it is, or there is no such. */
+/* The error of a bad number or family: the errno it is, else -ENOENT. */
 static inline int kmmv_number_error(int number)
 {
 	return number < 0 && number >= -MAX_ERRNO ? number : -ENOENT;

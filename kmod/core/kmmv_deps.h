@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every kernel header that the portable core needs, and nothing that it does
- * not. Its namesake in qa/shim has the same guard and stands in natively.
+ * The kernel headers that the portable core needs, and no others. The file of
+ * this name in qa/shim has the same guard and replaces it in user space.
  */
 #ifndef KMMV_DEPS_H
 #define KMMV_DEPS_H
@@ -47,8 +47,8 @@
 #endif
 
 /*
- * A word of 64 bits that others read or write meanwhile, whole on machines of 32
- * bits, too; and in order.
+ * Access to a 64-bit word that is read or written concurrently: a single access
+ * on 32-bit machines, too; ordered where so named.
  */
 #define kmmv_load64(p)		((u64)atomic64_read((const atomic64_t *)(p)))
 #define kmmv_store64(p, v)	atomic64_set((atomic64_t *)(p), v)
@@ -57,7 +57,7 @@
 #define kmmv_store64_release(p, v)					\
 	atomic64_set_release((atomic64_t *)(p), v)
 
-/* A page on the CPU's own node, or NULL. */
+/* A zeroed page on the CPU's own node, or NULL. */
 static inline u64 *kmmv_zeroed_page_of(int cpu)
 {
 	struct page *page = alloc_pages_node(cpu_to_node(cpu),
@@ -66,10 +66,13 @@ static inline u64 *kmmv_zeroed_page_of(int cpu)
 	return page ? page_address(page) : NULL;
 }
 
-/* Of the ring buffers' stamps, in nanoseconds; any context. */
+/* The clock of the rings' stamps, in nanoseconds; any context. */
 #define kmmv_ring_clock()	trace_clock_local()
 
-/* A copy of what may be stored to meanwhile: then it is not used. */
+/*
+ * Copies memory that may be written meanwhile; the caller then discards the
+ * copy.
+ */
 #define kmmv_copy_racy(to, from, size)	memcpy(to, from, size)
 
 #endif /* KMMV_DEPS_H */

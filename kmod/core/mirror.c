@@ -6,15 +6,15 @@
 
 /**
  * kmmv_mirror_adopt() - begin to follow a source
- * @mirror: @mirror->total is what is already shown, 0 if nothing is
+ * @mirror: @mirror->total is the value shown already, 0 for none
  * @rule: how the source counts
- * @raw: its value
+ * @raw: the source's value
  *
- * Whoever followed the source before added up at least what the source has
- * counted in its present life, so that the greater of both is never too much.
- * A wrap while nobody looked cannot be told from a new life: none is assumed.
+ * A value shown already includes at most what the source has counted since it
+ * last started from 0, so the greater of both is never too much. A wrap while
+ * nothing followed the source looks like a restart: no wrap is assumed.
  *
- * Return: true if what is shown is ahead of the source.
+ * Return: true if the value shown is ahead of the source.
  */
 bool kmmv_mirror_adopt(struct kmmv_mirror *mirror, enum kmmv_mirror_rule rule,
 		       u64 raw)
@@ -31,10 +31,10 @@ bool kmmv_mirror_adopt(struct kmmv_mirror *mirror, enum kmmv_mirror_rule rule,
 }
 
 /**
- * kmmv_mirror_advance() - take over what the source has counted since
+ * kmmv_mirror_advance() - add what the source has counted since
  * @mirror: begun with kmmv_mirror_adopt(), or all zero
  * @rule: how the source counts; may differ from call to call
- * @raw: its value; below 2^32 for KMMV_MIRROR_WRAP32
+ * @raw: the source's value; below 2^32 for KMMV_MIRROR_WRAP32
  *
  * Return: true if the source went back.
  */
@@ -59,9 +59,9 @@ bool kmmv_mirror_advance(struct kmmv_mirror *mirror, enum kmmv_mirror_rule rule,
 }
 
 /**
- * kmmv_mirror_renew() - follow another source, known to have started from 0
- * @mirror: the last value of the one before is taken over already
- * @raw: value of the new one
+ * kmmv_mirror_renew() - follow another source that started from 0
+ * @mirror: includes the previous source's last value
+ * @raw: the new source's value
  */
 void kmmv_mirror_renew(struct kmmv_mirror *mirror, u64 raw)
 {
@@ -71,8 +71,8 @@ void kmmv_mirror_renew(struct kmmv_mirror *mirror, u64 raw)
 
 /**
  * kmmv_mirror_rebase() - follow another account of the same thing
- * @mirror: goes on from what it shows
- * @raw: value of the new one; its difference to the old one means nothing
+ * @mirror: continues from the value shown
+ * @raw: the new account's value; its difference to the old one means nothing
  */
 void kmmv_mirror_rebase(struct kmmv_mirror *mirror, u64 raw)
 {

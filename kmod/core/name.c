@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What names, units and texts may be. Pure functions, any context.
- */
+/* Validation of names, units and texts. Pure functions, any context. */
 #include <kmmv_deps.h>
 #include "name.h"
 
@@ -21,12 +19,12 @@ static bool is_control(unsigned char c)
 }
 
 /**
- * kmmv_text_check() - may it stand in a line of the names stream
+ * kmmv_text_check() - check a text for one line of the names stream
  * @text: bytes up to NUL, or NULL
  * @max: greatest length
  *
- * Return: 0; -EINVAL for NULL or nothing; -ENAMETOOLONG; -EILSEQ for a control
- * character.
+ * Return: 0; -EINVAL for NULL or an empty text; -ENAMETOOLONG; -EILSEQ for a
+ * control character.
  */
 int kmmv_text_check(const char *text, size_t max)
 {
@@ -44,8 +42,8 @@ int kmmv_text_check(const char *text, size_t max)
 }
 
 /**
- * kmmv_text_copy() - a copy with its NUL
- * @to: where there is room for it; moved behind it
+ * kmmv_text_copy() - copy a text with its NUL
+ * @to: where to; has room for it; advanced past it
  * @text: bytes up to NUL
  *
  * Return: the copy.
@@ -61,10 +59,10 @@ char *kmmv_text_copy(char **to, const char *text)
 }
 
 /**
- * kmmv_name_check() - letters, digits and '_', first a letter
+ * kmmv_name_check() - check a name: letters, digits and '_', first a letter
  * @name: bytes up to NUL, or NULL
  * @max: greatest length
- * @dots: single ones may stand between components
+ * @dots: single dots may separate components
  *
  * Return: 0; -EINVAL; -ENAMETOOLONG; -EILSEQ for a control character.
  */
@@ -91,10 +89,10 @@ int kmmv_name_check(const char *name, size_t max, bool dots)
 }
 
 /**
- * kmmv_name_is_below() - is the first component one of these words
+ * kmmv_name_is_below() - whether a name's first component is one of some words
  * @name: checked
  * @words: without dots
- * @count: of them
+ * @count: number of words
  */
 bool kmmv_name_is_below(const char *name, const char *const *words,
 			size_t count)
@@ -108,7 +106,7 @@ bool kmmv_name_is_below(const char *name, const char *const *words,
 }
 
 /**
- * kmmv_units_check() - may it be units
+ * kmmv_units_check() - check units
  * @units: in PCP's spelling, without blanks
  *
  * Return: 0; -EINVAL; -ENAMETOOLONG; -EILSEQ for a control character.
@@ -127,7 +125,7 @@ int kmmv_units_check(const char *units)
 }
 
 /**
- * kmmv_help_check() - like a text, but newlines are welcome and nothing is needed
+ * kmmv_help_check() - check a help text, which may have newlines or be missing
  * @help: bytes up to NUL, or NULL
  *
  * Return: 0; -ENAMETOOLONG; -EILSEQ for a control character.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stream of names: records as text, in the order of their last change.
+ * The names stream: records as text, in the order of their last change.
  *
- * A cursor has the number of the last change that it told. What changes gets a
- * greater one, and so is in front of every cursor; a reader that has come to the
- * end has been told everything at one generation, however slowly it came.
+ * A cursor holds the number of the last change that it has reported. A record
+ * that changes gets a greater number and so moves in front of every cursor. A
+ * reader that reaches the end has all records as of one generation, however
+ * slow it is.
  *
- * Readers stand in a queue of their own, and who is at its head holds the lock
- * of changes for a few records at a time: what changes a name waits for one
- * such hold, however many readers there are and whatever becomes of them.
+ * Readers queue on a mutex of their own, and the first holds the lock of
+ * changes for a few records at a time. A change of a name thus waits for one
+ * such hold, whatever the number of readers and whatever they do.
  *
  * Context: task, may sleep. A cursor has one user at a time, unless said
  * otherwise.
@@ -31,7 +32,7 @@ static const char *const state_names[] = {
 	[KMMV_STATE_FREE] = "free",
 };
 
-/* Free text: what would end the line or begin an escape is escaped. */
+/* Free text: newlines and backslashes are escaped. */
 static size_t put_text(char *to, const char *text)
 {
 	char *start = to;
@@ -125,7 +126,7 @@ static size_t put_record(char *text, const struct kmmv_table *table,
 	}
 }
 
-/* Tell what comes next; 0 at the end. */
+/* Writes the next record or line; returns its size, 0 at the end. */
 static size_t cursor_next(struct kmmv_cursor *cursor, char *text)
 {
 	struct kmmv_table *table = cursor->table;
@@ -149,7 +150,10 @@ static size_t cursor_next(struct kmmv_cursor *cursor, char *text)
 	return sprintf(text, "end %lu\n", table->generation);
 }
 
-/* At most KMMV_HOLD_RECORDS more, and no more than is wanted. */
+/*
+ * Fills the cursor's text: at most KMMV_HOLD_RECORDS, and little more than
+ * @wanted.
+ */
 static int cursor_tell(struct kmmv_cursor *cursor, size_t wanted)
 {
 	struct kmmv_table *table = cursor->table;
@@ -198,10 +202,10 @@ void kmmv_cursor_fini(struct kmmv_cursor *cursor)
 }
 
 /**
- * kmmv_cursor_rewind() - begin again, with the first line
+ * kmmv_cursor_rewind() - start again from the first line
  * @cursor: from kmmv_cursor_init()
  *
- * For text that did not reach the reader.
+ * For a reader that did not get some of the text.
  */
 void kmmv_cursor_rewind(struct kmmv_cursor *cursor)
 {
@@ -214,16 +218,17 @@ void kmmv_cursor_rewind(struct kmmv_cursor *cursor)
 }
 
 /**
- * kmmv_cursor_text() - what has been told and not given
+ * kmmv_cursor_text() - get text that the reader has not been given yet
  * @cursor: from kmmv_cursor_init()
  * @wanted: bytes that the reader has room for
  * @text: result; valid until the next call
  *
- * Where everything told has been given, more is told: not much more than is
- * wanted. What a reader is not given is there the next time.
+ * Generates more text once the reader has been given all of it, and not much
+ * more than @wanted. Text that is not given to the reader is returned again by
+ * the next call.
  *
- * Return: bytes at @text, which may be more than @wanted, and less; 0 when there
- * is nothing new; -ENOMEM; -EINTR.
+ * Return: bytes at @text, which may be more or less than @wanted; 0 if there is
+ * nothing new; -ENOMEM; -EINTR.
  */
 ssize_t kmmv_cursor_text(struct kmmv_cursor *cursor, size_t wanted,
 			 const char **text)
@@ -245,9 +250,9 @@ ssize_t kmmv_cursor_text(struct kmmv_cursor *cursor, size_t wanted,
 }
 
 /**
- * kmmv_cursor_given() - the reader has it
+ * kmmv_cursor_given() - record that the reader has been given text
  * @cursor: from kmmv_cursor_init()
- * @size: bytes, of what kmmv_cursor_text() said
+ * @size: bytes of what kmmv_cursor_text() returned
  */
 void kmmv_cursor_given(struct kmmv_cursor *cursor, size_t size)
 {
@@ -259,14 +264,14 @@ void kmmv_cursor_given(struct kmmv_cursor *cursor, size_t size)
 }
 
 /**
- * kmmv_cursor_ready() - would kmmv_cursor_text() say anything
+ * kmmv_cursor_ready() - whether kmmv_cursor_text() would return any text
  * @cursor: from kmmv_cursor_init()
  *
- * Once an end line has been given, there is more as soon as the generation is
- * another, and until the end line of another one has been given; so one word is
- * all that is looked at.
+ * A reader that has been given an end line has more to read as soon as the
+ * generation changes, and until it has been given the end line of a newer one.
+ * So the generation is all that is compared.
  *
- * Context: any, also while somebody else reads.
+ * Context: any, even while another task reads.
  */
 bool kmmv_cursor_ready(const struct kmmv_cursor *cursor)
 {

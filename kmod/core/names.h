@@ -5,23 +5,23 @@
 #include <kmmv_deps.h>
 #include "table.h"
 
-/* A hold of the lock ends after so many records, or bytes and one record. */
+/* A hold of the lock ends after this many records, or bytes and one record. */
 #define KMMV_HOLD_RECORDS	16
 #define KMMV_HOLD_BYTES		1024
 
 /**
- * struct kmmv_cursor - a reader's place in the stream of names
+ * struct kmmv_cursor - a reader's place in the names stream
  * @table: whose names
- * @change: of the record that was told last
- * @text: what has been told, room for KMMV_HOLD_BYTES + KMMV_TEXT_MAX, or NULL
- * @size: bytes of it
- * @given: bytes of it that the reader has been given
- * @started: the first line has been told
- * @ended: an end line has been told
- * @generation: in the last one
- * @idle: an end line has been given
- * @idle_at: generation of the last one given; these two are looked at without a
- *	lock, too
+ * @change: of the last record written to @text
+ * @text: room for KMMV_HOLD_BYTES + KMMV_TEXT_MAX, or NULL
+ * @size: bytes in @text
+ * @given: bytes of those that the reader has been given
+ * @started: the first line was written
+ * @ended: an end line was written
+ * @generation: in the last end line written
+ * @idle: an end line was given to the reader
+ * @idle_at: generation of the last end line given; this and @idle are also read
+ *	without a lock
  */
 struct kmmv_cursor {
 	struct kmmv_table	*table;

@@ -1,37 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * How often copies are made; the rule is in pace.h.
- */
+/* The pace of copies; the rule is in pace.h. */
 #include "pace.h"
 
 /**
- * kmmv_pace_rest() - how long no copy is begun after the last one
+ * kmmv_pace_rest() - the rest after the last copy, when no other is begun
  * @pace: of the source
  *
- * Return: nanoseconds, from the end of the copy on.
+ * Return: nanoseconds from the end of the copy.
  */
 u64 kmmv_pace_rest(const struct kmmv_pace *pace)
 {
 	u64 took = pace->ended - pace->begun;
 
-	/* Before the product, which could be more than 64 bits. */
+	/* Limited before the product, which could overflow 64 bits. */
 	took = min(took, KMMV_PACE_REST_MAX);
 	return min(max(KMMV_PACE_SHARE * took, KMMV_PACE_REST_MIN),
 		   KMMV_PACE_REST_MAX);
 }
 
 /**
- * kmmv_pace_due() - is a copy to be made for who asks
+ * kmmv_pace_due() - whether to copy for a reader that asks
  * @pace: of the source
- * @asked: when he did; all times are in nanoseconds, of one clock that is never
- *	set back
- * @max_age: how old a copy may have been then
- * @now: @asked, or later where he had to wait
+ * @asked: when the reader asked; all times are in nanoseconds of one clock that
+ *	is never set back
+ * @max_age: how old a copy may have been at @asked
+ * @now: @asked, or later if the reader had to wait
  *
- * A copy that was begun after he asked is younger than any age: who waited for
- * another's has no need of one of his own.
+ * A copy begun after @asked is young enough for any @max_age: a reader that
+ * waited for another's copy uses that one.
  *
- * Return: true if the last copy is too old, and another may be begun.
+ * Return: true if the last copy is too old and the source does not rest.
  */
 bool kmmv_pace_due(const struct kmmv_pace *pace, u64 asked, u64 max_age,
 		   u64 now)
@@ -44,10 +42,10 @@ bool kmmv_pace_due(const struct kmmv_pace *pace, u64 asked, u64 max_age,
 }
 
 /**
- * kmmv_pace_copied() - a copy is complete
+ * kmmv_pace_copied() - record a complete copy
  * @pace: of the source
  * @begun: when it was begun
- * @ended: now
+ * @ended: when it was complete: now
  */
 void kmmv_pace_copied(struct kmmv_pace *pace, u64 begun, u64 ended)
 {

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How often a source is copied, however many readers ask for it.
+ * Limits how often a source is copied, however many readers ask for it.
  *
- * Who asks says how old values may be; who asks for the youngest, in a loop and
- * from many tasks, is not to keep the kernel copying. So copies rest: after one
- * that took T none is begun for nine times T, and whoever asks meanwhile has to
- * do with what there is, and is told its age.
+ * A reader says how old values may be. Many tasks that ask for new values in a
+ * loop must not keep the kernel copying. So the source rests: after a copy that
+ * took time T, none is begun for nine times T. A reader that asks meanwhile
+ * gets the last copy, and its age.
  *
  *	nine times	all readers together cost a tenth of one CPU at most
- *	1 ms or more	nor are the lines of small machines taken from their CPUs
- *			again and again
- *	100 ms or less	a copy that took long, as one does whose reader was not
- *			let run, does not leave values to age for seconds. More
- *			than a tenth of a CPU is spent only where a copy takes
- *			11 ms of it
+ *	1 ms or more	small machines' CPUs do not lose their cache lines again
+ *			and again
+ *	100 ms or less	values do not age for seconds after a copy that took
+ *			long, as when its task was preempted. Copies cost more
+ *			than a tenth of a CPU only if each takes 11 ms of it
  *
- * The rest is of the copies that readers ask for. Callers serialise calls on one
- * pace. Context: any; nothing here sleeps.
+ * The rest applies to copies that readers ask for. Callers serialise calls on
+ * one pace. Context: any; nothing here sleeps.
  */
 #ifndef KMMV_PACE_H
 #define KMMV_PACE_H
@@ -29,8 +28,8 @@
 
 /**
  * struct kmmv_pace - the copies of one source
- * @copies: that were completed
- * @begun: when the last one of them was, in nanoseconds; no value is older
+ * @copies: copies completed
+ * @begun: when the last of them was begun, in nanoseconds; no value is older
  * @ended: when it was complete
  *
  * All zero is a source that was never copied.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The allocators: a page of counters on every CPU. Which one is chosen when the
- * module is built; both give whole pages, so that they can be mapped, and one
- * CPU's counters lie in that CPU's lines and no other's.
+ * The allocators of pages of counters on every CPU. One is chosen when the
+ * module is built. Both allocate whole pages, so that they can be mapped, and
+ * one CPU's counters never share a cache line with another's.
  *
  *	fixed		the kernel's per-CPU allocator: address by arithmetic,
  *			memory for every possible CPU
@@ -25,7 +25,7 @@ static __always_inline struct kmmv_slot kmmv_page_slot(kmmv_page page,
 	return (struct kmmv_slot){ .page = page, .index = index };
 }
 
-/* Is the slot in the page, and where. */
+/* Whether the slot is in the page; @index: where. */
 static inline bool kmmv_page_has(kmmv_page page, struct kmmv_slot slot,
 				 u32 *index)
 {
@@ -43,7 +43,7 @@ static __always_inline struct kmmv_slot kmmv_page_slot(kmmv_page page,
 	return (struct kmmv_slot){ .ctr = page + index };
 }
 
-/* Is the slot in the page, and where. */
+/* Whether the slot is in the page; @index: where. */
 static inline bool kmmv_page_has(kmmv_page page, struct kmmv_slot slot,
 				 u32 *index)
 {
@@ -53,13 +53,13 @@ static inline bool kmmv_page_has(kmmv_page page, struct kmmv_slot slot,
 
 #endif
 
-/* kmmv_slot_cpu() for who writes. */
+/* kmmv_slot_cpu(), to be written. */
 static __always_inline u64 *kmmv_slot_word(struct kmmv_slot slot, int cpu)
 {
 	return (u64 *)kmmv_slot_cpu(slot, cpu);
 }
 
-/* Is it the same counter. */
+/* Whether both are handles of the same counter. */
 static inline bool kmmv_slot_same(struct kmmv_slot a, struct kmmv_slot b)
 {
 #ifdef CONFIG_KMMV_FLEXIBLE

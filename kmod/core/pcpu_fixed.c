@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The fixed allocator: the kernel's own, with memory for every possible CPU, on
+ * The fixed allocator: the kernel's own, with memory for every possible CPU on
  * that CPU's node, and this_cpu operations.
  *
  * Context: task, may sleep, without the table's lock, unless said otherwise.
@@ -9,9 +9,9 @@
 #include "pcpu.h"
 
 /**
- * kmmv_sink_create() - a counter that nobody reads, on every CPU
+ * kmmv_sink_create() - allocate a counter that is never read, on every CPU
  * @sink: result
- * @nr_cpus: by number
+ * @nr_cpus: CPU numbers are below this
  *
  * Return: 0 or -ENOMEM.
  */
@@ -22,7 +22,7 @@ int kmmv_sink_create(struct kmmv_slot *sink, u32 nr_cpus)
 }
 
 /**
- * kmmv_sink_destroy() - free it
+ * kmmv_sink_destroy() - free the sink
  * @sink: from kmmv_sink_create()
  */
 void kmmv_sink_destroy(struct kmmv_slot sink)
@@ -31,10 +31,10 @@ void kmmv_sink_destroy(struct kmmv_slot sink)
 }
 
 /**
- * kmmv_page_create() - a page of counters, all 0
- * @nr_cpus: how many CPUs there may be
+ * kmmv_page_create() - allocate a page of counters, all 0
+ * @nr_cpus: CPU numbers are below this
  *
- * Return: the page, to be completed, or NULL without memory.
+ * Return: the page, which kmmv_page_complete() has to complete, or NULL.
  */
 kmmv_page kmmv_page_create(u32 nr_cpus)
 {
@@ -44,7 +44,7 @@ kmmv_page kmmv_page_create(u32 nr_cpus)
 /**
  * kmmv_page_destroy() - free a page
  * @page: or NULL
- * @nr_cpus: as it was made with
+ * @nr_cpus: as for kmmv_page_create()
  */
 void kmmv_page_destroy(kmmv_page page, u32 nr_cpus)
 {
@@ -52,12 +52,12 @@ void kmmv_page_destroy(kmmv_page page, u32 nr_cpus)
 }
 
 /**
- * kmmv_page_complete() - give every CPU that needs it its memory
- * @page: nobody else has it yet
- * @alive: which CPUs need it now, by number; may change meanwhile
- * @nr_cpus: as it was made with
+ * kmmv_page_complete() - allocate memory for every CPU that needs it
+ * @page: not published yet
+ * @alive: whether a CPU needs it now, by number; may change meanwhile
+ * @nr_cpus: as for kmmv_page_create()
  *
- * Return: 0 or -ENOMEM; what there is already is kept.
+ * Return: 0; -ENOMEM, when what was allocated is kept.
  */
 int kmmv_page_complete(kmmv_page page, const bool *alive, u32 nr_cpus)
 {
@@ -65,10 +65,10 @@ int kmmv_page_complete(kmmv_page page, const bool *alive, u32 nr_cpus)
 }
 
 /**
- * kmmv_page_is_complete() - has every CPU that needs it its memory
- * @page: nobody else has it yet
- * @alive: which CPUs need it now, by number
- * @nr_cpus: as it was made with
+ * kmmv_page_is_complete() - whether every CPU that needs memory has it
+ * @page: not published yet
+ * @alive: whether a CPU needs it now, by number
+ * @nr_cpus: as for kmmv_page_create()
  *
  * Context: task, with the table's lock.
  */
@@ -78,9 +78,9 @@ bool kmmv_page_is_complete(kmmv_page page, const bool *alive, u32 nr_cpus)
 }
 
 /**
- * kmmv_page_populate() - give a CPU that comes up its memory
+ * kmmv_page_populate() - allocate memory for a CPU that is about to come up
  * @page: made while the CPU was not alive; may be in use
- * @cpu: which
+ * @cpu: the CPU
  *
  * Return: 0 or -ENOMEM.
  */

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The flexible allocator: per page of counters an array of pointers by CPU, and
- * a page on its own node for each CPU that was ever online. What a CPU got it
- * keeps when it goes: its counts are part of every sum.
+ * The flexible allocator: each page of counters is an array of pointers by CPU,
+ * and for each CPU that was ever online a page on its own node. A CPU keeps its
+ * pages when it goes down: its counts are part of every sum.
  *
  * Memory ordering:
  *
  *	pcpu_flexible:A  zeroing before the pointer, release - kmmv:A  acquire
- *	    who reads or maps a CPU's page before it counts sees zeroes.
+ *	    a reader or mapper of a CPU's page before it counts sees zeroes.
  *
  * Context: task, may sleep, without the table's lock, unless said otherwise.
  */
 #include <kmmv_deps.h>
 #include "pcpu.h"
 
-/* One block: the pointers, then a line for every CPU, online or not. */
+/* One block: the pointers, then a cache line for each CPU. */
 int kmmv_sink_create(struct kmmv_slot *sink, u32 nr_cpus)
 {
 	u64 **page;
@@ -36,7 +36,10 @@ void kmmv_sink_destroy(struct kmmv_slot sink)
 	kvfree(sink.page);
 }
 
-/* Two may bring a CPU's page at once: a mirror that it counted before, and it. */
+/*
+ * A CPU's page may be populated twice at once: by a mirror of what it counted
+ * before, and by the CPU coming up.
+ */
 static DEFINE_SPINLOCK(populate_lock);
 
 int kmmv_page_populate(kmmv_page page, u32 cpu)

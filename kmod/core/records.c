@@ -2,14 +2,14 @@
 /*
  * Records in the order of their last change.
  *
- * Context: any, with the lock that its caller has for the whole.
+ * Context: any; the caller serialises all calls with a lock.
  */
 #include <kmmv_deps.h>
 #include "records.h"
 
 /**
- * kmmv_records_add() - a record that is new
- * @records: all of them
+ * kmmv_records_add() - add a new record
+ * @records: all records
  * @record: in the caller's memory until kmmv_records_del()
  */
 void kmmv_records_add(struct kmmv_records *records, struct kmmv_record *record)
@@ -24,8 +24,8 @@ void kmmv_records_add(struct kmmv_records *records, struct kmmv_record *record)
 }
 
 /**
- * kmmv_records_del() - a record that is no more
- * @records: all of them
+ * kmmv_records_del() - remove a record
+ * @records: all records
  * @record: one of them
  */
 void kmmv_records_del(struct kmmv_records *records, struct kmmv_record *record)
@@ -36,8 +36,8 @@ void kmmv_records_del(struct kmmv_records *records, struct kmmv_record *record)
 }
 
 /**
- * kmmv_records_move() - a record changes
- * @records: all of them
+ * kmmv_records_move() - move a record that changes to the end
+ * @records: all records
  * @record: one of them
  */
 void kmmv_records_move(struct kmmv_records *records, struct kmmv_record *record)
@@ -47,11 +47,11 @@ void kmmv_records_move(struct kmmv_records *records, struct kmmv_record *record)
 }
 
 /**
- * kmmv_records_after() - what changed next
- * @records: all of them
- * @change: number of a change, or 0 to begin with
+ * kmmv_records_after() - find the next record
+ * @records: all records
+ * @change: number of a change, or 0 for the first record
  *
- * Return: the record whose last change was the first after that, or NULL.
+ * Return: the record with the least number above @change, or NULL.
  */
 struct kmmv_record *kmmv_records_after(const struct kmmv_records *records,
 				       u64 change)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Records in the order of their last change: each has the number of it, and
- * lies in a tree by that number. Who reads them keeps a number, too, and no
- * place: readers are in nobody's way, however many there are.
+ * Records in the order of their last change: each has the number of that
+ * change, and is in a tree by that number. A reader also keeps a number rather
+ * than a place in the tree, so the number of readers costs changes nothing.
  */
 #ifndef KMMV_RECORDS_H
 #define KMMV_RECORDS_H
@@ -16,7 +16,7 @@ enum kmmv_record_kind {
 };
 
 /**
- * struct kmmv_record - what readers of names are told about as a whole
+ * struct kmmv_record - what readers of names get as a unit
  * @node: in kmmv_records.tree
  * @change: number of its last change, from 1 on
  * @kind: what the record is part of
@@ -29,8 +29,8 @@ struct kmmv_record {
 
 /**
  * struct kmmv_records - all records
- * @tree: by @change
- * @last: the greatest, or NULL
+ * @tree: by kmmv_record.change
+ * @last: the record changed last, or NULL
  * @nr: changes so far
  */
 struct kmmv_records {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What kernel code asked for and was not done, and updates where an NMI's would
- * get lost, or another's with it.
+ * Counts calls of kernel code that were refused. On machines where an NMI could
+ * arrive inside an update and lose it, updates from NMI are refused.
  */
 #include <kmmv_deps.h>
 #include "refused.h"
 #include "table.h"
 
 /**
- * kmmv_refused_count() - calls were refused
- * @why: which
+ * kmmv_refused_count() - count calls as refused
+ * @why: the cause
  * @times: how many
  *
  * Context: any; without KMMV_NMI_SAFE not NMI.
@@ -23,14 +23,15 @@ void kmmv_refused_count(enum kmmv_refused why, u32 times)
 
 #if !KMMV_NMI_SAFE
 
-/* Updates refused in NMI, until one in another context can count them. */
+/* Updates refused in NMI, until an update in another context counts them. */
 static atomic_t refused_in_nmi;
 
 /**
- * kmmv_refused_nmi() - is this an NMI, whose update would not be safe
+ * kmmv_refused_nmi() - whether this is an NMI, where updates are not safe
  *
  * Context: any.
- * Return: true if it is; the update is counted as refused, and not to be made.
+ * Return: true if it is: the update is counted as refused, and must not be
+ * made.
  */
 bool kmmv_refused_nmi(void)
 {

@@ -5,7 +5,7 @@
 #include <kmmv_deps.h>
 #include "slots.h"
 
-/* Numbers of the family "core.refused", the module's own. */
+/* Numbers of the module's own instances, of the family "core.refused". */
 enum kmmv_refused {
 	KMMV_REFUSED_BAD_NUMBER,
 	KMMV_REFUSED_UNBALANCED_DEL,

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring buffer of one CPU, writers' side: reserve, commit, discard.
+ * The buffer of one CPU, writers' side: reserve, commit, discard.
  *
  * After S. Rostedt's lockless ring buffer (LWN 340443 and
  * ring-buffer-design.txt in the kernel's documentation): page ring, HEADER and
- * UPDATE flags in the links, commit page, reader page. What is different, and
- * why:
+ * UPDATE flags in the links, commit page, reader page. Differences, and why:
  *
- *	- space is reserved by cmpxchg of the page's word, which holds the last
- *	  stamp, too, and the clock is read before each try: an event's stamp is
- *	  its own, deltas are exact however writers nest, and nothing ever lies
- *	  beyond the page's end that would have to be taken back;
- *	- a page is closed before the tail leaves it, and whoever finds it closed
- *	  helps to move the tail on, so that no writer waits for one it interrupted;
- *	- links have versions, so that a writer that was interrupted while it moved
- *	  the head cannot put a second head behind the back of those that moved it
- *	  further, not even for a moment;
- *	- whether a page may be overwritten is one comparison of sequence numbers.
+ *	- space is reserved by cmpxchg of the page's word, which also holds the
+ *	  last stamp, and the clock is read before each attempt: each event has
+ *	  a stamp of its own, deltas are exact however writers nest, and nothing
+ *	  is ever reserved beyond the page's end and taken back;
+ *	- a page is closed before the tail leaves it, and a writer that finds it
+ *	  closed helps to move the tail on, so that no writer waits for one it
+ *	  interrupted;
+ *	- links have versions, so that a writer that was interrupted while it
+ *	  moved the head cannot, even for a moment, set a second head after
+ *	  later writers moved the head further;
+ *	- whether a page may be overwritten is one comparison of sequence
+ *	  numbers.
  *
  * Everything here runs on the buffer's CPU with preemption disabled, in any
- * context, NMI included, and waits for nobody. A writer that is interrupted
- * finds, when it goes on, that the later ones have finished: what they moved, it
- * does not move again, and the little that it then stores once more (a page's
- * base, number and empty commit) is what is already there.
+ * context, NMI included, and never waits. A writer that continues after an
+ * interruption finds that all later writers have finished. It does not repeat
+ * what they moved; the little that it stores once more (a page's base, number
+ * and empty commit) is already there.
  */
 #include <kmmv_deps.h>
 #include "ring_try.h"
 
 #define DELTA_MASK	((1ULL << KMMV_RING_DELTA_BITS) - 1)
 
-/* What goes on the page in front of an event. */
+/* The time item before an event, if any. */
 enum { PLAIN = 0, EXTEND = KMMV_RING_TIME_EXTEND, STAMP = KMMV_RING_TIME_STAMP };
 
-/* A try of reserving that is out of the ordinary. */
+/* An attempt to reserve outside the fast path. */
 struct plan {
 	u64	now;
 	u64	delta;
@@ -41,13 +42,14 @@ struct plan {
 	bool	whole;
 };
 
-/* Tries that did not come to a result. */
+/* The attempt has to be repeated. */
 #define AGAIN	1
 
 /*
- * The stamp in word, whole: the one such that is not older than base. If the event
- * that base is to be told by has its place already, it is one of a moment ago,
- * however long base is gone: somebody who is interrupted now read the clock for it.
+ * The full stamp that the word holds the low bits of: the first one not older
+ * than base. If the event whose stamp becomes base is reserved already, base
+ * may be too old. The stamp is then of a moment ago: a writer that is
+ * interrupted now has read the clock for it.
  */
 static u64 word_stamp(const struct kmmv_buffer_page *page, u64 word, u64 now)
 {
@@ -74,7 +76,7 @@ static u64 sum_of_dropped(const struct kmmv_ring_cpu *rc)
 	return sum;
 }
 
-/* The words of the mapped sides are local64_t to the writers. */
+/* Writers access the words of the mapped sides as local64_t. */
 static void count(u64 *word, u64 n)
 {
 	local64_add(n, (local64_t *)word);
@@ -96,10 +98,10 @@ void kmmv_ring_cpu_refuse(struct kmmv_ring_cpu *rc, enum kmmv_ring_drop why,
 }
 
 /*
- * The head, which is next, goes one page further; page's link has UPDATE. Each of
- * the writers that find it so tries, and none does it twice: next's link is
- * expected to be what it was before. It need not be NORMAL for that alone: the
- * consumer may have swapped the new head out already.
+ * Move the head on from next; page's link has UPDATE. Every writer that finds
+ * UPDATE tries, and one succeeds: next's link must be what it was before. That
+ * it is NORMAL is not enough: it is so again once the consumer has swapped the
+ * new head out.
  */
 static void head_forward(struct kmmv_buffer_page *page, u64 link,
 			 struct kmmv_buffer_page *next)
@@ -115,7 +117,7 @@ static void head_forward(struct kmmv_buffer_page *page, u64 link,
 					KMMV_LINK_NORMAL));
 }
 
-/* Begin next, and have the tail there. */
+/* Begin next, and move the tail there. */
 static void tail_forward(struct kmmv_ring_cpu *rc,
 			 struct kmmv_buffer_page *page, u64 word, u64 now,
 			 struct kmmv_buffer_page *next)
@@ -125,18 +127,22 @@ static void tail_forward(struct kmmv_ring_cpu *rc,
 	u64 stamp = word_stamp(page, word, now);
 	u64 dropped = sum_of_dropped(rc);
 
-	/* Not begun yet by somebody else, or old is no more what it was. */
+	/* If another writer has moved the tail, old and base may be stale. */
 	if (READ_ONCE(rc->tail) != page)
 		return;
-	/* Its first event may have given it a later one. */
+	/* The page's first event may have set a later base. */
 	local64_cmpxchg(&next->base, base, stamp);
 	kmmv_store64(&next->seq, page->seq + 1);
 	kmmv_store64(&next->data->seq, 0);
-	/* ring:E pairs with ring_read:E: no snapshot takes new events for old. */
+	/*
+	 * ring:E pairs with ring_read:E: no snapshot mixes old and new events.
+	 */
 	smp_wmb();
 	kmmv_store64(&next->data->commit, 0);
 	kmmv_store64(&next->data->dropped, dropped);
-	/* An open one was begun by who has not moved the tail yet. */
+	/*
+	 * An open page was begun by a writer that has not moved the tail yet.
+	 */
 	if (old & KMMV_WORD_CLOSED)
 		local64_cmpxchg(&next->word, old,
 				stamp << KMMV_WORD_STAMP_SHIFT |
@@ -145,8 +151,8 @@ static void tail_forward(struct kmmv_ring_cpu *rc,
 }
 
 /*
- * There is no room on page for this event: no other one goes there either, and
- * the tail moves on. Return: AGAIN, or why not.
+ * The page has no room for this event: close it, and move the tail on. Return:
+ * AGAIN, or an error.
  */
 static noinline int tail_move(struct kmmv_ring_cpu *rc,
 			      struct kmmv_buffer_page *page, u64 word, u64 now)
@@ -160,13 +166,13 @@ static noinline int tail_move(struct kmmv_ring_cpu *rc,
 			return AGAIN;
 		word |= KMMV_WORD_CLOSED;
 	}
-	/* ring:C pairs with ring_read:C: the page behind is done being read. */
+	/* ring:C pairs with ring_read:C: the consumer is done with next. */
 	link = atomic64_read_acquire(&page->link);
 	next = &rc->pages[kmmv_link_id(link)];
 	seq = kmmv_load64(&next->seq);
 	if (READ_ONCE(rc->tail) != page)
 		return AGAIN;
-	/* But for one that somebody had just begun: that is helped on. */
+	/* A page with the next seq was just begun by a writer: help it. */
 	if (seq >= READ_ONCE(rc->commit)->seq && seq != page->seq + 1)
 		return -EBUSY;
 
@@ -180,7 +186,10 @@ static noinline int tail_move(struct kmmv_ring_cpu *rc,
 		if (atomic64_cmpxchg(&page->link, link, updated) != link)
 			return AGAIN;
 		link = updated;
-		/* Complete since the commit page left it; no one else's now. */
+		/*
+		 * Complete since the commit page left it; the consumer cannot
+		 * take it now.
+		 */
 		count(&rc->writer->overwritten, next->nr_events);
 		count(&rc->writer->overwritten_bytes, next->nr_bytes);
 		fallthrough;
@@ -194,9 +203,9 @@ static noinline int tail_move(struct kmmv_ring_cpu *rc,
 }
 
 /*
- * Any event for which the page has room, but for a time in front: the first of a
- * page, one after a long time, after a clock that went back. Return: 0 and the
- * plan, or as tail_move().
+ * Plan an event for which the page has room, except maybe for a time item: the
+ * first of a page, one after a long time or after the clock went back. Return:
+ * 0 and the plan, or as tail_move().
  */
 static int plan_odd(struct kmmv_ring_cpu *rc,
 		    struct kmmv_buffer_page *page, u64 word, u64 now,
@@ -225,7 +234,10 @@ static int plan_odd(struct kmmv_ring_cpu *rc,
 	return 0;
 }
 
-/* An event that was planned has its place: what else there is to it. */
+/*
+ * Write the time item of a planned event that is reserved. Return: where the
+ * event goes.
+ */
 static u32 *put_odd(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
 		    u32 tail, const struct plan *plan)
 {
@@ -269,7 +281,7 @@ static noinline struct kmmv_ring_result refused(struct kmmv_ring_cpu *rc,
 	return (struct kmmv_ring_result){ .err = err };
 }
 
-/* The commit page, up to its tail, is complete: its totals, and its commit. */
+/* The commit page is complete up to its tail: set its totals and its commit. */
 static void page_complete(struct kmmv_buffer_page *page, long padding)
 {
 	u32 tail = kmmv_word_tail(local64_read(&page->word));
@@ -282,7 +294,7 @@ static void page_complete(struct kmmv_buffer_page *page, long padding)
 	kmmv_store64_release(&page->data->commit, tail);
 }
 
-/* The commit page follows the tail; outermost writer. */
+/* Move the commit page to the tail; outermost writer. */
 static noinline void commit_forward(struct kmmv_ring_cpu *rc)
 {
 	struct kmmv_buffer_page *page = rc->commit, *next;
@@ -293,28 +305,29 @@ static noinline void commit_forward(struct kmmv_ring_cpu *rc)
 		padding = local_read(&page->padding);
 		page_complete(page, padding);
 		next = &rc->pages[kmmv_link_id(atomic64_read(&page->link))];
-		/* What can be read was counted, and what was counted can be read. */
+		/* Counted as written now that it can be read. */
 		kmmv_store64(&writer->written, writer->written + page->nr_events);
 		kmmv_store64(&writer->written_bytes,
 			   writer->written_bytes + page->nr_bytes);
 		kmmv_store64(&next->data->first, writer->written);
 		kmmv_store64(&next->bytes_before, writer->written_bytes);
-		/* ring:D pairs with ring_read:D: the commit of before is gone. */
+		/* ring:D pairs with ring_read:D: the old commit is gone. */
 		kmmv_store64_release(&next->data->seq, next->seq);
 		/* ring:F pairs with snapshot:D. */
 		kmmv_store64_release(&writer->seq, next->seq);
 		/* ring:B pairs with ring_read:B: the page is complete. */
 		smp_store_release(&rc->commit, next);
-		/* Not before: fill_of() takes it for that of the commit page. */
+		/* Not earlier: fill_of() reads it of the commit page. */
 		WRITE_ONCE(page->padding_done, padding);
 		page = next;
 	}
 }
 
 /*
- * A writer leaves; the outermost commits for all. Those that came before depth was
- * 0 left it to this one: they changed the word, or moved the tail away from a
- * page that was closed before. Return: somebody waits for what was committed.
+ * A writer leaves; the outermost one commits for all. Writers that interrupt it
+ * before depth is 0 leave their commit to it, and show: they change the word,
+ * or move the tail if the page was closed. Return: a file waits for what was
+ * committed.
  */
 static __always_inline bool leave(struct kmmv_ring_cpu *rc)
 {
@@ -341,9 +354,8 @@ static __always_inline bool leave(struct kmmv_ring_cpu *rc)
 }
 
 /*
- * A writer that was refused leaves. Those that interrupted it left it to this one
- * to commit for them, and to say so: return as leave(), but false if there was
- * nothing of theirs.
+ * A refused writer leaves. It commits for the writers that interrupted it, and
+ * reports that. Return: as leave(), but false if they committed nothing.
  */
 static bool leave_refused(struct kmmv_ring_cpu *rc)
 {
@@ -356,7 +368,7 @@ static bool leave_refused(struct kmmv_ring_cpu *rc)
 			 kmmv_load64(&page->data->commit) != commit);
 }
 
-/* The event's header; return: where the event goes. */
+/* Write the event's header. Return: where the event goes. */
 static __always_inline u32 *put_header(u32 *event, u32 size, u32 delta)
 {
 	u32 array = ALIGN(size, 4);
@@ -387,7 +399,9 @@ static __always_inline void entry_init(struct kmmv_ring_entry *entry,
 	entry->size = kmmv_word_tail(after) - kmmv_word_tail(before);
 }
 
-/* As often as it takes, whatever is in the way; depth has been raised. */
+/*
+ * Repeats the attempt until it succeeds or is refused; depth has been raised.
+ */
 static noinline struct kmmv_ring_result
 reserve_slow(struct kmmv_ring_cpu *rc, u32 size, struct kmmv_ring_entry *entry)
 {
@@ -426,7 +440,10 @@ reserve_slow(struct kmmv_ring_cpu *rc, u32 size, struct kmmv_ring_entry *entry)
 	event = put_odd(rc, page, tail, &plan);
 	entry_init(entry, rc, page, word, after, event,
 		   put_header(event, size, plan.kind ? 0 : plan.delta));
-	/* No word is that: it says what time it is, and is not given back. */
+	/*
+	 * No word is 0, so a discard leaves padding: the event carries the full
+	 * time.
+	 */
 	if (plan.whole)
 		entry->after = 0;
 	return result;
@@ -438,19 +455,20 @@ err_leave:
 }
 
 /**
- * kmmv_ring_cpu_reserve() - room for an event
+ * kmmv_ring_cpu_reserve() - reserve room for an event
  * @rc: the CPU's buffer
  * @size: of struct kmmv_event and payload
- * @entry: result; @entry->payload is where the former goes
+ * @entry: result; @entry->payload is where struct kmmv_event goes
  *
- * kmmv_ring_cpu_commit() or kmmv_ring_cpu_discard() comes next, on the same CPU,
- * in the same context, and not much later: what is reserved later becomes visible
- * only then.
+ * The caller has to call kmmv_ring_cpu_commit() or kmmv_ring_cpu_discard() on
+ * the same CPU, in the same context, and soon: events reserved later become
+ * visible only then.
  *
- * Context: any, on the buffer's CPU, which it must not leave.
- * Return: 0; -ENOSPC in producer/consumer mode for want of a consumer; -EBUSY
- * where the only room is not committed yet; -ELOOP; -E2BIG. Each is counted. With
- * an error, too, somebody may have to be told: of events that came in between.
+ * Context: any, on the buffer's CPU, which the caller must not leave.
+ * Return: 0; -ENOSPC in producer/consumer mode if the consumer has left no
+ * room; -EBUSY if the only room is not committed yet; -ELOOP; -E2BIG. Each
+ * error is counted. @waits may be set with an error, too, for events of writers
+ * in between.
  */
 struct kmmv_ring_result
 kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
@@ -467,7 +485,7 @@ kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
 	if (unlikely(depth >= KMMV_RING_DEPTH_MAX))
 		return refused(rc, -ELOOP, size);
 	WRITE_ONCE(rc->depth, depth + 1);
-	/* What fills a page is never ordinary, nor can that tell. */
+	/* kmmv_ring_cpu_try() cannot check an event that fills a page. */
 	if (unlikely(bytes >= KMMV_RING_PAGE_ROOM ||
 		     !kmmv_ring_cpu_try(rc, bytes, &page, &word, &after,
 					&delta)))
@@ -502,8 +520,8 @@ kmmv_ring_cpu_write_slow(struct kmmv_ring_cpu *rc, struct kmmv_event head,
 }
 
 /*
- * For kmmv_ring_cpu_write(): what is not small, or not to be written at all. More
- * bytes than can be counted are too many.
+ * For kmmv_ring_cpu_write(): events that are not small, or not to be written at
+ * all. A size that 32 bits cannot hold is limited to one that is too large.
  */
 struct kmmv_ring_result
 kmmv_ring_cpu_write_any(struct kmmv_ring_cpu *rc, struct kmmv_event head,
@@ -520,13 +538,14 @@ kmmv_ring_cpu_write_any(struct kmmv_ring_cpu *rc, struct kmmv_event head,
 }
 
 /**
- * kmmv_ring_cpu_commit() - the event is complete
+ * kmmv_ring_cpu_commit() - complete an event
  * @rc: the CPU's buffer
  *
- * It can be read once the writers that this one interrupted have committed, too.
+ * It can be read once the writers that this one interrupted have committed,
+ * too.
  *
  * Context: as kmmv_ring_cpu_reserve().
- * Return: true if somebody waits for events.
+ * Return: true if a file waits for events.
  */
 bool kmmv_ring_cpu_commit(struct kmmv_ring_cpu *rc)
 {
@@ -534,12 +553,12 @@ bool kmmv_ring_cpu_commit(struct kmmv_ring_cpu *rc)
 }
 
 /**
- * kmmv_ring_cpu_discard() - the event is none
+ * kmmv_ring_cpu_discard() - remove a reserved event
  * @rc: the CPU's buffer
  * @entry: from kmmv_ring_cpu_reserve()
  *
- * Its room is given back if nothing was reserved behind it, else it becomes
- * padding. So does the first one after a long time.
+ * Its room is given back if nothing was reserved after it; otherwise it becomes
+ * padding. The first event after a long time always becomes padding.
  *
  * Context: as kmmv_ring_cpu_reserve().
  * Return: as kmmv_ring_cpu_commit().
@@ -589,7 +608,10 @@ err_free:
 	return NULL;
 }
 
-/* Pages 0 to ring_pages - 1 are the ring, the tail on the first; others spare. */
+/*
+ * Pages 0 to ring_pages - 1 form the ring, with the tail on page 0; the others
+ * are spares.
+ */
 static void ring_init(struct kmmv_ring_cpu *rc)
 {
 	struct kmmv_buffer_page *page;
@@ -625,10 +647,10 @@ static void ring_init(struct kmmv_ring_cpu *rc)
 }
 
 /**
- * kmmv_ring_cpu_alloc() - an empty buffer
- * @cpu: whose; its memory is on that CPU's node
+ * kmmv_ring_cpu_alloc() - allocate an empty buffer
+ * @cpu: the CPU; memory is allocated on its node
  * @ring_pages: KMMV_RING_PAGES_MIN or more
- * @spares: pages beside one that a consumer can have
+ * @spares: pages that a consumer can have besides one
  * @overwrite: mode
  *
  * Context: task, may sleep.
@@ -678,7 +700,7 @@ err_free_rc:
 }
 
 /**
- * kmmv_ring_cpu_free() - nobody writes, reads or maps it
+ * kmmv_ring_cpu_free() - free a buffer that is not written, read or mapped
  * @rc: the CPU's buffer, or NULL
  *
  * Context: task.

@@ -1,55 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ring buffer of one CPU: a ring of pages, and pages outside it that the
- * consumer owns. What it is for readers is in <linux/kmmv_ring.h>.
+ * The buffer of one CPU: pages in a ring, and pages outside it that belong to
+ * the consumer. <uapi/linux/kmmv_ring.h> describes it for readers.
  *
- * Who writes what. Writers run on the buffer's own CPU, preemption disabled; a
- * later one (softirq, interrupt, NMI) interrupts an earlier one at any
- * instruction and has finished when that goes on: they nest. The consumer is
- * one at a time, on any CPU, serialised by its caller. Snapshot readers are any
- * number, anywhere, and write nothing.
+ * Who writes what. Writers run on the buffer's own CPU with preemption
+ * disabled. They nest: a later one (softirq, interrupt, NMI) interrupts an
+ * earlier one at any instruction, and finishes before the earlier one
+ * continues. There is one consumer at a time, on any CPU, serialised by its
+ * caller. Any number of snapshot readers run on any CPU and write nothing.
  *
  * A page's word holds its tail: the stamp of the last event reserved on it, in
- * nanoseconds modulo 2^47, and the bytes reserved, so that one cmpxchg reserves
- * space, orders the event's stamp and gives the next one its delta. CLOSED says
- * that nothing is ever added; PARITY changes each time the page is begun.
+ * nanoseconds modulo 2^47, and the bytes reserved. So one cmpxchg reserves
+ * space, orders the event's stamp and gives the next event its delta. CLOSED
+ * says that nothing is added any more. PARITY changes each time the page is
+ * begun.
  *
- * A page's link names the page behind it in the ring, with HEAD if that is the
- * head, UPDATE while writers move the head on from it, and a version, so that
- * nobody mistakes a link that came back to what it was for one that stayed.
+ * A page's link holds the id of the next page in the ring; HEAD if that is the
+ * head; UPDATE while writers move the head on from it; and a version, so that a
+ * link that changed and changed back is not mistaken for one that did not
+ * change.
  *
  * Invariants:
  *
- *	- the commit page is only moved by the outermost writer, as its last deed;
+ *	- only the outermost writer moves the commit page, as its last step;
  *	  while a writer is inside, no page from the commit page to the tail is
- *	  begun again, hence a page is begun at most once behind its back;
+ *	  begun again, hence a page is begun at most once while a writer is
+ *	  interrupted;
  *	- a page is begun again only if its sequence number is below the commit
- *	  page's: nothing that is not committed is ever overwritten, wherever the
- *	  commit page is, in the ring or with the consumer;
- *	- the links of ids are changed by the consumer alone, and only one that has
- *	  HEAD; the flags by either, by cmpxchg of the whole link.
+ *	  page's: nothing uncommitted is ever overwritten, whether the commit
+ *	  page is in the ring or with the consumer;
+ *	- only the consumer changes the ids in links, and only in a link that
+ *	  has HEAD; both sides change the flags, by cmpxchg of the whole link.
  *
  * Memory ordering:
  *
  *	ring:A  events before commit, release - ring_read:A  acquire
- *	    who sees the commit sees the events up to it.
+ *	    a reader that sees the commit sees the events up to it.
  *	ring:B  a page's totals, then the commit page, release - ring_read:B  acquire
- *	    who sees the commit page elsewhere sees the last page complete.
+ *	    a reader that sees a later commit page sees this page complete.
  *	ring:C  the page put in, acquire - ring_read:C  release
- *	    a page is begun again after the consumer was done with it.
+ *	    a page is begun again only after the consumer is done with it.
  *	ring:D  commit = 0, then seq, release - ring_read:D  acquire
- *	    a page's commit is that of its seq, and so is what went before it.
+ *	    a reader that sees a seq sees its commit, or 0, and what is before.
  *	ring:E  seq = 0 before new events, wmb - ring_read:E  rmb
- *	    who finds the seq that there was has read none of the new events.
+ *	    a reader that finds the old seq has read none of the new events.
  *	ring:B  a page's totals, then the commit page, release - ringwake:D  acquire
  *	ring:D  commit = 0, then seq, release - ringwake:B  acquire
  *	ring:E  seq = 0 before new events, wmb - ringwake:C  rmb
- *	    so it is with how far writers are, for those who wait.
+ *	    the same, for the writers' position that ringwake.c compares.
  *	ring:F  counters before the writers' seq, release - snapshot:D  acquire
- *	    who sees a page begun sees what went before it counted.
+ *	    a reader that sees a page begun sees all before it counted.
  *	ring:G  the commit page, then HEAD, release - ring_read:G  acquire
- *	    who finds the head sees no commit page that lies before it, and so
- *	    takes no page for complete that is the commit page.
+ *	    a reader that finds the head sees no commit page before it, and so
+ *	    does not take the commit page for a complete one.
  *
  * The same for snapshots in user space:
  *
@@ -76,36 +79,37 @@
 	(KMMV_RING_PAGE_ROOM - 8 - (u32)sizeof(struct kmmv_event))
 
 /**
- * struct kmmv_buffer_page - a page, and what is not mapped of it
+ * struct kmmv_buffer_page - a page and its state that is not mapped
  * @word: tail of the page; writers, by local cmpxchg
- * @base: a stamp that was the word's or is older, less than 2^46 ns before it if
- *	it is the stamp of an event here, else as much before it as it may be; writers
- * @rebase: tail in front of the event whose stamp is about to be @base, or
+ * @base: full stamp to extend the word's: that of an earlier event, less than
+ *	2^46 ns older if that event is on this page, and of any age otherwise;
+ *	writers
+ * @rebase: tail before the event whose stamp is about to become @base, or
  *	KMMV_NO_REBASE; writers
- * @events: events reserved here since the buffer was made, less those discarded;
- *	writers, by local add
- * @padding: bytes of those that left padding behind, likewise
- * @bytes_before: written before the first event here, without padding; outermost
- *	writer, when the commit page comes here
- * @data: what is mapped
- * @seq: of what is written here, or was last; writers, when it is begun
- * @link: the page behind it; writers and consumer, by cmpxchg
- * @behind: the link of the page behind it when that was the head and @link got
- *	UPDATE; writers
+ * @events: events reserved here since the buffer was made, less those
+ *	discarded; writers, by local add
+ * @padding: bytes of padding that discarded events left, likewise
+ * @bytes_before: bytes written before the first event here, without padding;
+ *	outermost writer, when the commit page moves here
+ * @data: the mapped page
+ * @seq: sequence number of the page as last begun; writers
+ * @link: the next page in the ring; writers and consumer, by cmpxchg
+ * @behind: the next page's link, saved when that page was the head and @link
+ *	got UPDATE; writers
  * @events_done: @events when the page was last complete; outermost writer
  * @padding_done: @padding, likewise
- * @nr_events: on the complete page; outermost writer, before the commit page
- *	moves on
- * @nr_bytes: likewise, without padding
+ * @nr_events: events on the complete page; outermost writer, before the commit
+ *	page moves on
+ * @nr_bytes: their bytes, likewise, without padding
  * @given: consumer: end of what was taken
  * @given_events: consumer: events in it
  * @given_bytes: consumer: their bytes, without padding
  * @done: consumer: end of what was released
- * @done_events: likewise
- * @done_bytes: likewise
+ * @done_events: consumer: events in it
+ * @done_bytes: consumer: their bytes, without padding
  * @lost: consumer: events overwritten before the first one here
  * @dropped: consumer: events dropped
- * @again: consumer: bytes that a consumer had before, and did not release
+ * @again: consumer: end of what was taken earlier and returned unreleased
  */
 struct kmmv_buffer_page {
 	local64_t		word;
@@ -136,28 +140,29 @@ struct kmmv_buffer_page {
 
 /**
  * struct kmmv_ring_cpu - the buffer of one CPU
- * @tail: page that is being written; writers, by local cmpxchg
- * @commit: page up to which all is complete; outermost writer
- * @depth: writers inside each other
- * @writer: mapped: the writers' side; on a line that is hardly ever written
+ * @tail: page being written; writers, by local cmpxchg
+ * @commit: page that holds the end of the committed events; outermost writer
+ * @depth: number of nested writers
+ * @writer: mapped: the writers' side; the pointer's cache line is seldom
+ *	written
  * @overwrite: mode; changes while nobody writes
- * @waiting: somebody wants to know of the next commit; whoever waits
+ * @waiting: the next commit has to report; set by waiting files (ringwake.c)
  * @pages: by id
  * @nr_pages: all of them
- * @ring_pages: in the ring, at any time
- * @cpu: whose
+ * @ring_pages: number of pages in the ring
+ * @cpu: the CPU
  * @reader: mapped: the consumer's side
- * @front: consumer: the page swapped out last, while writers may be on it
+ * @front: consumer: the page swapped out last, while writers may still be on it
  * @entry: consumer: a page in the ring, where the search for the head begins
- * @queue: consumer: pages outside that are not empty, oldest first, @front last;
- *	@nr_pages entries, used in a circle
- * @first: consumer: where the oldest is
+ * @queue: consumer: pages outside the ring that are not empty, oldest first,
+ *	@front last; a circular array of @nr_pages entries
+ * @first: consumer: index of the oldest
  * @queued: consumer: how many
- * @at: consumer: how many of those were given to their end
+ * @at: consumer: how many of those were taken to their end
  * @spares: consumer: empty pages
  * @nr_spares: consumer: how many
- * @expected: consumer: events written before the next page, if none is lost
- * @dropped: consumer: events dropped that were told of
+ * @expected: consumer: first event number of the next page if none is lost
+ * @dropped: consumer: dropped events reported so far
  */
 struct kmmv_ring_cpu {
 	struct kmmv_buffer_page	*tail;
@@ -186,13 +191,13 @@ struct kmmv_ring_cpu {
 };
 
 /**
- * struct kmmv_ring_cursor - how far a snapshot reader came on one CPU
- * @seq: of the page it is on, 0 before the first
- * @id: where that was
+ * struct kmmv_ring_cursor - a snapshot reader's place on one CPU
+ * @seq: of the page that it is on, 0 before the first
+ * @id: of that page
  * @offset: bytes of it that were read
- * @time: stamp of the last event that was read, if @offset is not 0
- * @expected: number of the event after those read on earlier pages
- * @dropped: events dropped that were told of
+ * @time: stamp of the last event read, if @offset is not 0
+ * @expected: number of the event after those read so far
+ * @dropped: dropped events reported so far
  */
 struct kmmv_ring_cursor {
 	u64			seq;
@@ -204,10 +209,10 @@ struct kmmv_ring_cursor {
 };
 
 /**
- * struct kmmv_ring_result - what came of a try to write
+ * struct kmmv_ring_result - result of an attempt to write
  * @err: 0, or why the event was dropped
- * @waits: somebody waits for what was committed, whether or not this event was:
- *	he is to be told
+ * @waits: a file waits for what was committed, whether or not this event was:
+ *	it has to be woken
  */
 struct kmmv_ring_result {
 	int			err;
@@ -221,7 +226,7 @@ void kmmv_ring_cpu_free(struct kmmv_ring_cpu *rc);
 struct kmmv_ring_result
 kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
 		      struct kmmv_ring_entry *entry);
-/* For ring_write.h's, which is the way to write one. */
+/* For kmmv_ring_cpu_write(), which callers use instead. */
 struct kmmv_ring_result kmmv_ring_cpu_write_slow(struct kmmv_ring_cpu *rc,
 						 struct kmmv_event head,
 						 const void *payload, u32 size);
@@ -255,8 +260,8 @@ u64 kmmv_ring_page_time(const struct kmmv_ring_page *page, u32 offset);
 /* link: version:30 id:32 flag:2 */
 enum kmmv_link_flag {
 	KMMV_LINK_NORMAL,
-	KMMV_LINK_HEAD,		/* the page behind it is the head */
-	KMMV_LINK_UPDATE,	/* writers move the head on from that page */
+	KMMV_LINK_HEAD,		/* the next page is the head */
+	KMMV_LINK_UPDATE,	/* writers move the head off the next page */
 };
 
 static inline enum kmmv_link_flag kmmv_link_flag(u64 link)
@@ -269,13 +274,13 @@ static inline u32 kmmv_link_id(u64 link)
 	return link >> 2;
 }
 
-/* The one that comes after @link. */
+/* The new value of a link: the next version, with @id and @flag. */
 static inline u64 kmmv_link_next(u64 link, u32 id, enum kmmv_link_flag flag)
 {
 	return ((link >> 34) + 1) << 34 | (u64)id << 2 | flag;
 }
 
-/* word: stamp:47 closed:1 tail:15 parity:1; the tail in 2 bytes, a multiple of 4 */
+/* word: stamp:47 closed:1 tail:15 parity:1; tail in 2 bytes, a multiple of 4 */
 #define KMMV_WORD_PARITY	1ULL
 #define KMMV_WORD_CLOSED	(1ULL << 16)
 #define KMMV_WORD_TAIL		(KMMV_WORD_CLOSED | 0xfffc)
@@ -287,7 +292,7 @@ static inline u32 kmmv_word_tail(u64 word)
 	return word & 0xfffc;
 }
 
-/* 4 bytes of header, 4 more of length where type_len cannot say it. */
+/* 4 bytes of header, and 4 of length if type_len cannot hold it. */
 static __always_inline u32 kmmv_event_bytes(u32 size)
 {
 	u32 array = ALIGN(size, 4);
@@ -295,12 +300,15 @@ static __always_inline u32 kmmv_event_bytes(u32 size)
 	return array + (array > 4 * KMMV_RING_TYPE_LEN_MAX ? 8 : 4);
 }
 
-/* Beyond this, time is written whole: elapsed time is ambiguous modulo 2^47. */
+/*
+ * From here on an event gets a time stamp: elapsed time is ambiguous modulo
+ * 2^47.
+ */
 #define KMMV_ELAPSED_MAX	(1ULL << 46)
-/* Further than that no clock goes back while a writer is interrupted: 18 minutes. */
+/* No clock goes back by more while a writer is interrupted: 18 minutes. */
 #define KMMV_BACK_MAX		(1ULL << 40)
 #define KMMV_NO_REBASE		U32_MAX
-/* A padding's delta is one more than the event's was, and fits, too. */
+/* A padding's delta is one more than its event's was, and has to fit, too. */
 #define KMMV_DELTA_MAX		((1ULL << KMMV_RING_DELTA_BITS) - 2)
 
 #endif /* KMMV_RING_H */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring buffer of one CPU, readers' side: the consumer, which swaps the head
- * out and so owns what it reads, and snapshot readers, which copy and then look
- * whether it was still there.
+ * The buffer of one CPU, readers' side: the consumer, which swaps the head out
+ * and so owns what it reads; and snapshot readers, which copy and then check
+ * that the page was not begun again.
  *
- * Neither waits for a writer: where one is in the way they try a bounded number
- * of times and say -EAGAIN. Only the consumer's functions write; their caller
- * has them run one at a time, on any CPU.
+ * Neither waits for a writer. If writers are in the way, both try a bounded
+ * number of times and return -EAGAIN. Only the consumer's functions write;
+ * their caller runs them one at a time, on any CPU.
  *
  * Context: any but NMI, as far as the caller's lock allows.
  *
@@ -23,10 +23,10 @@
 #include <kmmv_deps.h>
 #include "ring.h"
 
-/* Swaps that writers may beat, and copies that they may overwrite. */
+/* Attempts to swap or to copy before -EAGAIN. */
 #define TRIES	4
 
-/* Events, and what they take on the page, the times in front of them included. */
+/* Events, and their bytes on the page, time items before them included. */
 struct extent {
 	u32	events;
 	u32	bytes;
@@ -37,7 +37,7 @@ static u32 item_type(const u32 *item)
 	return item[0] & ((1U << KMMV_RING_TYPE_BITS) - 1);
 }
 
-/* What begins with item, of the bytes that there are: its size, 0 for nonsense. */
+/* Bytes of the item, of which there are at most room; 0 if it is invalid. */
 static u32 item_size(const u32 *item, u32 room)
 {
 	u32 type, array = 4;
@@ -58,7 +58,7 @@ static u32 item_size(const u32 *item, u32 room)
 	return 4 + array;
 }
 
-/* The time after the item at offset, that of the item before it being time. */
+/* The time after the item at offset; time: the time before it. */
 static u64 item_time(const struct kmmv_ring_page *page, u32 offset, u64 time)
 {
 	const u32 *item = (const u32 *)(page->data + offset);
@@ -112,7 +112,7 @@ static __always_inline bool extent_walk(const struct kmmv_ring_page *page,
 	return !times;
 }
 
-/* What lies between from and to. False: these are no limits of events. */
+/* The events between from and to. False if these are not limits of events. */
 static bool extent_of(const struct kmmv_ring_page *page, u32 from, u32 to,
 		      struct extent *extent)
 {
@@ -120,11 +120,11 @@ static bool extent_of(const struct kmmv_ring_page *page, u32 from, u32 to,
 }
 
 /**
- * kmmv_ring_page_time() - when it was, at a place on a page
- * @page: nobody else's
- * @offset: end of an event on it
+ * kmmv_ring_page_time() - the time at an offset of a page
+ * @page: not written meanwhile
+ * @offset: end of an event on it, or 0
  *
- * Return: the stamp of that event; of the page's first one for 0.
+ * Return: the stamp of that event; for 0, of the page's first one.
  */
 u64 kmmv_ring_page_time(const struct kmmv_ring_page *page, u32 offset)
 {
@@ -160,14 +160,14 @@ static u32 page_id(const struct kmmv_ring_cpu *rc,
 	return page - rc->pages;
 }
 
-/* Where the committed events of a page that is the consumer's end. */
+/* End of the committed events of a page that the consumer owns. */
 static u32 page_commit(const struct kmmv_buffer_page *page)
 {
 	/* ring_read:A pairs with ring:A. */
 	return kmmv_load64_acquire(&page->data->commit);
 }
 
-/* No writer is on the page that was swapped out last, nor ever will be. */
+/* Whether writers have left the page that was swapped out last. */
 static bool front_complete(struct kmmv_ring_cpu *rc)
 {
 	struct kmmv_buffer_page *page = rc->front;
@@ -182,7 +182,7 @@ static bool front_complete(struct kmmv_ring_cpu *rc)
 	return true;
 }
 
-/* Pages that are read and released to their end are empty ones. */
+/* Make spares of pages that are released to their end. */
 static void retire(struct kmmv_ring_cpu *rc)
 {
 	struct kmmv_buffer_page *page;
@@ -201,9 +201,9 @@ static void retire(struct kmmv_ring_cpu *rc)
 }
 
 /**
- * struct target - a page to be swapped out
+ * struct target - a page to swap out
  * @prev: the page before it
- * @link: of that page
+ * @link: of @prev
  * @head: the page
  */
 struct target {
@@ -212,13 +212,13 @@ struct target {
 	struct kmmv_buffer_page	*head;
 };
 
-/* The link that has HEAD; false if writers keep it moving. */
+/* Find the link that has HEAD. False if writers keep moving it. */
 static bool head_find(struct kmmv_ring_cpu *rc, struct target *target)
 {
 	struct kmmv_buffer_page *page = &rc->pages[rc->entry];
 	u32 i;
 
-	/* Once round, and once more for a head that moved on behind the back. */
+	/* Two rounds, as writers may move the head past the search. */
 	for (i = 0; i < 2 * rc->ring_pages; i++) {
 		target->prev = page;
 		/* ring_read:G pairs with ring:G: commit is read after it. */
@@ -233,9 +233,9 @@ static bool head_find(struct kmmv_ring_cpu *rc, struct target *target)
 }
 
 /*
- * Find the head, and whether there is anything on it. The front is complete, so
- * that the commit page is in the ring until it is swapped out here.
- * Return: 1, 0 or -EAGAIN.
+ * Find the head, and whether it has events. The front is complete, so the
+ * commit page is in the ring until the consumer swaps it out. Return: 1, 0 or
+ * -EAGAIN.
  */
 static int target_find(struct kmmv_ring_cpu *rc, struct target *target)
 {
@@ -255,7 +255,7 @@ static int target_find(struct kmmv_ring_cpu *rc, struct target *target)
 	return -EAGAIN;
 }
 
-/* The page is the consumer's, the spare one in its place. */
+/* Account for a swap: head is the consumer's, spare is in the ring. */
 static void swapped(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *head,
 		    u32 spare)
 {
@@ -283,8 +283,8 @@ static void swapped(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *head,
 }
 
 /*
- * Swap the head for a spare page. Return: 1; 0 if there is nothing to be read;
- * -EAGAIN if there is, and no spare page, or writers were faster.
+ * Swap the head for a spare page. Return: 1; 0 if there is nothing to read;
+ * -EAGAIN if there is, but no spare page, or if writers were faster.
  */
 static int swap_head(struct kmmv_ring_cpu *rc)
 {
@@ -312,7 +312,10 @@ static int swap_head(struct kmmv_ring_cpu *rc)
 					    kmmv_link_id(link),
 					    KMMV_LINK_HEAD));
 		link = kmmv_link_next(target.link, id, KMMV_LINK_NORMAL);
-		/* ring_read:C pairs with ring:C: done with what was on it. */
+		/*
+		 * ring_read:C pairs with ring:C: the consumer is done with
+		 * spare.
+		 */
 		if (atomic64_cmpxchg_release(&target.prev->link, target.link,
 					     link) == target.link) {
 			swapped(rc, target.head, id);
@@ -323,7 +326,7 @@ static int swap_head(struct kmmv_ring_cpu *rc)
 	return -EAGAIN;
 }
 
-/* What a page's totals say beyond what was given, or what a walk finds. */
+/* Events not taken yet, by a walk; by the page's totals if both disagree. */
 static void extent_given(struct kmmv_ring_cpu *rc,
 			 struct kmmv_buffer_page *page, u32 commit,
 			 bool complete, struct extent *extent)
@@ -341,7 +344,7 @@ static void extent_given(struct kmmv_ring_cpu *rc,
 	}
 }
 
-/* Give what is on the page beyond what was given. */
+/* Take the page's events that were not taken yet. */
 static void give(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
 		 u32 commit, bool complete, struct kmmv_ring_range *range)
 {
@@ -349,7 +352,7 @@ static void give(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
 	u32 offset = page->given;
 	struct extent extent;
 
-	/* What was given before is given alone: it is told from what is new. */
+	/* Returned events make a range of their own, with KMMV_RANGE_AGAIN. */
 	if (offset < page->again)
 		commit = min(commit, page->again);
 	complete = complete && commit == page_commit(page);
@@ -369,20 +372,20 @@ static void give(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
 	page->given_bytes += extent.bytes;
 	count(&reader->taken, extent.events);
 	count(&reader->taken_bytes, extent.bytes);
-	/* A page that is given again is behind where a consumer came before. */
+	/* A page taken again lies before the furthest one taken. */
 	if (range->seq > reader->seq)
 		kmmv_store64(&reader->seq, range->seq);
 }
 
 /**
- * kmmv_ring_cpu_take() - the next events, for the consumer
+ * kmmv_ring_cpu_take() - take the next events, for the consumer
  * @rc: the CPU's buffer
  * @range: result
  *
- * They stay what they are until they are released.
+ * The events do not change until they are released.
  *
- * Return: 1; 0 if there are none; -EAGAIN if there are, but no empty page to put
- * in their place, or writers were in the way.
+ * Return: 1; 0 if there are none; -EAGAIN if there are, but no spare page, or
+ * if writers were in the way.
  */
 int kmmv_ring_cpu_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *range)
 {
@@ -423,7 +426,7 @@ static void page_release(struct kmmv_ring_cpu *rc,
 	count(&rc->reader->released_bytes, extent->bytes);
 }
 
-/* What the consumer has of a page, and did not release. */
+/* What the consumer has taken of a page and not released. */
 static struct extent extent_held(const struct kmmv_buffer_page *page)
 {
 	return (struct extent){
@@ -441,10 +444,10 @@ static void page_release_given(struct kmmv_ring_cpu *rc,
 }
 
 /**
- * kmmv_ring_cpu_release() - the consumer is done with what it took
+ * kmmv_ring_cpu_release() - release what was taken, up to a place
  * @rc: the CPU's buffer
- * @seq: up to this page
- * @end: and up to the end of the event that ends here
+ * @seq: the last page to release
+ * @end: on that page, the end of the last event to release
  *
  * Return: 0; -EINVAL for a place that is not in what was taken.
  */
@@ -460,7 +463,10 @@ int kmmv_ring_cpu_release(struct kmmv_ring_cpu *rc, u64 seq, u32 end)
 			continue;
 		if (end < page->done || end > page->given)
 			return -EINVAL;
-		/* What makes no sense ends where it was given to, and there only. */
+		/*
+		 * Invalid events can only be released to the end of the range
+		 * taken.
+		 */
 		if (end != page->given &&
 		    !extent_of(page->data, page->done, end, &extent))
 			return -EINVAL;
@@ -478,7 +484,7 @@ int kmmv_ring_cpu_release(struct kmmv_ring_cpu *rc, u64 seq, u32 end)
 }
 
 /**
- * kmmv_ring_cpu_release_all() - the consumer is done with all that it took
+ * kmmv_ring_cpu_release_all() - release all that was taken
  * @rc: the CPU's buffer
  */
 void kmmv_ring_cpu_release_all(struct kmmv_ring_cpu *rc)
@@ -492,13 +498,13 @@ void kmmv_ring_cpu_release_all(struct kmmv_ring_cpu *rc)
 }
 
 /**
- * kmmv_ring_cpu_has_taken() - is anything taken and not released
+ * kmmv_ring_cpu_has_taken() - whether anything is taken and not released
  * @rc: the CPU's buffer
  *
- * By its place: what was taken may hold no event.
+ * Compares offsets, not counts: what was taken may hold no event.
  *
  * Context: as the other consumer's functions.
- * Return: true if there is.
+ * Return: true if anything is.
  */
 bool kmmv_ring_cpu_has_taken(struct kmmv_ring_cpu *rc)
 {
@@ -510,7 +516,7 @@ bool kmmv_ring_cpu_has_taken(struct kmmv_ring_cpu *rc)
 	return false;
 }
 
-/* Of what was given, so much was not, from this place on. */
+/* Return the taken events from an offset on. */
 static void page_return(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
 			u32 from, const struct extent *extent)
 {
@@ -523,10 +529,10 @@ static void page_return(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
 }
 
 /**
- * kmmv_ring_cpu_return() - the consumer is gone
+ * kmmv_ring_cpu_return() - return what the consumer has not released
  * @rc: the CPU's buffer
  *
- * What it took and did not release is the next one's, before all else.
+ * Called when a consumer leaves: the next one takes these events first.
  */
 void kmmv_ring_cpu_return(struct kmmv_ring_cpu *rc)
 {
@@ -543,12 +549,12 @@ void kmmv_ring_cpu_return(struct kmmv_ring_cpu *rc)
 }
 
 /**
- * kmmv_ring_cpu_untake() - what was taken last did not reach the consumer
+ * kmmv_ring_cpu_untake() - return a range that did not reach the consumer
  * @rc: the CPU's buffer
- * @range: from kmmv_ring_cpu_take(); nothing was released since, and what was taken
- *	since is given back already
+ * @range: from kmmv_ring_cpu_take(); nothing was released since, and ranges
+ *	taken since are returned already
  *
- * It is given again. What was taken before stays taken.
+ * It is taken again next. What was taken before stays taken.
  */
 void kmmv_ring_cpu_untake(struct kmmv_ring_cpu *rc,
 			  const struct kmmv_ring_range *range)
@@ -556,7 +562,7 @@ void kmmv_ring_cpu_untake(struct kmmv_ring_cpu *rc,
 	struct kmmv_buffer_page *page = &rc->pages[range->id];
 	struct extent held = extent_held(page), kept;
 
-	/* What stays is what a release of it will find. */
+	/* Keep what a release up to here will count. */
 	if (!extent_of(page->data, page->done, range->offset, &kept))
 		kept = held;
 	held.events -= min(kept.events, held.events);
@@ -566,7 +572,7 @@ void kmmv_ring_cpu_untake(struct kmmv_ring_cpu *rc,
 		rc->at--;
 }
 
-/* Bytes that can be taken, as far as writers let it be known. */
+/* Bytes that can be taken, as far as known while writers run. */
 static u64 fill_of(struct kmmv_ring_cpu *rc)
 {
 	struct kmmv_ring_reader *reader = rc->reader;
@@ -583,15 +589,15 @@ static u64 fill_of(struct kmmv_ring_cpu *rc)
 	padding = local_read(&page->padding) - READ_ONCE(page->padding_done);
 	commit = kmmv_load64(&page->data->commit);
 	here = kmmv_load64(&page->bytes_before);
-	/* Padding is there before it is committed. */
+	/* Padding is counted before it is committed. */
 	if ((s64)commit > padding)
 		here += commit - padding;
 	return here > gone ? here - gone : 0;
 }
 
 /*
- * Half of the ring's pages were begun since the last one that was taken from:
- * then there is enough to do, although padding is not in the fill.
+ * Whether half of the ring's pages were begun since the last one taken from:
+ * that is enough to wake a reader, although padding is not in fill_of().
  */
 static bool half_begun(const struct kmmv_ring_cpu *rc)
 {
@@ -602,13 +608,13 @@ static bool half_begun(const struct kmmv_ring_cpu *rc)
 }
 
 /**
- * kmmv_ring_cpu_ready() - would kmmv_ring_cpu_take() find something
+ * kmmv_ring_cpu_ready() - whether kmmv_ring_cpu_take() would find something
  * @rc: the CPU's buffer
- * @watermark: at least so many bytes, or half of the ring; 0 and 1: any
+ * @watermark: bytes wanted, half of the ring being enough; 0 and 1: any
  *
  * Context: as the other consumer's functions.
- * Return: true if there is so much, or there is something and no telling how
- * much because writers are at it.
+ * Return: true if there is as much, or if there is something and writers keep
+ * the amount unknown.
  */
 bool kmmv_ring_cpu_ready(struct kmmv_ring_cpu *rc, u32 watermark)
 {
@@ -629,11 +635,11 @@ bool kmmv_ring_cpu_ready(struct kmmv_ring_cpu *rc, u32 watermark)
 }
 
 /*
- * What was written up to a moment that one load tells, that of the commit page's
- * commit: what went before the page and what is on it, as the page itself has it.
- * The counts that writers keep are no help: they are of events reserved, some of
- * which may yet be discarded. Return: false if the page was begun again; what
- * went before it is at least what there was when rc->commit was another one.
+ * Events and bytes written as of one moment, the load of the commit page's
+ * commit: those before the page, plus those on it as found by a walk. The
+ * writers' own counts include reserved events that may still be discarded.
+ * Return: false if the page was begun again; the result is then no less than
+ * what was written when rc->commit came to that page.
  */
 static bool written_of(const struct kmmv_ring_cpu *rc,
 		       struct kmmv_ring_stats *stats)
@@ -647,7 +653,7 @@ static bool written_of(const struct kmmv_ring_cpu *rc,
 	/* ring_read:B pairs with ring:B: pages before are complete. */
 	page = smp_load_acquire(&rc->commit);
 	data = page->data;
-	/* ring_read:D pairs with ring:D: what went before it, and its commit. */
+	/* ring_read:D pairs with ring:D: what was before it, and its commit. */
 	seq = kmmv_load64_acquire(&data->seq);
 	stats->events.written = kmmv_load64(&data->first);
 	stats->bytes.written = kmmv_load64(&page->bytes_before);
@@ -656,7 +662,9 @@ static bool written_of(const struct kmmv_ring_cpu *rc,
 	if (!seq || commit > KMMV_RING_PAGE_ROOM ||
 	    !extent_walk(data, 0, commit, true, &extent))
 		return false;
-	/* ring_read:E pairs with ring:E: looked at before it had another one. */
+	/*
+	 * ring_read:E pairs with ring:E: the walk is before this load of seq.
+	 */
 	smp_rmb();
 	if (kmmv_load64(&data->seq) != seq)
 		return false;
@@ -666,8 +674,8 @@ static bool written_of(const struct kmmv_ring_cpu *rc,
 }
 
 /*
- * Has the consumer released or returned something meanwhile? Then what was taken
- * is not of the moment of what of it is out. A hint, without order.
+ * Whether the consumer has released or returned something meanwhile: then what
+ * was taken and what of it is out are not of one moment. A hint, without order.
  */
 static bool has_moved(const struct kmmv_ring_reader *reader, u64 out)
 {
@@ -675,7 +683,7 @@ static bool has_moved(const struct kmmv_ring_reader *reader, u64 out)
 		       kmmv_load64(&reader->returned) != out;
 }
 
-/* A consumer that is faster than this tries: of before or after. */
+/* from - n, or 0: the consumer may run between the loads. */
 static u64 less(u64 from, u64 n)
 {
 	return from > n ? from - n : 0;
@@ -691,20 +699,21 @@ static void counts_of(struct kmmv_ring_counts *counts, u64 taken, u64 returned)
 }
 
 /**
- * kmmv_ring_cpu_stats() - where the events are
+ * kmmv_ring_cpu_stats() - count the events by where they are
  * @rc: the CPU's buffer
  * @stats: result
  *
- * An event is written when it can be read; one that is neither written nor
- * discarded nor dropped yet is nowhere. Each count is that of a moment within this
- * call, whatever a writer is at, and so never falls from one call to the next,
- * but for those of what is taken and what is inside; the events written and their
- * bytes are of the same moment. (Where writers took the page away as often as this
- * tries, each is that of some page's beginning, within this call as well.) What is
- * taken is looked at again where the consumer is seen to have released something
- * meanwhile; nothing orders these loads, and it may still be of before or after.
+ * An event is written when it can be read; one that is not written, discarded
+ * or dropped yet is in no count. Each count is that of a moment within this
+ * call, whatever writers do, and so never falls from one call to the next,
+ * except what is taken and what is inside. The events written and their bytes
+ * are of the same moment. (If writers begin the page again at each attempt,
+ * each is that of the beginning of some page, also within this call.) What is
+ * taken is read again if the consumer is seen to have released something
+ * meanwhile. Nothing orders these loads, so it may still be of before or after.
  *
- * Context: any but NMI, with writers, the consumer and others of these at work.
+ * Context: any but NMI; writers, the consumer and other calls may run
+ * meanwhile.
  */
 void kmmv_ring_cpu_stats(struct kmmv_ring_cpu *rc,
 			 struct kmmv_ring_stats *stats)
@@ -719,7 +728,7 @@ void kmmv_ring_cpu_stats(struct kmmv_ring_cpu *rc,
 	memset(stats, 0, sizeof(*stats));
 	stats->cpu = rc->cpu;
 	do {
-		/* What is out before what was written. */
+		/* First what is out, then what was written. */
 		events->overwritten = kmmv_load64(&writer->overwritten);
 		bytes->overwritten = kmmv_load64(&writer->overwritten_bytes);
 		events->released = kmmv_load64(&reader->released);
@@ -748,7 +757,7 @@ void kmmv_ring_cpu_stats(struct kmmv_ring_cpu *rc,
 	stats->anomalies = kmmv_load64(&reader->anomalies);
 }
 
-/* The page with the least sequence number from seq on; 0: there is none. */
+/* Find the page with the least sequence number from seq on; 0 if none. */
 static u64 page_from(struct kmmv_ring_cpu *rc, u64 seq, u32 *id)
 {
 	u64 found = 0, here;
@@ -757,7 +766,7 @@ static u64 page_from(struct kmmv_ring_cpu *rc, u64 seq, u32 *id)
 	for (i = 0; i < rc->nr_pages; i++) {
 		if (i % 1024 == 1023)
 			cond_resched();
-		/* ring_read:D pairs with ring:D: pages before it are complete. */
+		/* ring_read:D pairs with ring:D: pages before are complete. */
 		here = kmmv_load64_acquire(&rc->pages[i].data->seq);
 		if (here < seq || (found && here >= found) || !here)
 			continue;
@@ -768,9 +777,10 @@ static u64 page_from(struct kmmv_ring_cpu *rc, u64 seq, u32 *id)
 }
 
 /*
- * The first page behind the cursor's. Pages are many, and its link mostly leads
- * there; whether it does, the number there says. What the writers' side does not
- * say yet is not looked for: who begins a page tells those that wait later.
+ * Find the first page after the cursor's. Mostly its link leads there, which
+ * saves a search of all pages; the sequence number there tells. A page that
+ * writer->seq does not include yet is not searched for: its writer wakes
+ * waiting files later.
  */
 static u64 page_behind(struct kmmv_ring_cpu *rc,
 		       const struct kmmv_ring_cursor *cursor, u32 *id)
@@ -782,7 +792,7 @@ static u64 page_behind(struct kmmv_ring_cpu *rc,
 		if (kmmv_load64(&rc->writer->seq) < next)
 			return 0;
 		here = kmmv_link_id(atomic64_read(&rc->pages[cursor->id].link));
-		/* ring_read:D pairs with ring:D: pages before it are complete. */
+		/* ring_read:D pairs with ring:D: pages before are complete. */
 		if (kmmv_load64_acquire(&rc->pages[here].data->seq) == next) {
 			*id = here;
 			return next;
@@ -792,8 +802,8 @@ static u64 page_behind(struct kmmv_ring_cpu *rc,
 }
 
 /*
- * Copy the page if it has this number, and had it throughout. Return: where its
- * events end, or -ESTALE.
+ * Copy the page if it has this seq throughout. Return: end of its events, or
+ * -ESTALE.
  */
 static int page_copy(const struct kmmv_buffer_page *page, u64 seq,
 		     struct kmmv_ring_page *copy)
@@ -801,7 +811,7 @@ static int page_copy(const struct kmmv_buffer_page *page, u64 seq,
 	const struct kmmv_ring_page *data = page->data;
 	u32 commit;
 
-	/* ring_read:D pairs with ring:D: this number's commit, or 0. */
+	/* ring_read:D pairs with ring:D: the commit of this seq, or 0. */
 	if (kmmv_load64_acquire(&data->seq) != seq)
 		return -ESTALE;
 	/* ring_read:A pairs with ring:A. */
@@ -813,14 +823,16 @@ static int page_copy(const struct kmmv_buffer_page *page, u64 seq,
 	copy->first = kmmv_load64(&data->first);
 	copy->dropped = kmmv_load64(&data->dropped);
 	copy->commit = commit;
-	/* Writers may be at it: what was torn is not used. */
+	/* May be torn by writers: then it is not used. */
 	kmmv_copy_racy(copy->data, data->data, commit);
-	/* ring_read:E pairs with ring:E: copied before it had another one. */
+	/*
+	 * ring_read:E pairs with ring:E: the copy is before this load of seq.
+	 */
 	smp_rmb();
 	return kmmv_load64(&data->seq) == seq ? (int)commit : -ESTALE;
 }
 
-/* The events of a copied page in all. Nonsense counts none. */
+/* The number of events on a copied page; 0 if they are invalid. */
 static u64 events_of(const struct kmmv_ring_page *copy)
 {
 	struct extent extent;
@@ -855,15 +867,16 @@ static void snapshot_give(struct kmmv_ring_cpu *rc,
 }
 
 /**
- * kmmv_ring_cpu_snapshot() - the next events, leaving them where they are
+ * kmmv_ring_cpu_snapshot() - copy the next events, and leave them in place
  * @rc: the CPU's buffer
- * @cursor: how far the reader came, zeroed at first; moved on
- * @copy: room for a page: the whole page up to @range->end
+ * @cursor: the reader's place, zeroed at first; moved on
+ * @copy: room for a page; gets the whole page up to @range->end
  * @range: result
  *
- * What is lost before the first page is not told.
+ * Events lost before the reader's first page are not reported.
  *
- * Context: task, may sleep; with writers, the consumer and other snapshots at work.
+ * Context: task, may sleep; writers, the consumer and other snapshots may run
+ * meanwhile.
  * Return: 1; 0 if there are none; -EAGAIN if writers were faster.
  */
 int kmmv_ring_cpu_snapshot(struct kmmv_ring_cpu *rc,
@@ -876,11 +889,13 @@ int kmmv_ring_cpu_snapshot(struct kmmv_ring_cpu *rc,
 	int end, tries;
 
 	for (tries = 0; tries < TRIES; tries++) {
-		/* If there is a later page, the copy of this one is whole. */
+		/*
+		 * If there is a later page, the copy of this one is complete.
+		 */
 		next = page_behind(rc, cursor, &next_id);
 		/*
-		 * One between may have come where that had looked already. It
-		 * was there before the later one was.
+		 * A page in between may have been begun where page_from() had
+		 * looked already. It was begun before the later one.
 		 */
 		if (next > cursor->seq + 1) {
 			again = page_from(rc, cursor->seq + 1, &next_id);

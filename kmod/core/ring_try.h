@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A try of reserving, inlined into both ways to write an event: ring_write.h's and
- * ring.c's.
+ * An attempt to reserve, inlined into both ways to write an event: those of
+ * ring_write.h and of ring.c.
  */
 #ifndef KMMV_RING_TRY_H
 #define KMMV_RING_TRY_H
@@ -9,8 +9,8 @@
 #include "ring.h"
 
 /*
- * One try of reserving in the ordinary case: not the first on its page, no long
- * time after the one before it, with room, and nobody in between.
+ * One attempt to reserve in the ordinary case: not the first event of its page,
+ * not a long time after the last one, enough room, no writer in between.
  */
 static __always_inline bool kmmv_ring_cpu_try(struct kmmv_ring_cpu *rc,
 					      u32 bytes,
@@ -25,10 +25,13 @@ static __always_inline bool kmmv_ring_cpu_try(struct kmmv_ring_cpu *rc,
 	now = kmmv_ring_clock();
 	low = *word & ~KMMV_WORD_STAMP;
 	*after = now << KMMV_WORD_STAMP_SHIFT;
-	/* Whatever is low in the word, nothing is borrowed for it. */
+	/* The low bits are set so that subtracting the word's never borrows. */
 	elapsed = ((*after | ~KMMV_WORD_STAMP) - *word) >>
 		  KMMV_WORD_STAMP_SHIFT;
-	/* First on its page, too; a closed one's tail is beyond any room. */
+	/*
+	 * Also fails for the first event of a page; a closed page's tail
+	 * exceeds any room.
+	 */
 	if (unlikely(low - 2 > (KMMV_RING_PAGE_ROOM | 1) - 2 - bytes ||
 		     elapsed > KMMV_DELTA_MAX ||
 		     now - local64_read(&(*page)->base) >= KMMV_ELAPSED_MAX))

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ordinary event in one straight line; what is out of the ordinary is in
- * ring.c. Split from ring.h so that readers need not include it.
+ * The fast path for small events; the rest is in ring.c. Split from ring.h so
+ * that readers need not include it.
  *
  * Memory ordering:
  *
  *	ring_write:A  an event before commit, release - ring_read:A  acquire
- *	    who sees the commit sees the event.
+ *	    a reader that sees the commit sees the event.
  */
 #ifndef KMMV_RING_WRITE_H
 #define KMMV_RING_WRITE_H
 
 #include "ring_try.h"
 
-/* A payload of less than 128 bytes, and zeroes up to a whole word; no loop. */
+/*
+ * Copies a payload of less than 128 bytes, zeroed up to a whole word; no loop.
+ */
 static __always_inline void kmmv_put_small(u32 *to, const u8 *from, u32 size)
 {
 #define PUT(n)						\
@@ -42,16 +44,16 @@ static __always_inline void kmmv_put_small(u32 *to, const u8 *from, u32 size)
 }
 
 /**
- * kmmv_ring_cpu_write() - reserve, copy and commit
+ * kmmv_ring_cpu_write() - reserve, copy and commit an event
  * @rc: the CPU's buffer
- * @head: what the event begins with
- * @payload: the rest of it
- * @size: of the rest
+ * @head: start of the event
+ * @payload: the rest of the event
+ * @size: of @payload
  *
- * In one straight line for a small payload, where nothing is out of the ordinary.
+ * Straight-line code for a small payload in the ordinary case.
  *
  * Context: as kmmv_ring_cpu_reserve().
- * Return: as kmmv_ring_cpu_reserve(); with 0 somebody may wait, too.
+ * Return: as kmmv_ring_cpu_reserve(); @waits may be set without an error, too.
  */
 static __always_inline struct kmmv_ring_result
 kmmv_ring_cpu_write(struct kmmv_ring_cpu *rc, struct kmmv_event head,
@@ -77,13 +79,15 @@ kmmv_ring_cpu_write(struct kmmv_ring_cpu *rc, struct kmmv_event head,
 	memcpy(event + 1, &head, sizeof(head));
 	kmmv_put_small(event + 3, payload, size);
 
-	/* As leave() in ring.c, which does what is left to be done. */
+	/* As leave() in ring.c, which handles all other cases. */
 	if (unlikely(depth || rc->commit != page))
 		goto commit;
 	/* ring_write:A pairs with ring_read:A: the event is there. */
 	kmmv_store64_release(&page->data->commit, tail + 4 * words + 4);
 	WRITE_ONCE(rc->depth, 0);
-	/* Nobody came since: not on this page, nor behind it, which closes it. */
+	/*
+	 * No writer since, neither on this page nor beyond it, which closes it.
+	 */
 	if (likely((u64)local64_read(&page->word) == after)) {
 		result.waits = READ_ONCE(rc->waiting);
 		return result;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The slot store. Numbers that were given back are given out again before the
- * store grows. Growth adds pages and moves nothing.
+ * The slot store. Numbers given back are reused before the store grows. Growth
+ * adds pages and moves nothing.
  *
  * Context: task, under the table's mutex, unless said otherwise.
  */
@@ -9,7 +9,7 @@
 #include "slots.h"
 
 /**
- * kmmv_slots_init() - an empty store
+ * kmmv_slots_init() - make an empty store
  * @slots: the store
  * @geom: layout; copied
  *
@@ -51,8 +51,8 @@ err_free_page:
 }
 
 /**
- * kmmv_slots_fini() - free the store; nobody updates, maps or reads it
- * @slots: the store
+ * kmmv_slots_fini() - free the store
+ * @slots: no longer updated, mapped or read
  */
 void kmmv_slots_fini(struct kmmv_slots *slots)
 {
@@ -71,13 +71,13 @@ void kmmv_slots_fini(struct kmmv_slots *slots)
 }
 
 /**
- * kmmv_slots_expect() - a CPU is about to come up
+ * kmmv_slots_expect() - prepare for a CPU that is about to come up
  * @slots: the store
- * @cpu: which; it does not count yet
+ * @cpu: the CPU; it does not count yet
  *
- * What grows from now on has memory for it.
+ * Pages made from now on have memory for it.
  *
- * Return: how many pages there were before, for kmmv_slots_populate().
+ * Return: the number of pages made before, for kmmv_slots_populate().
  */
 u32 kmmv_slots_expect(struct kmmv_slots *slots, int cpu)
 {
@@ -90,13 +90,13 @@ u32 kmmv_slots_expect(struct kmmv_slots *slots, int cpu)
 }
 
 /**
- * kmmv_slots_populate() - give a CPU memory for what was there before
+ * kmmv_slots_populate() - allocate a CPU's memory for pages made before
  * @slots: the store
- * @cpu: which; it does not count yet
+ * @cpu: the CPU; it does not count yet
  * @pages: from kmmv_slots_expect()
  *
  * Context: task, may sleep, without the table's mutex.
- * Return: 0 or -ENOMEM; then the CPU must not come up, and what it got is kept
+ * Return: 0; -ENOMEM, when the CPU must not come up. What was allocated is kept
  * for the next time.
  */
 int kmmv_slots_populate(struct kmmv_slots *slots, int cpu, u32 pages)
@@ -109,7 +109,7 @@ int kmmv_slots_populate(struct kmmv_slots *slots, int cpu, u32 pages)
 	return 0;
 }
 
-/* Pages behind number; what is there on the way to -EAGAIN is kept. */
+/* Add the pages behind number. What was added before -EAGAIN is kept. */
 static int slots_grow(struct kmmv_slots *slots, u32 number,
 		      struct kmmv_spare *spare)
 {
@@ -136,13 +136,13 @@ static int slots_grow(struct kmmv_slots *slots, u32 number,
 	return 0;
 }
 
-/* It has been given out before, and given back since. */
+/* Whether the number was given out before. */
 static bool slots_reused(const struct kmmv_slots *slots, u32 number)
 {
 	return number >= KMMV_RESERVED && number - KMMV_RESERVED < slots->bound;
 }
 
-/* The first number whose pages may be other ones than this number's. */
+/* The first number that may need other pages than this one. */
 static u32 slots_next_page(u32 number)
 {
 	u32 inc = number / KMMV_INC_PER_PAGE + 1;
@@ -153,10 +153,10 @@ static u32 slots_next_page(u32 number)
 }
 
 /*
- * count numbers in a row: first what was given back, so that memory does not
- * grow with churn, and of that not what was given back last. Else what is behind
- * the last one that is taken: that is searched once more for each page that is
- * to come, and what was never given out need not be.
+ * Find count numbers in a row. Numbers given back come first, so that memory
+ * does not grow with churn, and of these not those given back last. Otherwise
+ * the numbers after the last one taken: this is repeated for each page of
+ * growth, and numbers never given out need no search.
  */
 static u32 slots_find(struct kmmv_slots *slots, u32 count)
 {
@@ -177,15 +177,15 @@ static u32 slots_find(struct kmmv_slots *slots, u32 count)
 }
 
 /**
- * kmmv_slots_get() - take numbers; nothing of them can be seen yet
+ * kmmv_slots_get() - take numbers, which cannot be used yet
  * @slots: the store
  * @count: how many, in a row
- * @number: the first of them; kmmv_slots_publish() of each, or
- *	kmmv_slots_cancel(), comes next
+ * @number: result: the first; the caller has to call kmmv_slots_publish() for
+ *	each, or kmmv_slots_cancel()
  * @spare: memory for growth
  *
- * Return: 0; -ENOSPC when there are not so many in a row; -EAGAIN when @spare
- * wants filling.
+ * Return: 0; -ENOSPC if there are not as many in a row; -EAGAIN if @spare has
+ * to be filled.
  */
 int kmmv_slots_get(struct kmmv_slots *slots, u32 count, u32 *number,
 		   struct kmmv_spare *spare)
@@ -225,7 +225,7 @@ static void slots_give_back(struct kmmv_slots *slots, u32 number, u32 count)
 /**
  * kmmv_slots_cancel() - undo kmmv_slots_get()
  * @slots: the store
- * @number: what it gave
+ * @number: from kmmv_slots_get()
  * @count: how many
  */
 void kmmv_slots_cancel(struct kmmv_slots *slots, u32 number, u32 count)
@@ -235,8 +235,8 @@ void kmmv_slots_cancel(struct kmmv_slots *slots, u32 number, u32 count)
 }
 
 /*
- * No pair is needed, nor would it have but one writer: until the next record
- * is out, every reader's incarnation of the number is an old one.
+ * Needs no pair, which would not have a single writer here. Until the next
+ * record is published, every reader has an old incarnation of the number.
  */
 static void word_set(u64 *word, u64 value)
 {
@@ -265,7 +265,7 @@ static void slots_clear(struct kmmv_slots *slots, u32 number)
 	}
 }
 
-/* On the CPU that the caller is on: one that runs has its pages. */
+/* On the caller's CPU, which has its pages because it is online. */
 static void slots_start(struct kmmv_slots *slots, u32 number, u64 start)
 {
 	struct kmmv_slot slot = kmmv_slots_slot(slots, number);
@@ -275,15 +275,18 @@ static void slots_start(struct kmmv_slots *slots, u32 number, u64 start)
 
 static void slots_open(struct kmmv_slots *slots)
 {
-	/* slots:A pairs with slots:B: whoever sees the number sees its page. */
+	/*
+	 * slots:A pairs with slots:B: an update that sees the number sees its
+	 * page.
+	 */
 	smp_store_release(&slots->open, slots->followed ? 0 : slots->bound);
 }
 
 /**
- * kmmv_slots_publish() - the number counts, from now on
+ * kmmv_slots_publish() - allow updates of a number
  * @slots: the store
  * @number: from kmmv_slots_get()
- * @start: from where
+ * @start: its initial count
  */
 void kmmv_slots_publish(struct kmmv_slots *slots, u32 number, u64 start)
 {
@@ -303,16 +306,16 @@ void kmmv_slots_publish(struct kmmv_slots *slots, u32 number, u64 start)
 }
 
 /**
- * kmmv_slots_follow() - have a number's updates say who follows it
+ * kmmv_slots_follow() - set the follower of a number
  * @slots: the store
  * @number: was given out and is not the module's own
- * @index: of who does; 0: nobody any more
- * @spare: a zeroed byte for each number, or NULL; NULL afterwards if it was
- *	taken. Not needed for @index 0.
+ * @index: of the follower; 0 for none
+ * @spare: a zeroed byte for each number, or NULL; set to NULL if it was used.
+ *	Not needed for @index 0.
  *
- * Updates that are under way may still find what was before.
+ * Updates that are under way may still find the previous follower.
  *
- * Return: 0, or -EAGAIN without @spare, which can only be with the first.
+ * Return: 0; -EAGAIN without @spare, for the first follower only.
  */
 int kmmv_slots_follow(struct kmmv_slots *slots, u32 number, u8 index,
 		      u8 **spare)
@@ -330,18 +333,18 @@ int kmmv_slots_follow(struct kmmv_slots *slots, u32 number, u8 index,
 		smp_store_release(&slots->follower, follower);
 	}
 	slots->followed += !!index - !!follower[number];
-	/* slots:L pairs with slots:M: who follows is there. */
+	/* slots:L pairs with slots:M: the follower is there. */
 	smp_store_release(&follower[number], index);
 	slots_open(slots);
 	return 0;
 }
 
 /**
- * kmmv_slots_follower() - who follows a number
+ * kmmv_slots_follower() - the follower of a number
  * @slots: the store
  * @number: was given out
  *
- * Return: the index, 0 for nobody.
+ * Return: the index, 0 for none.
  */
 u8 kmmv_slots_follower(const struct kmmv_slots *slots, u32 number)
 {
@@ -349,14 +352,15 @@ u8 kmmv_slots_follower(const struct kmmv_slots *slots, u32 number)
 }
 
 /**
- * kmmv_slots_add_followed() - count on this CPU, by number that may be followed
+ * kmmv_slots_add_followed() - kmmv_slots_add() of a number that may be followed
  * @slots: the store
  * @number: any value
  * @delta: modulo 2^64
- * @index: result: of who follows it, or 0
+ * @index: result: of the follower, or 0
  *
  * Context: any, NMI where KMMV_ATOMIC64.
- * Return: false for a number that was never given out, and for the module's own.
+ * Return: false for a number that was never given out, and for the module's
+ * own.
  */
 bool kmmv_slots_add_followed(struct kmmv_slots *slots, u32 number, s64 delta,
 			     u8 *index)
@@ -371,15 +375,15 @@ bool kmmv_slots_add_followed(struct kmmv_slots *slots, u32 number, s64 delta,
 	/* slots:K pairs with slots:J: it is zeroed. */
 	follower = smp_load_acquire(&slots->follower);
 	if (follower)
-		/* slots:M pairs with slots:L: who follows is there. */
+		/* slots:M pairs with slots:L: the follower is there. */
 		*index = smp_load_acquire(&follower[number]);
 	return true;
 }
 
 /**
- * kmmv_slots_put() - give a number back under its next incarnation
+ * kmmv_slots_put() - give a number back, and begin its next incarnation
  * @slots: the store
- * @number: nobody updates it any more
+ * @number: no longer updated
  */
 void kmmv_slots_put(struct kmmv_slots *slots, u32 number)
 {
@@ -390,12 +394,11 @@ void kmmv_slots_put(struct kmmv_slots *slots, u32 number)
 	/*
 	 * slots:C pairs with read_status:A: values before the incarnation. A
 	 * full barrier, because the next owner counts on other CPUs: the
-	 * incarnation has to have reached every CPU before any of them can
-	 * count.
+	 * incarnation has to reach every CPU before any of them can count.
 	 */
 	smp_mb();
 
-	/* Who follows it does not follow the next owner. */
+	/* The follower does not follow the next owner. */
 	if (kmmv_slots_follower(slots, number))
 		kmmv_slots_follow(slots, number, 0, NULL);
 	slots_give_back(slots, number, 1);
@@ -413,7 +416,7 @@ u32 kmmv_slots_incarnation(const struct kmmv_slots *slots, u32 number)
 }
 
 /**
- * kmmv_slots_sum() - a counter over all possible CPUs
+ * kmmv_slots_sum() - sum a counter over all possible CPUs
  * @slots: the store
  * @slot: of a number that was given out
  *
@@ -430,12 +433,12 @@ u64 kmmv_slots_sum(struct kmmv_slots *slots, struct kmmv_slot slot)
 }
 
 /**
- * kmmv_slots_number() - the number of a slot
+ * kmmv_slots_number() - find the number of a slot
  * @slots: the store
  * @slot: from kmmv_slots_slot()
  * @number: result
  *
- * Return: false if it is no slot of this store.
+ * Return: false if the slot is not of this store.
  */
 bool kmmv_slots_number(const struct kmmv_slots *slots, struct kmmv_slot slot,
 		       u32 *number)
@@ -451,7 +454,7 @@ bool kmmv_slots_number(const struct kmmv_slots *slots, struct kmmv_slot slot,
 }
 
 /**
- * kmmv_slots_left() - numbers that can still be given out
+ * kmmv_slots_left() - count the numbers that can still be given out
  * @slots: the store
  */
 u32 kmmv_slots_left(const struct kmmv_slots *slots)
@@ -468,7 +471,7 @@ static struct kmmv_pair *slots_pair(struct kmmv_slots *slots, int cpu)
 	return (struct kmmv_pair *)kmmv_slot_word(slot, cpu);
 }
 
-/* The halves in the order in which they lie; both ends of the pair see both. */
+/* Stores the halves between begun and done, in memory order. */
 static void pair_store(struct kmmv_pair *pair, u64 *word, u64 value)
 {
 	u32 *half = (u32 *)word;
@@ -476,11 +479,11 @@ static void pair_store(struct kmmv_pair *pair, u64 *word, u64 value)
 
 	memcpy(halves, &value, sizeof(value));
 	WRITE_ONCE(pair->begun, pair->begun + 1);
-	/* slots:D pairs with slots:G, read_pair:B: who sees it sees begun. */
+	/* slots:D pairs with slots:G, read_pair:B: a half is after begun. */
 	smp_store_release(&half[0], halves[0]);
 	/* slots:D for the other half. */
 	smp_store_release(&half[1], halves[1]);
-	/* slots:E pairs with slots:F, read_pair:A: who sees done sees both. */
+	/* slots:E pairs with slots:F, read_pair:A: done is after both. */
 	smp_store_release(&pair->done, pair->begun);
 }
 
@@ -498,7 +501,7 @@ void kmmv_ctr_add(struct kmmv_slots *slots, struct kmmv_slot slot, s64 delta)
 }
 
 /*
- * Only for the CPU itself, or for one that cannot count: a pair has one writer.
+ * Only on the CPU itself, or for a CPU that is offline: a pair has one writer.
  */
 void kmmv_ctr_store(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu,
 		    u64 value)
@@ -510,7 +513,10 @@ void kmmv_ctr_store(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu,
 	local_irq_restore(flags);
 }
 
-/* Spins while @cpu is between two stores; never on a context below itself. */
+/*
+ * Spins while @cpu is in an update, which never is one that this interrupted:
+ * updates disable interrupts, and NMIs do not read.
+ */
 u64 kmmv_ctr_read(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu)
 {
 	u32 *half = (u32 *)kmmv_slot_word(slot, cpu);

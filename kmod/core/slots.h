@@ -7,24 +7,24 @@
  *	slots:A  pages before open, release    - slots:B  open before pages, acquire
  *	    an update or a fault that sees a number sees its page.
  *	slots:C  incarnation before zeroing    - read_status:A  values before it
- *	    a reader that saw the next owner's zero sees the next incarnation.
+ *	    a reader that sees the next owner's zero sees the next incarnation.
  *	slots:D  begun before a half, release  - slots:G  half before begun, acquire
  *	slots:D  the same                      - read_pair:B  halves before begun
  *	slots:E  halves before done, release   - slots:F  done before halves, acquire
  *	slots:E  the same                      - read_pair:A  done before halves
- *	    a reader that finds done and begun equal read no half of an update.
+ *	    a reader that finds done and begun equal has read no half update.
  *	slots:H, slots:I  zeroing before the pointer, release - area:A, area:B
- *	    who maps a page before its number is given out maps zeroes.
+ *	    a fault that maps a page before its number is given out maps zeroes.
  *	slots:J  zeroing before the array, release - slots:K  acquire
  *	    an update that finds the array of followers finds it zeroed.
  *	slots:L  the follower before its index, release - slots:M  acquire
  *	    an update that finds the index of a follower finds the follower.
  *
- * An update that somebody follows is to leave an event, and one that nobody
- * follows is not to pay for that. So while there is any number that is followed,
- * open is 0: every update is refused by kmmv_slots_add(), whose one comparison
- * it has anyway, and goes to kmmv_slots_add_followed(), which compares with the
- * bound that open else is.
+ * An update of a followed number has to leave an event, and an update of any
+ * other must not pay for that. So while any number is followed, open is 0:
+ * kmmv_slots_add() refuses every update, by the one comparison that it makes
+ * anyway. The update then goes to kmmv_slots_add_followed(), which compares
+ * with bound, the value that open otherwise has.
  */
 #ifndef KMMV_SLOTS_H
 #define KMMV_SLOTS_H
@@ -38,30 +38,31 @@
 #define KMMV_SLOT_BIAS		(KMMV_ATOMIC64 ? 0 : 1)
 
 /*
- * The first numbers are the module's own. They are not updated by number, so
- * that a zeroed variable is not a counter.
+ * The first numbers are the module's own. They cannot be updated by number, so
+ * that a zeroed variable is never a valid counter.
  */
 #define KMMV_RESERVED		3
 
 /**
  * struct kmmv_slots - the store
- * @open: numbers from KMMV_RESERVED on that may be updated without more ado: as
- *	many as @bound says, or none while any is followed
- * @page: behind each page of a CPU's area, or NULL
+ * @open: count of numbers from KMMV_RESERVED on that updates may use without a
+ *	further check: @bound, or 0 while any number is followed
+ * @page: the counters behind each page of a CPU's area, or NULL
  * @geom: layout of the mapping
- * @nr: numbers given out at least once; from here on no line is updaters'
+ * @nr: numbers given out at least once; starts the cache lines that ordinary
+ *	updates do not read
  * @grown: numbers that have pages
- * @free: numbers below @nr that are not taken
- * @next: where the search for one of them goes on
- * @taken: a bit for each number
+ * @free: numbers below @nr that are free
+ * @next: where the search for free numbers goes on
+ * @taken: a bit for each number that is taken
  * @inc: pages of the mapped incarnations, or NULL
- * @alive: CPUs that were ever online or about to be, by number
- * @bound: numbers from KMMV_RESERVED on that may be updated
- * @followed: how many are followed
- * @follower: of each number, 0 for none; NULL before the first
- * @sink: a counter that nobody reads: the handle of who was refused one
+ * @alive: CPUs that were ever online or are about to be, by number
+ * @bound: count of numbers from KMMV_RESERVED on that may be updated
+ * @followed: count of numbers that are followed
+ * @follower: index of each number's follower, 0 for none; NULL before the first
+ * @sink: a counter that is never read; handle given out with an error
  *
- * Writers hold the table's mutex. @alive is looked at without it, too.
+ * Writers hold the table's mutex. @alive is also read without it.
  */
 struct kmmv_slots {
 	u32			open;
@@ -100,14 +101,14 @@ u32 kmmv_slots_left(const struct kmmv_slots *slots);
 bool kmmv_slots_number(const struct kmmv_slots *slots, struct kmmv_slot slot,
 		       u32 *number);
 
-/* Is it what was handed out with an error. */
+/* Whether the slot is the handle given out with an error. */
 static inline bool kmmv_slots_is_sink(const struct kmmv_slots *slots,
 				      struct kmmv_slot slot)
 {
 	return kmmv_slot_same(slots->sink, slot);
 }
 
-/* Where number's counter is; number has pages. */
+/* The slot of a number that has pages. */
 static __always_inline struct kmmv_slot
 kmmv_slots_slot(const struct kmmv_slots *slots, u32 number)
 {
@@ -125,7 +126,7 @@ static __always_inline void kmmv_ctr_add(struct kmmv_slots *slots,
 	__kmmv_slot_add(slot, delta);
 }
 
-/* One CPU's count, 0 for one that was never online. */
+/* One CPU's count; 0 for a CPU that was never online. */
 static inline u64 kmmv_ctr_read(struct kmmv_slots *slots, struct kmmv_slot slot,
 				int cpu)
 {
@@ -144,8 +145,8 @@ static inline void kmmv_ctr_store(struct kmmv_slots *slots,
 
 /*
  * Two halves under a pair of counts. begun and done would lose an increment to
- * an interrupt between load and store, hence the irqsave; an NMI cannot be
- * kept out, hence perf_adjust() refuses there.
+ * an interrupt between load and store, hence the irqsave. An NMI cannot be kept
+ * out, hence perf_adjust() refuses there.
  */
 void kmmv_ctr_add(struct kmmv_slots *slots, struct kmmv_slot slot, s64 delta);
 u64 kmmv_ctr_read(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu);
@@ -155,14 +156,15 @@ void kmmv_ctr_store(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu,
 #endif /* KMMV_ATOMIC64 */
 
 /**
- * kmmv_slots_add() - count on this CPU, by number
+ * kmmv_slots_add() - add to a number's counter on this CPU
  * @slots: the store
  * @number: any value
  * @delta: modulo 2^64
  *
  * Context: any, NMI where KMMV_ATOMIC64.
- * Return: false for a number that was never given out, for the module's own, and
- * for all while any number is followed; kmmv_slots_add_followed() knows.
+ * Return: false for a number that was never given out, for the module's own,
+ * and for all while any number is followed; call kmmv_slots_add_followed()
+ * then.
  */
 static __always_inline bool kmmv_slots_add(struct kmmv_slots *slots, u32 number,
 					   s64 delta)
@@ -174,7 +176,7 @@ static __always_inline bool kmmv_slots_add(struct kmmv_slots *slots, u32 number,
 	return true;
 }
 
-/* How often a number was given back, from any context; 0 for one never given. */
+/* A number's incarnation, from any context; 0 for a number never given out. */
 static __always_inline u32 kmmv_slots_incarnation_now(struct kmmv_slots *slots,
 						      u32 number)
 {
@@ -185,7 +187,7 @@ static __always_inline u32 kmmv_slots_incarnation_now(struct kmmv_slots *slots,
 				   [number % KMMV_INC_PER_PAGE]);
 }
 
-/* What kmmv_slots_get() wants, and others that have @spare with it. */
+/* Fill what kmmv_slots_get(), or another user of @spare, found missing. */
 static inline int kmmv_slots_spare_fill(const struct kmmv_slots *slots,
 					struct kmmv_spare *spare)
 {

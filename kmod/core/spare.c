@@ -6,13 +6,13 @@
 #include "spare.h"
 
 /**
- * kmmv_spare_fill() - get what was wanted
+ * kmmv_spare_fill() - allocate what was missing
  * @spare: after -EAGAIN
- * @alive: CPUs that were up, by number; each needs counters
- * @nr_cpus: length of it
+ * @alive: whether a CPU was up, by number; each needs counters
+ * @nr_cpus: length of @alive
  *
  * Context: task, may sleep, without the table's lock.
- * Return: 0 or -ENOMEM; what there is already is kept.
+ * Return: 0; -ENOMEM, when what was allocated is kept.
  */
 int kmmv_spare_fill(struct kmmv_spare *spare, const bool *alive,
 		    u32 nr_cpus)
@@ -36,8 +36,8 @@ int kmmv_spare_fill(struct kmmv_spare *spare, const bool *alive,
 
 /**
  * kmmv_spare_free() - free what was not used
- * @spare: no longer used
- * @nr_cpus: as with kmmv_spare_fill()
+ * @spare: not used after this
+ * @nr_cpus: as for kmmv_spare_fill()
  *
  * Context: task, may sleep, without the table's lock.
  */
@@ -48,8 +48,8 @@ void kmmv_spare_free(struct kmmv_spare *spare, u32 nr_cpus)
 }
 
 /**
- * kmmv_spare_zeroed() - take the page of zeroes
- * @spare: has it, or wants it from now on
+ * kmmv_spare_zeroed() - use the zeroed page
+ * @spare: notes if there is none
  *
  * Context: any.
  * Return: the page, or NULL.
@@ -64,13 +64,13 @@ void *kmmv_spare_zeroed(struct kmmv_spare *spare)
 }
 
 /**
- * kmmv_spare_counters() - take the page of counters
- * @spare: has it, or wants it from now on
- * @alive: as with kmmv_spare_fill(), by now
- * @nr_cpus: length of it
+ * kmmv_spare_counters() - use the page of counters
+ * @spare: notes if there is none
+ * @alive: as for kmmv_spare_fill(), but current
+ * @nr_cpus: length of @alive
  *
- * Context: with the table's lock until it is put to use, so that no CPU comes up
- * meanwhile.
+ * Context: with the table's lock, held until the page is published, so that no
+ * CPU comes up meanwhile.
  * Return: the page, with memory for every CPU that was up, or NULL.
  */
 kmmv_page kmmv_spare_counters(struct kmmv_spare *spare,

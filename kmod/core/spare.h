@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory for growth, got before the table's lock and used under it: who has the
- * lock never waits for memory, nor does who waits for the lock.
+ * Memory for growth, allocated without the table's lock and used under it, so
+ * that neither the lock's holder nor its waiters ever wait for memory.
  *
  *	struct kmmv_spare spare = { 0 };
  *
@@ -12,7 +12,7 @@
  *	} while (err == -EAGAIN && !(err = kmmv_slots_spare_fill(slots, &spare)));
  *	kmmv_slots_spare_free(slots, &spare);
  *
- * Each turn puts at least one page to its use, or finds that somebody else has.
+ * Each iteration uses at least one page, or finds that another task added one.
  */
 #ifndef KMMV_SPARE_H
 #define KMMV_SPARE_H
@@ -24,8 +24,8 @@
  * struct kmmv_spare - one call's memory for growth
  * @zeroed: a page of zeroes, or NULL
  * @counters: a page of counters, or NULL
- * @wants_zeroed: there was none
- * @wants_counters: there was none, or a CPU has come up since it was made
+ * @wants_zeroed: there was no zeroed page
+ * @wants_counters: there was no page of counters, or a CPU has come up since
  */
 struct kmmv_spare {
 	void		*zeroed;

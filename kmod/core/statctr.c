@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Scalable statistics counters on kmmv's slots. After Sarma, Thirumalai and
- * McKenney, "Scalable Statistics Counters", whose names and meanings these are;
- * linux/statctr.h says them.
+ * Scalable statistics counters on kmmv's slots. Names and meanings are those of
+ * Sarma, Thirumalai and McKenney, "Scalable Statistics Counters";
+ * linux/statctr.h documents them.
  *
- * One whose making failed has the handle of the slots' sink, and so has one that
- * was cleaned up: whoever counts on regardless counts into nothing.
+ * A statctr whose initialisation failed, or that was cleaned up, has the handle
+ * of the sink: updates through it are lost.
  */
 #include <kmmv_deps.h>
 #include <linux/statctr.h>
@@ -18,8 +18,8 @@
 /**
  * struct set - a statctr_set() under way
  * @link: in sets
- * @slot: what it sets
- * @passed: sets of the same slot that were made good since this one began
+ * @slot: the counter that it sets
+ * @passed: sets of the same slot that took effect since this one began
  */
 struct set {
 	struct list_head	link;
@@ -28,16 +28,16 @@ struct set {
 };
 
 /*
- * Two sets must not both make up for one difference. So the sum that a set is
- * to make good is of no use once another one has been. The lock is held over
- * the sets under way, never over the CPUs.
+ * Two sets must not both add the difference to the same sum. So a set cannot
+ * use its sum once another set has taken effect. The lock is held over the sets
+ * under way, never over the CPUs.
  */
 static LIST_HEAD(sets);
 static DEFINE_RAW_SPINLOCK(sets_lock);
 
 #ifdef CONFIG_KMMV_FLEXIBLE
 
-/* First, so that nothing can fail once there is a slot. */
+/* Allocated first, so that nothing can fail once there is a slot. */
 static bool handle_alloc(pcpu_ctr_t **handle)
 {
 	*handle = kmalloc(sizeof(**handle), GFP_KERNEL);
@@ -190,9 +190,9 @@ static void set_make_good(struct set *mine, u64 difference)
 }
 
 /*
- * At most two sums are taken. A set that was passed twice has no third: who
- * passed it the second time summed after the first had passed it, hence began
- * and ended within it, and may as well have come last.
+ * Takes at most two sums. A set that was passed twice needs no third: the set
+ * that passed it last took its sum after the other had passed, hence within
+ * this call, and may as well count as the later one.
  */
 void statctr_set(statctr_t *stctr, s64 i)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table as a whole: its memory, the header that readers map, slots without a
- * name, and memory for CPUs that come.
+ * The table as a whole: its memory, the header that readers map, slots without
+ * a name, and memory for CPUs that come up.
  *
  * Context: task, may sleep.
  */
@@ -44,10 +44,10 @@ static void header_init(struct kmmv_table *table)
 }
 
 /**
- * kmmv_table_init() - an empty table
+ * kmmv_table_init() - make an empty table
  * @table: the table
  * @geom: layout; copied
- * @epoch: not 0, another one each time
+ * @epoch: not 0, different each time
  * @generation: the first one
  *
  * Return: 0 or -ENOMEM.
@@ -95,8 +95,8 @@ err_slots_fini:
 }
 
 /**
- * kmmv_table_fini() - free the table; nobody uses, maps or reads it
- * @table: the table
+ * kmmv_table_fini() - free the table
+ * @table: no longer used, mapped or read
  */
 void kmmv_table_fini(struct kmmv_table *table)
 {
@@ -110,15 +110,15 @@ void kmmv_table_fini(struct kmmv_table *table)
 }
 
 /**
- * kmmv_table_get_unnamed() - slots without a name
+ * kmmv_table_get_unnamed() - take slots without a name
  * @table: the table
  * @count: how many, in a row
- * @number: the first one's
+ * @number: result: the first
  *
- * They count from 0. No generation: there is nothing that a reader could look
- * up.
+ * They count from 0. The generation stays, since there is no name that a reader
+ * could look up.
  *
- * Return: 0; -ENOSPC when there are not so many in a row; -ENOMEM.
+ * Return: 0; -ENOSPC if there are not as many in a row; -ENOMEM.
  */
 int kmmv_table_get_unnamed(struct kmmv_table *table, u32 count, u32 *number)
 {
@@ -144,12 +144,12 @@ int kmmv_table_get_unnamed(struct kmmv_table *table, u32 count, u32 *number)
 /**
  * kmmv_table_put() - give up a slot, named or not
  * @table: the table
- * @slot: from kmmv_table_get_unnamed(), or a named one's
+ * @slot: from kmmv_table_get_unnamed(), or of a named instance
  *
  * A named one keeps number, name and count, as with kmmv_instance_del().
  *
- * Return: 0; -ENOENT if nothing has the slot; -EALREADY for a named one without
- * a reference.
+ * Return: 0; -ENOENT if the slot is not taken; -EALREADY for a named one
+ * without a reference.
  */
 int kmmv_table_put(struct kmmv_table *table, struct kmmv_slot slot)
 {
@@ -173,9 +173,9 @@ unlock:
 }
 
 /**
- * kmmv_table_populate() - a CPU is about to come up
+ * kmmv_table_populate() - allocate the memory of a CPU about to come up
  * @table: the table
- * @cpu: which
+ * @cpu: the CPU
  *
  * Return: 0 or -ENOMEM.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table as a whole: made, freed, and what concerns more than one of its parts.
+ * The table as a whole: making and freeing it, and what concerns several parts.
  */
 #ifndef KMMV_TABLE_H
 #define KMMV_TABLE_H
