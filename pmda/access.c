@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who may do what. Root may store, and have events; events are for users that
- * the file $PCP_SYSCONF_DIR/kmmv/users names, too. Everybody is known by what pmcd
- * tells of a client context: a process identifier among its attributes means a
- * local connection, a user who authenticated from another machine has a uid and
- * none.
+ * Permissions. Root may store values and read events; the users that the file
+ * $PCP_SYSCONF_DIR/kmmv/users names may read events, too. A client is
+ * identified by the attributes that pmcd passes for its context: with a process
+ * identifier it is local, while a user who authenticated from another machine
+ * has a uid and no process identifier.
  *
- * pmproxy is on this machine, but speaks for everybody on the web. It runs as the
- * service's user, who may do nothing, whoever is said to be behind the process.
+ * pmproxy is local, but acts for all web clients. It runs as the service's
+ * user, who has no permissions, whichever uid its contexts have.
  *
- * Names are looked up where the agent starts and where the file has changed, never
- * for a request: a name service that does not answer would have pmcd give up the
- * agent.
+ * Names are looked up at start and when the file has changed, never for a
+ * request: if a name service does not answer, pmcd would time out the agent.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -31,18 +30,18 @@ struct context {
 	int ctx;
 	unsigned int have;
 	uid_t uid;
-	bool service;	/* it is, or comes by, a process of the service's user */
+	bool service;	/* it or its client process is the service's */
 };
 
 static struct context *contexts;
 static int nr_contexts;
-static uid_t service = -1;	/* nobody, unless there is such a user */
+static uid_t service = -1;	/* -1: no such user */
 static char *users_path;
-static struct stat users_seen;	/* the file that was read */
+static struct stat users_seen;	/* the file as last read */
 static uid_t users[USERS_MAX];
 static int nr_users;
 
-/* -1 is that of an entry that is free. */
+/* A free entry has context -1. */
 static struct context *find(int ctx)
 {
 	int i;
@@ -88,7 +87,7 @@ static bool to_id(const char *value, unsigned int *id)
 	return true;
 }
 
-/* A name or number of the file; what is wrong with it concerns nobody else. */
+/* Add a user by name or number; an error does not affect other users. */
 static void add_user(const char *name)
 {
 	const struct passwd *pw;
@@ -103,19 +102,20 @@ static void add_user(const char *name)
 		id = pw->pw_uid;
 	}
 	if (id == service) {
-		agent_error(users, "%s: %s is pmproxy's, and so everybody",
+		agent_error(users,
+			    "%s: user %s is excluded, as pmproxy acts for all",
 			    users_path, name);
 		return;
 	}
 	if (nr_users == USERS_MAX) {
-		agent_error(users, "%s: %d users are the most", users_path,
+		agent_error(users, "%s: more than %d users", users_path,
 			    USERS_MAX);
 		return;
 	}
 	users[nr_users++] = id;
 }
 
-/* One word of a line is a user, "#" begins a comment. */
+/* The first word of a line is a user, "#" begins a comment. */
 static void read_users(void)
 {
 	char line[256], *word;
@@ -137,7 +137,7 @@ static void read_users(void)
 	fclose(file);
 }
 
-/* Whoever connects finds the file as it is then. */
+/* Read the file again if it has changed; called when a client connects. */
 static void look_at_users(void)
 {
 	struct stat st;
@@ -162,7 +162,7 @@ void agent_access_init(void)
 	const struct passwd *pw = getpwnam(name && *name ? name : "pcp");
 	char path[MAXPATHLEN];
 
-	/* Where the service is root's, its user is not to be kept out. */
+	/* If the service runs as root, do not exclude root. */
 	if (pw && pw->pw_uid != 0)
 		service = pw->pw_uid;
 	pmsprintf(path, sizeof(path), "%s/kmmv/users", dir ? dir : "/etc/pcp");
@@ -173,8 +173,8 @@ void agent_access_init(void)
 }
 
 /*
- * Who has authenticated through pmproxy has a uid of his own, and one that was
- * started by hand may be root's.
+ * The uid of a context does not suffice: a user who authenticated through
+ * pmproxy has a uid of their own, and a pmproxy started by hand may be root's.
  */
 static bool is_services(unsigned int pid)
 {

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pmdakmmv: what its files share.
+ * pmdakmmv: declarations shared by its files.
  *
- * One thread, one device directory, state in the file that owns it:
+ * There is one thread and one device directory. State is in the file that owns
+ * it:
  *
- *	pmda.c		options, the DSO's and the daemon's start
- *	host.c		what libpcp_pmda knows the process by
- *	error.c		what is wrong
+ *	pmda.c		options, start of the DSO and of the daemon
+ *	host.c		the domain and libpcp_pmda's state
+ *	error.c		errors, for the log and for clients
  *	attach.c	the mapping: open, close
- *	id.c		lasting numbers, see id.h; idfile.c has their file
+ *	id.c		lasting numbers, see id.h; their file is in idfile.c
  *	family.c	families
- *	instance.c	instances of a family; name.c has their names
- *	carry.c		counts that go on
- *	percpu.c	name::cpuN
- *	view.c		metrics of families; reading.c has their values
+ *	instance.c	instances of a family; their names are in name.c
+ *	carry.c		counts carried over from one binding to the next
+ *	percpu.c	instances name::cpuN
+ *	view.c		metrics of families; their values are in reading.c
  *	member.c	instance domains of families
- *	seen.c		what clients have fetched, and may still ask for
+ *	seen.c		instances that clients fetched and may still ask for
  *	label.c		labels
- *	control.c	kmmv.control.*; access.c says who may store
- *	ringview.c	kmmv.ring.*, and what ring.h lists: ring.c figure.c
- *			ringindom.c reader.c queue.c records.c filter.c param.c
- *	provider.c	which of these answers for what, see provider.h
- *	dispatch.c	clients' questions
+ *	control.c	kmmv.control.*; permissions are in access.c
+ *	ringview.c	kmmv.ring.*, with the files that ring.h lists: ring.c
+ *			figure.c ringindom.c reader.c queue.c records.c
+ *			filter.c param.c
+ *	provider.c	table of providers, see provider.h
+ *	dispatch.c	requests of clients
  *	pmns.c		the name space
- *	values.c	sets of values
- *	indom.c		what profiles ask for, and instances as libpcp has them
+ *	values.c	value sets
+ *	indom.c		profiles, and instance results for libpcp
  *	loop.c		the daemon's loop
  *
- * Names start with agent_, because kmmv_ is the library's, which is linked in.
+ * Names start with agent_; kmmv_ is the prefix of the library linked in.
  */
 #ifndef KMMV_AGENT_H
 #define KMMV_AGENT_H
@@ -46,15 +48,15 @@
 #endif
 
 /*
- * Archives depend on these numbers. A family's cluster and its two domains
- * follow from its lasting id; clusters below FIRST_CLUSTER and serials below
- * FIRST_SERIAL are the agent's own.
+ * Archives depend on these numbers. A family's cluster and its two instance
+ * domains follow from its lasting number; clusters below FIRST_CLUSTER and
+ * serials below FIRST_SERIAL are the agent's own.
  */
 enum {
 	CLUSTER_CONTROL,
 	CLUSTER_RING,
 	CLUSTER_RING_EVENT,
-	CLUSTER_RING_FIELDS = 8,	/* and those up to FIRST_CLUSTER */
+	CLUSTER_RING_FIELDS = 8,	/* up to FIRST_CLUSTER */
 	FIRST_CLUSTER = 16,
 	LAST_CLUSTER = 4095,
 	MAX_FAMILIES = LAST_CLUSTER - FIRST_CLUSTER + 1,
@@ -65,8 +67,8 @@ enum {
 enum { ITEM_SUM, ITEM_PERCPU, ITEM_ALL, NR_ITEMS };
 
 /*
- * Families of kmmv's own modules have numbers that are the same on every host,
- * listed in family.c, with room for those of modules to come. The cluster is
+ * Families of kmmv's own modules have fixed numbers, the same on every host,
+ * listed in family.c. The ranges leave room for future modules. The cluster is
  * FIRST_CLUSTER + number.
  */
 enum {
@@ -79,14 +81,14 @@ enum {
 };
 
 enum {
-	SERIAL_FAMILIES,	/* not a domain: the numbers of families */
-	SERIAL_FIELDS,		/* likewise, of the fields of events */
+	SERIAL_FAMILIES,	/* not a domain: scope of families */
+	SERIAL_FIELDS,		/* not a domain: scope of event fields */
 	SERIAL_RINGS,
 	SERIAL_RING_CPUS,
 	FIRST_SERIAL = 16,
 };
 
-/* Room for an instance's external name, a suffix and ::cpuN included. */
+/* Size of an instance's external name, with its suffix and ::cpuN. */
 #define AGENT_NAME_SIZE 320
 
 /* ---- host.c ---- */
@@ -96,45 +98,53 @@ extern pmdaExt *agent_ext;
 
 /* ---- error.c ---- */
 
-/* Log what is wrong, and show it in kmmv.control.error until its subject is settled:
- * any address, or NULL for what stays wrong as long as the agent runs. */
+/*
+ * Log an error and show it in kmmv.control.error until its subject is settled.
+ * ABOUT, the subject, is any address, or NULL for an error that stays until the
+ * agent exits.
+ */
 void agent_error(const void *about, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 const char *agent_error_text(void);
-/* Look at a subject anew: what is not said of it again until the end is settled. */
+/*
+ * Check a subject again: its errors that are not reported anew between begin
+ * and end are removed at the end.
+ */
 void agent_error_begin(const void *about);
 void agent_error_end(const void *about);
-/* Nothing is wrong with it any more. */
+/* Remove all errors of a subject. */
 void agent_error_settle(const void *about);
-/* The subject of what a sync finds in the device's tables. */
+/* Subject of errors that a sync finds in the device's tables. */
 extern const char agent_table_errors[1];
 
 /* ---- attach.c ---- */
 
-/* Bring mapping and tables up to date; true if there is a mapping. */
+/* Bring the mapping and the tables up to date; true if there is a mapping. */
 bool agent_attach_sync(void);
 struct kmmv *agent_attach_handle(void);
-/* Of no CPU if there is no mapping. */
+/* False for every CPU if there is no mapping. */
 bool agent_attach_possible(uint32_t cpu);
-/* SYNC when the device's tables were mapped or have changed, FORGET before the
- * mapping goes. */
+/*
+ * SYNC is called when the device's tables have been mapped or have changed,
+ * FORGET before the mapping is closed.
+ */
 void agent_attach_init(const char *dir, void (*sync)(struct kmmv *handle),
 		       void (*forget)(void));
 void agent_attach_close(void);
-/* Attach (1) or let go of the device (0), from now on. */
+/* Attach (true) or detach (false) from now on. */
 void agent_attach_want(bool on);
 bool agent_attach_wanted(void);
-/* Look at the device anew: true if its tables had changed. */
+/* Bring the tables up to date; true if they had changed. */
 bool agent_attach_changed(void);
 const char *agent_attach_device(void);
 const char *agent_attach_state(void);
-/* What a value that cannot be had answers; for when there is no mapping. */
+/* The error that metrics return while there is no mapping. */
 int agent_attach_status(void);
 void agent_attach_counts(uint64_t *retries, uint64_t *rereads);
 
 /* ---- instance.c ---- */
 
-/* Which of the kernel's numbers an instance stands for. */
+/* The kernel's number that an instance is bound to. */
 struct binding {
 	uint64_t epoch;
 	uint32_t number;
@@ -142,9 +152,9 @@ struct binding {
 };
 
 /*
- * seen is the last raw value of this binding, base what is added to it. While
- * nothing was read of a new binding, base is what clients saw last; seen is 0
- * then, or CARRY_UNREAD where the first value has to be compared with base.
+ * seen is the last raw value of this binding, base is added to it. Until the
+ * first value of a binding is read, base is the value that clients saw last,
+ * and seen is 0, or CARRY_UNREAD if the first value must be compared with base.
  */
 struct carry {
 	uint64_t base;
@@ -152,21 +162,21 @@ struct carry {
 };
 
 struct inst {
-	int id;			/* lasting; -1: nobody has this position */
+	int id;			/* lasting; -1: unused position */
 	bool bound;		/* the kernel has it, active or not */
 	bool active;
 	bool listed;		/* in family.left */
-	struct binding key;	/* also of the last binding */
+	struct binding key;	/* kept after the binding ends */
 	uint64_t left;		/* when it ceased to be active, see seen.c */
 	uint64_t label_hash;
 	struct id *lasting;
-	const char *name;	/* external; lasting's, as raw */
-	const char *raw;	/* NULL where it is the same */
-	struct carry *cpus;	/* nr_cpus, once asked for */
+	const char *name;	/* external; points into lasting, like raw */
+	const char *raw;	/* NULL if equal to name */
+	struct carry *cpus;	/* nr_cpus entries, allocated when first read */
 	uint32_t nr_cpus;
 };
 
-/* Instances as positions in family.insts, and their numbers. */
+/* Instances, as positions in family.insts, and their numbers. */
 struct members {
 	uint32_t *pos;
 	uint32_t *number;
@@ -175,9 +185,9 @@ struct members {
 
 struct family {
 	int fid;		/* lasting */
-	uint32_t order;		/* of those with one name, the last one counts */
+	uint32_t order;		/* of one name, the greatest wins */
 	char *name;
-	bool present;		/* in the table that is mapped now */
+	bool present;		/* in the table mapped now */
 	bool dirty;		/* members are out of date */
 	enum kmmv_sem sem;
 	bool since_boot;	/* absolute: nothing is carried over */
@@ -188,19 +198,19 @@ struct family {
 
 	struct inst *insts;
 	struct carry *carry;	/* parallel to insts */
-	uint64_t *value;	/* parallel: what the last reading gave */
+	uint64_t *value;	/* parallel: results of the last reading */
 	int *status;
 	uint32_t nr_insts, room;
-	uint32_t unused;	/* a position that nobody has, plus one */
-	struct members active, bound;	/* by id */
-	uint64_t gone;		/* counts of instances that are not bound */
-	uint64_t purged;	/* of those, whose names are purged */
+	uint32_t unused;	/* the first unused position, plus one */
+	struct members active, bound;	/* sorted by id */
+	uint64_t gone;		/* sum of the counts of instances not bound */
+	uint64_t purged;	/* the part of it whose names are purged */
 	uint64_t reading;	/* see reading.c */
-	int *left;		/* ids that some client may ask for, see seen.c */
+	int *left;		/* that clients may ask for, see seen.c */
 	uint32_t nr_left, left_room;
 };
 
-/* No count since boot has this value; others, which may wrap, can. */
+/* A count since boot never has this value; one that can wrap may. */
 #define CARRY_UNREAD UINT64_MAX
 
 static inline uint64_t agent_carry_sum(const struct family *f,
@@ -211,13 +221,13 @@ static inline uint64_t agent_carry_sum(const struct family *f,
 	return carry->base + carry->seen;
 }
 
-/* A sum over instances that came and went means something only of what counts. */
+/* A sum over past and present instances is meaningful only for counters. */
 static inline bool agent_family_has_total(const struct family *f)
 {
 	return f->total && f->sem == KMMV_SEM_COUNTER;
 }
 
-/* A level may be below zero. */
+/* A level may be negative. */
 static inline int agent_family_type(const struct family *f)
 {
 	return f->sem == KMMV_SEM_COUNTER ? PM_TYPE_U64 : PM_TYPE_64;
@@ -228,66 +238,73 @@ static inline const char *agent_inst_raw(const struct inst *inst)
 	return inst->raw ? inst->raw : inst->name;
 }
 
-/* Bind what the table has; after family.c has done its part. */
+/* Bind the table's instances; call after agent_family_sync(). */
 void agent_instance_sync(struct kmmv *handle);
-/* The mapping is about to go: nothing is bound any more. */
+/* Unbind all instances, before the mapping is closed. */
 void agent_instance_unbind_all(void);
-/* A name that nothing is bound to is no more; its count is in the total. */
+/*
+ * ID, which nothing is bound to, is about to be removed: move its count to the
+ * total.
+ */
 void agent_instance_purged(struct id *id);
-/* Whether its count goes on by itself, so that it is not to be kept. */
+/*
+ * Whether the kernel's count goes on by itself, so that none is carried over.
+ */
 bool agent_instance_is_absolute(const struct id *id);
 struct inst *agent_instance_by_id(struct family *f, int id);
 struct inst *agent_instance_by_name(struct family *f, const char *name);
 uint32_t agent_instance_active(void);
-/* What the kernel's number stands for, if INCARNATION are the low bits of the
- * one that is known. The family's name lasts as long as the agent, the other
- * one until it is given to agent_id_release(). */
+/*
+ * The family and external name of the kernel's NUMBER, if INCARNATION matches
+ * the low bits of the bound one; otherwise both stay as they are. The family's
+ * name is never freed; release the other one with agent_id_release().
+ */
 void agent_instance_names(uint32_t number, uint16_t incarnation,
 			  const char **family, const char **name);
-/* The instance, made if it has an id already; NULL if it has none. */
+/* The instance of ID, created if need be; NULL if there is no memory. */
 struct inst *agent_instance_of_id(struct family *f, struct id *id);
 
 /* ---- carry.c ---- */
 
-/* So many instances and CPUs are remembered, 16 bytes each, of all families. */
+/* Limit of the per-CPU counts kept, of all families; 16 bytes each. */
 extern uint64_t agent_carry_cells_max;
 
-/* RAW was read: what clients see. */
+/* Note that RAW was read; returns the value for clients. */
 uint64_t agent_carry_read(const struct family *f, struct carry *carry,
 			  uint64_t raw);
-/* Another binding begins. */
+/* Start another binding. */
 void agent_carry_over(const struct family *f, struct carry *carry);
-/* F's counts are absolute from now on, or are not any more. */
+/* Set whether F's counts are absolute. */
 void agent_carry_since(struct family *f, bool since_boot);
-/* Those of each CPU; NULL where there is no room. */
+/* The counts of each CPU; NULL if there is no room. */
 struct carry *agent_carry_cpus(struct inst *inst, uint32_t nr_cpus);
 void agent_carry_forget(struct inst *inst);
 
 /* ---- name.c ---- */
 
-/* External form of a raw name, without regard to clashes. */
+/* External form of a raw name, before clashes are resolved. */
 void agent_instance_sanitise(const char *raw, char *name, size_t size);
-/* Make it valid UTF-8 without control characters, in place. */
+/* Replace invalid UTF-8 and control characters in place. */
 void agent_clean_text(char *text);
-/* Whether NAME is PREFIX, a dot and more. */
+/* Whether NAME is PREFIX followed by a dot and more. */
 bool agent_name_below(const char *name, const char *prefix);
-/* FNV-1a; goes on from HASH. */
+/* FNV-1a, continued from HASH. */
 uint64_t agent_hash(uint64_t hash, const char *text);
 #define AGENT_HASH_INIT 0xcbf29ce484222325ULL
 
 /* ---- family.c ---- */
 
 void agent_family_load(void);
-/* Take over the table's families; true if metrics are named otherwise now. */
+/* Take over the table's families; true if the name space changed. */
 bool agent_family_sync(struct kmmv *handle);
 void agent_family_absent_all(void);
-/* Whether a later one is of that name, or above or below it. */
+/* Whether a later family has that name, or one above or below it. */
 bool agent_family_hidden(const struct family *f);
-/* NULL where this process has never seen it. */
+/* NULL if this process has not seen it. */
 struct family *agent_family(int fid);
 struct family *agent_family_by_name(const char *name);
 struct family *agent_family_by_kid(uint32_t kid);
-/* Lasting ids are below it, whether seen by this process or not. */
+/* Greater than every lasting number that this process has seen. */
 int agent_family_limit(void);
 int agent_family_present(void);
 
@@ -307,10 +324,11 @@ struct family *agent_family_of_indom(pmInDom indom, bool *percpu, int *fid);
 
 /* ---- percpu.c ---- */
 
-#define PERCPU_CPU_BITS 13	/* NR_CPUS goes to 8192 */
+#define PERCPU_CPU_BITS 13	/* NR_CPUS is at most 8192 */
 /*
- * An instance has a lasting number for each block of 64 CPUs of it that was
- * asked for; the identifier is that number and the CPU's within the block.
+ * An instance has a lasting number for each block of 64 of its CPUs that was
+ * asked for. The identifier is that number followed by the CPU's place in the
+ * block.
  */
 #define PERCPU_BLOCK_BITS 6
 #define PERCPU_MAX_BLOCKS (1 << (31 - PERCPU_BLOCK_BITS))
@@ -332,16 +350,23 @@ extern uint32_t agent_percpu_omitted;
 
 /* Note which CPUs are online. */
 void agent_percpu_sync(struct kmmv *handle);
-/* Identifier of a cell that was selected, or -1 where it has none (yet). */
+/* Identifier of a selected cell, or -1 if it has none (yet). */
 int agent_percpu_id(const struct inst *inst, uint32_t cpu);
-/* Cells that PROFILE asks for, up to the limit; -errno. The result is valid
- * until the next call. */
+/*
+ * Cells that PROFILE selects, up to the limit; or -errno. The result is valid
+ * until the next call.
+ */
 int agent_percpu_select(struct family *f, const pmProfile *profile,
 			const struct cells **cells);
-/* Those of a listing for CTX: what it fetched last, and has gone, too; up to
- * the limit twice. */
+/*
+ * Cells of a listing for CTX: those of active instances, and those of its last
+ * fetch that have left since. At most twice the limit.
+ */
 int agent_percpu_list(struct family *f, int ctx, const struct cells **cells);
-/* The instance, active or not, and CPU of an identifier or name; PM_ERR_INST. */
+/*
+ * The instance, active or not, and CPU of an identifier or name; or
+ * PM_ERR_INST.
+ */
 int agent_percpu_by_id(struct family *f, int id, struct cell *cell);
 int agent_percpu_by_name(struct family *f, const char *name,
 			 struct cell *cell);
@@ -358,23 +383,27 @@ static inline int agent_indom_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The instance list of INDOM in PROFILE: sorted copy without duplicates, valid
- * until the next call. *LISTED says whether the list is what is asked for or
- * what is not. */
+/*
+ * The instance list of INDOM in PROFILE: a sorted copy without duplicates,
+ * valid until the next call. *LISTED: the list is of the instances included,
+ * not of those excluded.
+ */
 int agent_indom_profile(pmInDom indom, const pmProfile *profile, bool *listed,
 			const int **ids, int *count);
-/* A result with room for COUNT, as libpcp frees it. */
+/* An empty result with room for COUNT, which libpcp can free. */
 pmInResult *agent_indom_alloc(pmInDom indom, uint32_t count, bool ids,
 			      bool names);
 void agent_indom_free(pmInResult *result);
 
 /* ---- member.c ---- */
 
-/* Active instances of F that PROFILE asks for, as positions; valid until the
- * next call. */
+/*
+ * Active instances of F that PROFILE selects, as positions; valid until the
+ * next call.
+ */
 int agent_member_select(struct family *f, const pmProfile *profile,
 			const struct members **members);
-/* Of a family's two domains, see provider.h. */
+/* The instance domain operations of agent_view_provider, see provider.h. */
 int agent_member_instance(pmInDom indom, int ctx, int inst, const char *name,
 			  pmInResult **result);
 int agent_member_text(pmInDom indom, bool oneline, char *text, size_t size);
@@ -385,19 +414,22 @@ int agent_member_labels(pmInDom indom, pmLabelSet **sets,
 /* ---- label.c ---- */
 
 void agent_label_domain(pmLabelSet **sets);
-/* CPU -1: of all of them. */
+/* CPU -1: the instance, not one of its CPUs. */
 void agent_label_instance(const struct inst *inst, int cpu, pmLabelSet *set);
 
 /* ---- seen.c ---- */
 
-/* CTX has fetched, of the families that there are now. */
+/* CTX fetches metrics of families. */
 void agent_seen_fetch(int ctx);
 void agent_seen_end(int ctx);
-/* INST is active no more. */
+/* INST has ceased to be active. */
 void agent_seen_left(struct family *f, struct inst *inst);
-/* Whether INST is of CTX's domain: active, or in its last fetch. */
+/* Whether INST is in CTX's domain: active, or in its last fetch. */
 bool agent_seen_has(int ctx, const struct inst *inst);
-/* Those that are of it and not active, by id; *IDS until the next call. */
+/*
+ * Those in CTX's domain that are not active, by id; *IDS is valid until the
+ * next call.
+ */
 uint32_t agent_seen_list(struct family *f, int ctx, const int **ids);
 
 /* ---- pmns.c ---- */
@@ -412,8 +444,8 @@ int agent_pmns_children(const char *name, int traverse, char ***names,
 
 /*
  * A value set with room for COUNT values is one allocation, value blocks
- * included: PM_VAL_SPTR tells everyone to free the set and nothing else, and
- * the values live exactly as long as the set does.
+ * included: with PM_VAL_SPTR, libpcp and libpcp_pmda free the set alone, so the
+ * values live exactly as long as the set.
  */
 pmValueSet *agent_values_alloc(pmID pmid, uint32_t count);
 /* TYPE is PM_TYPE_U64 or PM_TYPE_64. */
@@ -421,10 +453,10 @@ void agent_values_put(pmValueSet *set, uint32_t count, uint32_t index, int inst,
 		      int type, uint64_t value);
 pmValueSet *agent_values_alloc_u32(pmID pmid, uint32_t count);
 pmValueSet *agent_values_alloc_strings(pmID pmid, uint32_t count);
-/* Short words only: what is longer is cut. */
+/* For short words: longer text is truncated. */
 void agent_values_put_string(pmValueSet *set, uint32_t count, uint32_t index,
 			     int inst, const char *text);
-/* With room for BYTES of value blocks, *AT. */
+/* With BYTES of room for value blocks at *AT. */
 pmValueSet *agent_values_alloc_bytes(pmID pmid, uint32_t count, size_t bytes,
 				     char **at);
 pmValueSet *agent_values_error(pmID pmid, int status);
@@ -434,18 +466,21 @@ pmValueSet *agent_values_string(pmID pmid, const char *text);
 
 /* ---- access.c ---- */
 
-/* Once, before there are clients. */
+/* Call once, before there are clients. */
 void agent_access_init(void);
 int agent_access_attribute(int ctx, int key, const char *value, int length,
 			   pmdaExt *ext);
 void agent_access_end(int ctx);
-/* Whether the client may store what is not its own, and have events. No look-ups. */
+/*
+ * Whether CTX may store values that all clients share, and may read events.
+ * Neither calls a name service.
+ */
 bool agent_access_store(int ctx);
 bool agent_access_events(int ctx);
 
 /* ---- ring.c ---- */
 
-/* NAMES, with commas, are those whose events clients can have. */
+/* NAMES, separated by commas, are the rings whose events clients can read. */
 void agent_ring_init(const char *names);
 
 /* ---- queue.c ---- */
@@ -457,12 +492,12 @@ extern uint64_t agent_queue_bytes;
 
 /* ---- records.c ---- */
 
-/* Before a fetch of events: read the rings, begin what CTX has not yet. */
+/* Before a fetch of events: read the rings and create CTX's missing cursors. */
 void agent_records_prepare(int ctx, const pmProfile *profile);
 pmValueSet *agent_records_value(pmID pmid, int ctx, const pmProfile *profile);
 int agent_records_filter(int ctx, const pmValueSet *set);
 void agent_records_end(int ctx);
-/* Read the rings that have clients; WOKEN: because one is said to be ready. */
+/* Read the rings that have clients. WOKEN: poll() reported one ready. */
 void agent_records_drain(bool woken);
 
 /* ---- loop.c ---- */

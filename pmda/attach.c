@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The mapping of the device. It comes and goes with the module, and what is
- * wrong with it is told by kmmv.control.state and kmmv.control.error; the
- * agent itself stays up.
+ * The mapping of the device. It appears and is removed with the module;
+ * kmmv.control.state and kmmv.control.error show why there is none. The agent
+ * itself stays up.
  */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 #include "agent.h"
 
-/* Between two attempts to open a device that could not be opened. */
+/* Between attempts to open a device that could not be opened. */
 #define RETRY_MS 1000
 
 static struct kmmv *handle;
@@ -18,10 +18,10 @@ static void (*on_forget)(void);
 static char *device;
 static bool wanted = true;
 static int why = -ENOENT;	/* why there is no mapping */
-static uint64_t tried_ms;	/* the last attempt; 0: none yet */
-static uint64_t stale_ms;	/* the last attempt without waiting */
-static uint64_t retries, rereads;	/* of mappings that are closed */
-static uint64_t changes;	/* tables taken over */
+static uint64_t tried_ms;	/* of the last attempt; 0: none yet */
+static uint64_t stale_ms;	/* of the last reopening at once */
+static uint64_t retries, rereads;	/* of closed mappings */
+static uint64_t changes;	/* times the tables were taken over */
 
 static uint64_t now_ms(void)
 {
@@ -40,8 +40,8 @@ static void open_failed(int rc)
 }
 
 /*
- * The only place where the handle goes, for a detach, for an error or for a new
- * epoch: all that was learned by it is forgotten here, before it is closed.
+ * The only place that closes the handle, for a detach, an error or a new epoch.
+ * What was learned through it is dropped first.
  */
 static void close_handle(void)
 {
@@ -89,8 +89,8 @@ static bool try_open(void)
 }
 
 /*
- * A new epoch is opened at once, so that a reload costs no fetch, but a file
- * that is stale whenever it is opened does not keep the agent busy.
+ * Open a new epoch at once, so that a reload costs no fetch. A file that is
+ * stale on each open is retried at intervals only.
  */
 static bool reopen(int rc)
 {
@@ -118,7 +118,7 @@ bool agent_attach_sync(void)
 			take_over();
 		if (rc >= 0)
 			return true;
-		/* What is known stays true while the table moves. */
+		/* What is known remains valid while the table changes. */
 		if (rc == -EAGAIN)
 			return true;
 		return reopen(rc);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What clients see of a count goes on from one binding of its name to the next,
- * whatever the kernel's own begins with.
+ * Counts are carried over from one binding of a name to the next, so that
+ * clients see one counter, whatever value the kernel's begins with.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 uint64_t agent_carry_cells_max = AGENT_PERCPU_MAX;
 static uint64_t nr_cells;
 
-/* Only what counts goes on: a level starts anew. */
+/* Only a counter is carried over: a level starts anew. */
 void agent_carry_over(const struct family *f, struct carry *carry)
 {
 	carry->base = f->sem == KMMV_SEM_COUNTER ? agent_carry_sum(f, carry) :
@@ -19,9 +19,9 @@ void agent_carry_over(const struct family *f, struct carry *carry)
 }
 
 /*
- * The first value of a binding says what is to be added to it. A count since
- * boot is shown as it is, unless that is less than what was shown before: the
- * kernel's own wrapped at 32 bits, or went back. It goes on from there then.
+ * The first value of a binding determines the base. A count since boot is shown
+ * as it is, unless that is less than the last value shown: the kernel's count
+ * wrapped at 32 bits, or fell. Then it continues from the last value shown.
  */
 uint64_t agent_carry_read(const struct family *f, struct carry *carry,
 			  uint64_t raw)
@@ -32,7 +32,7 @@ uint64_t agent_carry_read(const struct family *f, struct carry *carry,
 	return carry->base + raw;
 }
 
-/* What was not read under the old rule is as it was shown last. */
+/* A count not read in this binding stays as last shown. */
 static void settle(struct carry *carry)
 {
 	if (carry->seen == CARRY_UNREAD)
@@ -58,10 +58,9 @@ void agent_carry_since(struct family *f, bool since_boot)
 }
 
 /*
- * Per-CPU counts go on across bindings like sums do. For that each that was ever
- * asked for is remembered; with many CPUs and many names that would be gigabytes
- * in the end, for anybody who asks. What there is no room for has no value, lest
- * it fell.
+ * Per-CPU counts are carried over like sums, so each that was ever asked for is
+ * kept. Without a limit, any client could make that gigabytes. A count beyond
+ * the limit has no value, as it could fall.
  */
 struct carry *agent_carry_cpus(struct inst *inst, uint32_t nr_cpus)
 {
@@ -81,7 +80,7 @@ struct carry *agent_carry_cpus(struct inst *inst, uint32_t nr_cpus)
 	return p;
 }
 
-/* Its name is purged: nothing goes on. */
+/* The name is purged: nothing is carried over. */
 void agent_carry_forget(struct inst *inst)
 {
 	nr_cells -= inst->nr_cpus;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kmmv.control.*: what the agent itself has to say, and what can be set. Items
- * are in archives; new ones go at the end.
+ * kmmv.control.*: the state of the agent, and its settings. Items are in
+ * archives; append new ones.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static int control_desc(pmID pmid, pmDesc *desc)
 	return PM_ERR_PMID;
 }
 
-/* These have a value only while there is a table to ask. */
+/* Values that exist only while there is a table. */
 static pmValueSet *table_value(pmID pmid)
 {
 	struct kmmv *handle = agent_attach_handle();

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2154 # variables of pmdaproc.sh
 #
-# What Install does, and Remove undoes, besides pmdaproc.sh: modules, device
-# nodes, and what the agent keeps between runs. Nothing here stops Install: the
-# agent works without a device, and attaches when one appears.
+# What Install does and Remove undoes besides pmdaproc.sh: modules, device
+# nodes, and files that the agent keeps between runs. A failure here does not
+# stop Install: the agent works without a device, and attaches when one appears.
 
 rules=/etc/udev/rules.d/60-kmmv.rules
 modules=/etc/modules-load.d/kmmv.conf
@@ -15,18 +15,18 @@ udev_runs()
 		udevadm control --ping --timeout=5 >/dev/null 2>&1
 }
 
-# Why modprobe failed, for the reader of its message.
+# Explain a message of modprobe's.
 explain()
 {
 	case $1 in
 	*"Required key not available"*|*"Key was rejected"*)
-		echo "  The kernel takes signed modules only (Secure Boot). Sign kmmv.ko and"
+		echo "  The kernel only loads signed modules (Secure Boot). Sign kmmv.ko and"
 		echo "  kmmv_stat.ko with a key that this machine trusts (mokutil --import),"
 		echo "  or turn Secure Boot off."
 		;;
 	*"Operation not permitted"*)
-		echo "  The kernel is locked down, or this system may not load modules at all"
-		echo "  (a container). See /sys/kernel/security/lockdown."
+		echo "  The kernel is locked down, or this system may not load modules (for"
+		echo "  example, a container). See /sys/kernel/security/lockdown."
 		;;
 	*"not found"*)
 		echo "  It is not installed for kernel $(uname -r): run \`make install\` in the"
@@ -36,8 +36,8 @@ explain()
 		echo "  It was built for another kernel than $(uname -r)."
 		;;
 	esac
-	echo "  dmesg may say more. The agent is installed all the same, and attaches by"
-	echo "  itself when the module is loaded."
+	echo "  See also dmesg. The agent is installed nevertheless, and attaches when the"
+	echo "  module is loaded."
 }
 
 load()
@@ -52,7 +52,7 @@ load()
 	return 1
 }
 
-# Device nodes belong to root until udev has seen them with our rule.
+# Device nodes belong to root until udev has applied our rule.
 open_nodes()
 {
 	if udev_runs; then
@@ -91,14 +91,14 @@ device_remove()
 		if message=$(modprobe -r "$module" 2>&1); then
 			echo "Unloaded the module $module."
 		else
-			echo "Warning: the module $module stays loaded: $message"
+			echo "Warning: the module $module cannot be unloaded: $message"
 		fi
 	done
 }
 
-# The agent's options are in a file, one or more a line, for they have to outlive
-# Install, which writes the agent's line of pmcd.conf anew. What was added to that
-# line by hand goes there. Sets args, for pmdaproc.sh.
+# The agent's options are in a file, one or more per line, because Install
+# rewrites the agent's line in pmcd.conf. Options added to that line by hand are
+# moved to the file. Sets args, for pmdaproc.sh.
 options=$PCP_SYSCONF_DIR/kmmv/options
 
 options_setup()
@@ -108,16 +108,16 @@ options_setup()
 		sed 's/^-d[[:blank:]]*[0-9]*[[:blank:]]*//')
 	mkdir -p "${options%/*}"
 	[ -f "$options" ] ||
-		echo "# Options of pmdakmmv(1) but -d; ./Install reads them." \
+		echo "# Options of pmdakmmv(1) except -d; read by ./Install." \
 			>"$options"
 	args=$(options_read)
 	[ -n "$found" ] && [ "$found" != "$args" ] || return 0
 	if [ -z "$args" ]; then
-		echo "The agent's options, $found, are in $options now."
+		echo "Moved the agent's options, $found, to $options."
 		echo "$found" >>"$options"
 		args=$found
 	else
-		echo "Warning: pmcd.conf had the options $found; the agent gets those of"
+		echo "Warning: pmcd.conf had the options $found; using those in"
 		echo "  $options, $args."
 	fi
 }
@@ -127,7 +127,7 @@ options_read()
 	sed 's/#.*//' "$options" | tr -s '[:space:]' ' ' | sed 's/^ //; s/ $//'
 }
 
-# Only where nobody has put anything in.
+# Remove the file only if it has no options.
 options_remove()
 {
 	[ -f "$options" ] || return 0
@@ -140,18 +140,17 @@ options_remove()
 	return 0
 }
 
-# pmcd makes the name space when it starts first; pmdaproc.sh gives up if it
-# has not yet.
+# pmcd builds the name space when it first starts; pmdaproc.sh fails without it.
 pmns_setup()
 {
 	[ -f "$NAMESPACE" ] && return
-	echo "Making the Performance Metrics Name Space, pmcd has not run yet ..."
+	echo "Building the Performance Metrics Name Space, as pmcd has not run yet ..."
 	(cd "$PMNSDIR" && ./Rebuild -us)
 }
 
-# pmdaproc.sh counts metrics, and is content with none. The agent has values
-# without a device, too. pmcd may be slow to start it, or have given it up: many
-# tries, for a machine may be slow, and the first value is the end of them.
+# Wait until the agent has a value, which it has even without a device:
+# pmdaproc.sh counts metrics, but accepts none. There are many tries, as a
+# machine may be slow to start the agent.
 values_check()
 {
 	tries=60
@@ -168,10 +167,10 @@ values_check()
 values_explain()
 {
 	if pminfo -f pmcd.version 2>/dev/null | grep -q value; then
-		echo "Error: pmcd has no values of the agent: it could not be started, or was"
-		echo "  given up. See kmmv.log and pmcd.log in $PCP_LOG_DIR/pmcd, and run"
+		echo "Error: pmcd has no values of the agent, which failed to start or timed"
+		echo "  out. See kmmv.log and pmcd.log in $PCP_LOG_DIR/pmcd, and run"
 	else
-		echo "Error: pmcd does not answer, so nobody knows whether the agent works. See"
+		echo "Error: pmcd does not answer, so the agent cannot be checked. See"
 		echo "  pmcd.log in $PCP_LOG_DIR/pmcd, start pmcd, and run"
 	fi
 	echo "  ./Install again."

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Clients' questions, each given to the provider of what is asked for. The table
- * of families is brought up to date before.
+ * Requests of clients, each passed to the provider of its metric or domain
+ * after the tables have been brought up to date.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "provider.h"
 
-/* Who provides a metric that there is, or NULL. */
+/* The provider of a metric, or NULL if there is no such metric. */
 static const struct provider *provider_of(pmID pmid)
 {
 	const struct provider *p = agent_provider_of_pmid(pmid);
@@ -130,7 +130,9 @@ static pmValueSet *fetch_one(pmID pmid, const struct request *req)
 	return p->fetch ? p->fetch(pmid, req) : agent_values_error(pmid, 0);
 }
 
-/* State changes travel in the timestamp, which agents do not use otherwise. */
+/*
+ * State changes are passed in the timestamp, which agents do not use otherwise.
+ */
 static void set_state(pmdaResult *res, pmdaExt *ext)
 {
 	const unsigned int mask = PMDA_EXT_LABEL_CHANGE | PMDA_EXT_NAMES_CHANGE;

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The agent's number, and the only place that has it; 256-510 are free. */
+/* The agent's domain number, defined here only; PCP leaves 256-510 free. */
 #define KMMV 389

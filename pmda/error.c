@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is wrong, for the log and for kmmv.control.error. An error has a subject,
- * an address that nothing is read of; who finds the subject well again settles it.
+ * Errors, for the log and for kmmv.control.error. The subject of an error is an
+ * address that is never dereferenced. The code that finds a subject in order
+ * settles its errors.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include "agent.h"
 
-/* So many are known, the newest first, and so many of them are shown. */
+/* Errors kept, the newest first, and how many of them are shown. */
 #define ERRORS_MAX 64
 #define SHOWN_MAX  8
 #define TEXT_SIZE  512
@@ -21,7 +22,7 @@ static struct error {
 } errors[ERRORS_MAX];
 
 static int nr_errors;
-static bool full; /* there are more, which are neither known nor logged */
+static bool full; /* further errors are neither kept nor logged */
 
 const char agent_table_errors[1];
 
@@ -35,7 +36,10 @@ void agent_error(const void *about, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	/* A condition that lasts is logged once, whatever else is wrong. */
+	/*
+	 * A condition that lasts is logged once, whatever other errors there
+	 * are.
+	 */
 	for (i = 0; i < nr_errors; i++) {
 		if (errors[i].about == about &&
 		    strcmp(text, errors[i].text) == 0) {
@@ -46,7 +50,8 @@ void agent_error(const void *about, const char *fmt, ...)
 	copy = full ? NULL : strdup(text);
 	if (!copy || nr_errors == ERRORS_MAX) {
 		if (!full)
-			pmNotifyErr(LOG_WARNING, "%s, and more is wrong", text);
+			pmNotifyErr(LOG_WARNING, "%s; no room for more errors",
+				    text);
 		full = true;
 		free(copy);
 		return;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Families. A family's lasting number is bound to its name, semantics and
- * units, so that archives of different days agree whatever order families
- * register in, and nobody takes nanoseconds for microseconds because a driver
- * changed its mind: that is another metric, of the same name. Cluster and
- * instance domains follow from the number.
+ * units. So archives of different days agree, whatever order families register
+ * in, and no reader takes nanoseconds for microseconds because a driver changed
+ * its units: that is another metric, of the same name. Cluster and instance
+ * domains follow from the number.
  *
- * What descriptors consist of is on disk with the number: a family that was
- * ever seen has its metrics while the device is away, and after a restart, too.
- * They answer with an error then.
+ * The contents of descriptors are on disk with the number: a family that was
+ * ever seen has its metrics while the device is absent, and after a restart,
+ * too. They return an error then.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -18,11 +18,11 @@
 #include "agent.h"
 
 struct kid {
-	uint32_t id;		/* the kernel's, of this epoch */
+	uint32_t id;		/* the kernel's, in this epoch */
 	struct family *family;
 };
 
-/* name:semantics:units, by which numbers are kept. */
+/* The key of a number, name:semantics:units. */
 #define KEY_SIZE (AGENT_NAME_SIZE + 128)
 
 static struct family *families[MAX_FAMILIES];
@@ -38,8 +38,8 @@ static const char *const semantics[] = {
 };
 
 /*
- * Numbers that are the same everywhere. They are in archives: none changes, and
- * one whose units or semantics change takes a new line.
+ * Numbers that are the same on every host. They are in archives: never change
+ * one. A family whose units or semantics change gets a new line.
  */
 static const struct {
 	int fid;
@@ -160,12 +160,12 @@ static void parse_units(const struct kmmv_family_info *info, pmUnits *units)
 	double scale = 1;
 
 	memset(units, 0, sizeof(*units));
-	/* The kernel's word for a number without a dimension. */
+	/* The kernel's word for a dimensionless number. */
 	if (!*text || strcmp(text, "none") == 0)
 		return;
 	if (pmParseUnitsStr(text, units, &scale, &message) < 0 || scale != 1) {
 		agent_error(agent_table_errors,
-			    "family %s: units \"%s\" are not PCP's", info->name,
+			    "family %s: invalid units \"%s\"", info->name,
 			    info->units);
 		memset(units, 0, sizeof(*units));
 	}
@@ -183,7 +183,7 @@ static void make_key(const struct kmmv_family_info *info, char *key)
 		  units.scaleCount);
 }
 
-/* What of a descriptor is in the key. */
+/* The parts of a descriptor that are in the key. */
 static bool read_key(struct family *f, const char *key)
 {
 	int part[6], i, at = 0;
@@ -205,7 +205,7 @@ static bool read_key(struct family *f, const char *key)
 	return false;
 }
 
-/* The rest, in the words of the names stream. */
+/* Other properties, in the words of the names stream. */
 static const char *rest_of(const struct kmmv_family_info *info)
 {
 	if (info->since_boot)
@@ -213,7 +213,7 @@ static const char *rest_of(const struct kmmv_family_info *info)
 	return info->total ? "" : "total=no";
 }
 
-/* The family of a number, made if this process has not seen it; or NULL. */
+/* The family of a number, created if this process has not seen it; or NULL. */
 static struct family *family_of(const struct id *id)
 {
 	struct family *f = families[id->number];
@@ -312,7 +312,10 @@ static struct family *take(const struct kmmv_family_info *info, bool *new)
 	if (!known && pmDebugOptions.appl0)
 		pmNotifyErr(LOG_DEBUG, "family %s: number %d", info->name,
 			    id->number);
-	/* What is there now is the last one that was. */
+	/*
+	 * A family in the table becomes the last in order, and so is not
+	 * hidden.
+	 */
 	hidden = agent_family_hidden(f);
 	if (hidden || strcmp(id->rest, rest_of(info)) != 0) {
 		agent_id_describe(id, rest_of(info));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Figures of rings: which there are, and what they were when last read. A ring
- * whose events the agent does not read is open only while its figures are, so that
- * it is nobody's fault if an administrator cannot change it. Counts go on when a
- * ring is made anew.
+ * Figures of rings: the list of metrics, and the values as last read. A ring
+ * whose events the agent does not read is open only while its figures are read,
+ * so that the agent does not keep administrators from changing it. Counts are
+ * carried over when a ring is made anew.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static const struct metric metrics[] = {
 
 enum { NR_METRICS = sizeof(metrics) / sizeof(metrics[0]) };
 
-static uint64_t reading; /* one more with each request */
+static uint64_t reading; /* incremented by each request */
 
 const struct metric *agent_figure_metric(int index)
 {
@@ -121,8 +121,8 @@ static bool possible(uint32_t cpu)
 }
 
 /*
- * A CPU that has no area has no figures either (-ENODEV). Which have one is asked
- * of each: there may be holes, and more of them than when the ring was opened.
+ * A CPU without an area has no figures (-ENODEV). Each CPU is asked for: areas
+ * need not be contiguous, and there may be more than when the ring was opened.
  */
 static int read_figures(struct ring *r, struct kmmv_ring *handle)
 {

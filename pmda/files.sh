@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2154 # variables of pcp.env
 #
-# The files of `make install`, listed by Install so that Remove can take away
-# just these, and the directories that were made for them.
+# The manifest of files and directories that Install made with `make install`,
+# so that Remove removes exactly these.
 
 manifest=$PCP_PMDAS_DIR/kmmv/installed
 
@@ -21,7 +21,7 @@ files_install()
 	while read -r directory; do
 		[ -d "$directory" ] || echo "d $directory"
 	done >>"$stage/list"
-	# What an earlier Install made is still ours.
+	# Include what an earlier Install made.
 	[ ! -f "$manifest" ] || cat "$manifest" >>"$stage/list"
 	if ! make -C "$1" install >"$stage/log" 2>&1; then
 		cat "$stage/log"
@@ -43,7 +43,7 @@ files_remove()
 	sed -n 's/^f //p' "$list" | while read -r file; do
 		rm -f "$file"
 	done
-	# Made here while it was installed: compiled help.
+	# Help was compiled here by pmdaproc.sh.
 	rm -f "$PCP_PMDAS_DIR/kmmv/help.dir" "$PCP_PMDAS_DIR/kmmv/help.pag"
 	cd /
 	sed -n 's/^d //p' "$list" | sort -r | while read -r directory; do

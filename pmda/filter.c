@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Filters: words KEY=VALUE, all of which an event has to match. Keys are
- * family, instance and type, with a pattern of fnmatch(3), and cpu, with
- * numbers and ranges as in 0,2-5. No words: every event.
+ * Filters: words KEY=VALUE, all of which an event must match. Keys are family,
+ * instance and type, with a pattern as in fnmatch(3), and cpu, with numbers and
+ * ranges as in 0,2-5. An empty filter matches every event.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -94,8 +94,8 @@ int agent_filter_parse(struct filter *f, const char *text)
 		rc = parse_word(f, word);
 	free(copy);
 	if (rc == PM_ERR_CONV)
-		pmNotifyErr(LOG_INFO,
-			    "filter \"%s\" is not one: see pmdakmmv(1)", text);
+		pmNotifyErr(LOG_INFO, "invalid filter \"%s\": see pmdakmmv(1)",
+			    text);
 	if (rc < 0)
 		agent_filter_clear(f);
 	return rc;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the process is to libpcp_pmda; pmda.c sets it. */
+/* The agent's domain and libpcp_pmda's state; set by pmda.c. */
 #include "agent.h"
 
 int agent_domain;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lasting numbers in memory: by name and by number, and those that nothing is
- * bound to in the order in which they will be purged. See id.h.
+ * Lasting numbers in memory: indexed by name and by number, with names not in
+ * use in lists in the order of purging. See id.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,17 +10,18 @@
 #include <time.h>
 #include "agent.h"
 
-/* Names in one batch, and so within one request: it has to be written, and its
- * disk to be waited for. */
+/* Names per batch: bounds what one request writes and waits for. */
 #define BATCH 4096
-/* Between attempts to save what could not be saved. */
+/* Between attempts to save numbers. */
 #define RETRY_MS 1000
-/* A reload takes less; only then is it on disk that a name is not in use. */
+/*
+ * A reload takes less: a name is recorded as not in use only after that time.
+ */
 #define SETTLE_SECONDS 600
 #define LOOK_MS (60 * 1000)
-/* Numbers of instances that are left out behind a damaged record. */
+/* Numbers of instances that are skipped after a damaged record. */
 #define SKIP 65536
-/* No record that gives out a number has fewer bytes: "+ 2 0 a". */
+/* The length of "+ 2 0 a\n", the shortest record that gives out a number. */
 #define SHORTEST 8
 #define NR_SCOPES (FIRST_SERIAL + 2 * MAX_FAMILIES)
 
@@ -28,8 +29,8 @@ uint32_t agent_id_days = 30;
 uint32_t agent_id_names = 2048;
 
 static struct scope {
-	int limit;	/* numbers below have been given out */
-	int own;	/* likewise, of this process alone */
+	int limit;	/* numbers below were given out */
+	int own;	/* the same, for this process alone */
 	uint32_t rests;
 } scopes[NR_SCOPES];
 
@@ -39,16 +40,16 @@ struct list {
 };
 
 static struct list away, forgotten;
-static struct id **names, **numbers;	/* chains */
+static struct id **names, **numbers;	/* hash chains */
 static uint32_t nr_chains, nr_ids, nr_own;
 static uint32_t nr_marks;		/* scopes with a limit */
 static uint32_t order;
 static bool writer, lasting;
-static bool walking;	/* a copy is made: chains stay what they are */
+static bool walking;	/* a copy is being made: do not rehash */
 static bool pending;
 static uint64_t retry_ms, look_ms, compact_ms;
 
-/* This batch's, to be taken back if it cannot be saved. */
+/* Names of this batch, which are removed if it cannot be saved. */
 static struct id *batch[BATCH];
 static uint32_t nr_batch;
 
@@ -70,7 +71,7 @@ static bool is_block(int scope)
 	return scope >= FIRST_SERIAL && scope % 2;
 }
 
-/* How many numbers there can be. */
+/* The range of a scope's numbers. */
 static int range(int scope)
 {
 	switch (scope) {
@@ -85,7 +86,7 @@ static int range(int scope)
 	}
 }
 
-/* The first that is not fixed. */
+/* The first number that is not fixed. */
 static int first(int scope)
 {
 	return scope == SERIAL_FAMILIES ? FIRST_FREE_FAMILY : 0;
@@ -193,7 +194,7 @@ bool agent_id_has_rests(int scope)
 	return scopes[scope].rests > 0;
 }
 
-/* ---- those that are not in use ---- */
+/* ---- names not in use ---- */
 
 static struct list *list_of(const struct id *id)
 {
@@ -202,7 +203,7 @@ static struct list *list_of(const struct id *id)
 	return id->state == ID_FORGOTTEN ? &forgotten : &away;
 }
 
-/* By age, and nearly always the newest. */
+/* Insert by age; nearly always as the newest. */
 static void enlist(struct id *id)
 {
 	struct list *list = list_of(id);
@@ -231,7 +232,7 @@ static void delist(struct id *id)
 	list->count--;
 }
 
-/* ---- coming and going ---- */
+/* ---- adding and removing ---- */
 
 static void link_block(struct id *id)
 {
@@ -326,7 +327,7 @@ static void remove_id(struct id *id)
 		free_id(id);
 }
 
-/* Said again: the last one counts. */
+/* Replace the rest, and make ID the last in order. */
 static void set_rest(struct id *id, const char *rest)
 {
 	char *text = *rest ? strdup(rest) : none;
@@ -340,7 +341,7 @@ static void set_rest(struct id *id, const char *rest)
 	id->rest = text;
 }
 
-/* ---- what is on disk ---- */
+/* ---- loading and saving ---- */
 
 static bool can_be(int scope, int number)
 {
@@ -363,7 +364,7 @@ bool agent_id_loaded(int scope, int number, char *text)
 	if (id && strcmp(id->name, text) != 0)
 		return false;
 	if (id) {
-		/* Of an instance it never changes, and may be in use. */
+		/* An instance's rest never changes, and may be in use. */
 		if (is_instance(scope) || strcmp(id->rest, rest) == 0)
 			id->order = ++order;
 		else
@@ -399,7 +400,7 @@ bool agent_id_loaded_state(char kind, int scope, int number, uint32_t since)
 	delist(id);
 	id->state = kind == '!' ? ID_FORGOTTEN : ID_AWAY;
 	id->on_disk = kind == '*' ? ID_USED : id->state;
-	/* Clocks are set; nothing is of tomorrow. */
+	/* The clock may have been set back: no time is in the future. */
 	id->since = kind == '*' || since > now ? now : since;
 	enlist(id);
 	return true;
@@ -420,7 +421,10 @@ bool agent_id_loaded_limit(int scope, int limit)
 	return true;
 }
 
-/* Half of what is left at most: a scope that is used up has no new names at all. */
+/*
+ * Skip half of the free numbers at most: a scope without any takes no new
+ * names.
+ */
 static void skip(int scope, int count)
 {
 	int limit = scopes[scope].limit;
@@ -431,10 +435,10 @@ static void skip(int scope, int count)
 }
 
 /*
- * Nobody knows of which scope the lost ones were. Numbers of families, fields
- * and rings are few, and each has its record: no more are lost than there is
- * room for. Those of instances go on behind what was purged, too, and a family
- * without its record still has its scopes.
+ * The scopes of the lost records are unknown. Families, fields and rings have
+ * few numbers, each with its record: no more are lost than fit into BYTES.
+ * Instances may have numbers that were purged and have no record, so SKIP are
+ * skipped. A family whose record is lost is known by the limits of its scopes.
  */
 void agent_id_skip(off_t bytes)
 {
@@ -492,7 +496,7 @@ void agent_id_put_marks(void)
 			agent_idfile_put("= %d %d\n", scope,
 					 scopes[scope].limit);
 	}
-	/* Of families with one name, the last is the one that is. */
+	/* Of families with one name, the last in order is current. */
 	for (i = 0; i < scopes[SERIAL_FAMILIES].limit; i++) {
 		struct id *id = agent_id_by_number(SERIAL_FAMILIES, i);
 
@@ -504,7 +508,7 @@ void agent_id_put_marks(void)
 		put_name(list[i]);
 }
 
-/* An instance goes before its blocks, which mean nothing without it. */
+/* Put an instance before its blocks, which mean nothing without it. */
 bool agent_id_put_some(uint32_t *cursor)
 {
 	struct id *id, *block;
@@ -542,7 +546,7 @@ void agent_id_load(bool may_write)
 	writer = may_write;
 	rc = agent_idfile_load();
 	if (rc < 0)
-		agent_error(&pending, "numbers of earlier cannot be read: %s",
+		agent_error(&pending, "saved numbers cannot be read: %s",
 			    pmErrStr(rc));
 }
 
@@ -551,7 +555,10 @@ void agent_id_own(uid_t uid, gid_t gid)
 	agent_idfile_own(uid, gid);
 }
 
-/* Names that were seen in captured files have no lasting numbers yet. */
+/*
+ * Drop this process's own numbers, given to names seen in captured files, so
+ * that the names get lasting ones.
+ */
 static void drop_own(void)
 {
 	uint32_t i;
@@ -566,7 +573,10 @@ static void drop_own(void)
 				if (is_instance(id->scope) && id->user)
 					agent_instance_purged(id);
 				remove_id(id);
-				/* Its blocks went, too: NEXT may be one. */
+				/*
+				 * Its blocks were removed as well: NEXT may be
+				 * one.
+				 */
 				next = names[i];
 			}
 			id = next;
@@ -583,7 +593,7 @@ void agent_id_lasting(bool on)
 	retry_ms = 0;
 }
 
-/* ---- giving out ---- */
+/* ---- giving out numbers ---- */
 
 static void failed(int rc)
 {
@@ -606,8 +616,7 @@ static struct id *add_own(int scope, int number, const char *name,
 		if (s->own < s->limit)
 			s->own = s->limit;
 		if (s->own >= range(scope)) {
-			agent_error(&pending, "%s: no number left for it",
-				    name);
+			agent_error(&pending, "%s: no number left", name);
 			return NULL;
 		}
 		number = s->own++;
@@ -649,14 +658,14 @@ struct id *agent_id_add(int scope, int number, const char *name,
 		return add_own(scope, number, name, rest);
 	if (!may_add())
 		return NULL;
-	/* Another agent may have saved it meanwhile. */
+	/* Another agent may have saved the name meanwhile. */
 	id = agent_id_find(scope, name);
 	if (id)
 		return id;
 	if (number < 0)
 		number = s->limit < first(scope) ? first(scope) : s->limit;
 	if (number >= range(scope)) {
-		agent_error(&pending, "%s: no number left for it", name);
+		agent_error(&pending, "%s: no number left", name);
 		return NULL;
 	}
 	id = make(scope, number, name, strlen(name), rest, ID_USED, 0);
@@ -684,7 +693,7 @@ bool agent_id_commit(void)
 		return true;
 	rc = agent_idfile_commit(true);
 	if (rc < 0) {
-		/* The next attempt begins with the same numbers. */
+		/* Let the next attempt give out the same numbers. */
 		for (i = nr_batch; i-- > 0;) {
 			if (scopes[batch[i]->scope].limit ==
 			    batch[i]->number + 1)
@@ -709,7 +718,7 @@ bool agent_id_pending(void)
 	return true;
 }
 
-/* ---- use ---- */
+/* ---- state ---- */
 
 void agent_id_set_state(struct id *id, int state)
 {
@@ -719,12 +728,15 @@ void agent_id_set_state(struct id *id, int state)
 	id->state = state;
 	id->since = state == ID_USED ? 0 : time(NULL);
 	enlist(id);
-	/* What is away may be back in a moment: see note_away(). */
+	/* A name that is away may be back soon: see note_away(). */
 	if (state != ID_AWAY && id->on_disk != state)
 		put_state(id);
 }
 
-/* Its count would come back with it, and be twice in the total. */
+/*
+ * Put off purging an absolute count: it would return with its name, and be in
+ * the total twice.
+ */
 static bool put_off(struct id *id, uint32_t now)
 {
 	if (!id->user || !agent_instance_is_absolute(id))
@@ -802,7 +814,7 @@ struct id *agent_id_add_block(struct id *inst, uint32_t block)
 				      agent_id_add(inst->scope + 1, -1, name, "");
 }
 
-/* Names that are away for good, as it seems, are so on disk, too. */
+/* Record names that have been away for SETTLE_SECONDS as not in use. */
 static void note_away(void)
 {
 	uint32_t now = time(NULL), n = 0;
@@ -834,7 +846,7 @@ int agent_id_work(void)
 	if (now < look_ms && !is_long)
 		return (int)(look_ms - now);
 	if (now >= look_ms) {
-		/* Who waited may be gone, and nobody tries again. */
+		/* Errors about names that are gone: no attempt settles them. */
 		agent_error_end(&pending);
 		agent_error_begin(&pending);
 		note_away();

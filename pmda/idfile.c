@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The file of lasting numbers, $PCP_VAR_DIR/config/pmda/DOMAIN.numbers: text,
- * appended to, a record per line.
+ * one record per line, appended to.
  *
  *	kmmv numbers 1			the first line
- *	+ SCOPE NUMBER NAME REST	given out; again: what is said of it now
- *	= SCOPE LIMIT			those below have been given out
+ *	+ SCOPE NUMBER NAME REST	given out; repeated with a new REST
+ *	= SCOPE LIMIT			mark: numbers below were given out
  *	* SCOPE NUMBER			in use
  *	- SCOPE NUMBER SINCE		not in use since then, seconds
  *	! SCOPE NUMBER SINCE		forgotten by the kernel then
  *	x SCOPE NUMBER			purged
  *
- * What a client will learn of is written and synced before. A line without an
- * end was cut by a crash, and is nobody's. When most of the file is garbage, a
- * new one is written beside it, a batch at a time between requests, while
- * records go to both, and takes its place: a mark keeps the numbers of what is
- * not in it any more from being given out again.
+ * A number is written and synced before a client learns of it. A last line
+ * without a newline was cut short by a crash and is ignored. When most of the
+ * file is garbage, a new file is written beside it, a batch at a time between
+ * requests, and then replaces it; meanwhile records are appended to both. Marks
+ * keep the numbers of purged names from being given out again.
  *
- * One process writes, under a lock on a file of its own, as this one is
- * replaced. Whoever gets the lock first reads what others wrote.
+ * One process writes, under a lock on a separate file, as this one is replaced.
+ * After taking the lock, it reads what other processes wrote.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,30 +32,30 @@
 #include "agent.h"
 
 #define HEADER "kmmv numbers 1\n"
-/* Lines that a file may have though nothing is left of them. */
+/* Lines that a file may have beyond twice its live records. */
 #define SLACK 4096
 
 static struct file {
 	dev_t dev;
 	ino_t ino;
-	off_t length;	/* up to the end of the last whole line */
+	off_t length;	/* end of the last complete line */
 	uint32_t lines;
-	off_t damaged;	/* of it, in lines that make no sense */
-} file; /* as it was read, or written by us */
+	off_t damaged;	/* bytes of it in invalid lines */
+} file; /* as last read or written */
 
 static int fd = -1, lock = -1;
-static int copy = -1;	/* the file that will take its place */
+static int copy = -1;	/* the new file, during a rewrite */
 static off_t copy_length;
 static uint32_t copy_lines, cursor;
-static bool rewrite;	/* it cannot be appended to */
-static bool lost;	/* records were: the file is behind what is known */
+static bool rewrite;	/* the file cannot be appended to */
+static bool lost;	/* records were lost: the file lacks known state */
 
 static struct {
 	char *text;
 	size_t used, room;
 	uint32_t records;
 	bool failed;
-	bool states;	/* not only names, which can be taken back */
+	bool states;	/* has states; only names can be taken back */
 } batch;
 
 static const char *path(const char *suffix)
@@ -69,7 +69,7 @@ static const char *path(const char *suffix)
 	return text;
 }
 
-/* Whether it is a record. One of another version says so in its first line. */
+/* False if LINE is not a record. The first line tells other versions apart. */
 static bool take(char *line)
 {
 	int scope, number, at = 0;
@@ -143,10 +143,9 @@ int agent_idfile_load(void)
 	free(line);
 	fclose(in);
 	if (file.damaged) {
-		agent_error(NULL,
-			    "%s is damaged: what can be read of it counts",
+		agent_error(NULL, "%s is damaged: invalid records are ignored",
 			    path(""));
-		/* Once for what is read again as others wrote behind it. */
+		/* Not again if only other agents' records were appended. */
 		if (file.dev != before.dev || file.ino != before.ino ||
 		    file.damaged != before.damaged)
 			agent_id_skip(file.damaged);
@@ -196,7 +195,7 @@ static void abort_copy(void)
 	unlink(path(".new"));
 }
 
-/* The batch into the copy, and no further. */
+/* Write the batch to the copy only. */
 static int flush_copy(void)
 {
 	int rc = batch.failed ? -ENOMEM :
@@ -248,7 +247,7 @@ static int sync_directory(void)
 	return rc;
 }
 
-/* For whoever wants to know what it was. */
+/* Keep the damaged file for inspection. */
 static void keep_damaged(void)
 {
 	char *from = strdup(path(""));
@@ -286,13 +285,13 @@ static int finish_copy(void)
 	file.lines = copy_lines;
 	file.damaged = 0;
 	lost = false;
-	/* Until the directory is on disk, a crash brings the old one back. */
+	/* Until the directory is on disk, a crash brings the old file back. */
 	rc = sync_directory();
 	rewrite = rc < 0;
 	return rc;
 }
 
-/* The rest of the copy, and its place. */
+/* Write a batch to the copy; put the copy in place after the last one. */
 static int step_copy(void)
 {
 	bool more;
@@ -312,7 +311,7 @@ static int rewrite_all(void)
 	int rc;
 
 	abort_copy();
-	/* Marks that wait: all of them is written now. */
+	/* Pending records are part of what is written now. */
 	agent_idfile_drop();
 	rc = begin_copy();
 	if (rc < 0)
@@ -323,7 +322,7 @@ static int rewrite_all(void)
 	return rc;
 }
 
-/* What others wrote since it was read; whether it is there. */
+/* Read what others wrote meanwhile; *THERE: the file exists. */
 static int reread(bool *there)
 {
 	struct stat st;
@@ -357,7 +356,9 @@ int agent_idfile_open(void)
 		if (there)
 			fd = open(path(""), O_WRONLY | O_APPEND | O_NOFOLLOW |
 						    O_CLOEXEC);
-		/* Root's, perhaps; the directory is what counts. */
+		/*
+		 * The file may be root's; the directory suffices to replace it.
+		 */
 		rewrite = fd < 0 || file.damaged || !file.length || lost;
 		if (!rewrite && ftruncate(fd, file.length) < 0)
 			rewrite = true;
@@ -403,7 +404,7 @@ void agent_idfile_drop(void)
 	batch.states = false;
 }
 
-/* Of what cannot be taken back nobody knows whether it is on disk. */
+/* If a failure cannot be undone, it is unknown what is on disk: rewrite. */
 static int append(bool sync)
 {
 	int rc = batch.failed ? -ENOMEM :
@@ -471,7 +472,7 @@ int agent_idfile_compact(void)
 
 	if (!agent_idfile_is_long())
 		return 0;
-	/* Records that wait belong to the old file, too. */
+	/* Pending records belong in the old file, too. */
 	agent_idfile_commit(false);
 	rc = copy >= 0 ? step_copy() : begin_copy();
 	if (rc < 0) {
@@ -484,8 +485,8 @@ int agent_idfile_compact(void)
 }
 
 /*
- * What an earlier agent made as root is its successor's. Neither links nor
- * names that lead elsewhere: the directory is not root's.
+ * Give files that an earlier agent made as root to the agent's user. Do not
+ * follow symbolic or hard links: the directory is not root's.
  */
 void agent_idfile_own(uid_t uid, gid_t gid)
 {

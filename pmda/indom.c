@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Instance domains: of what a profile asks for, and results as libpcp has them. */
+/* Instance domains: lists of instances in profiles, and results for libpcp. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ int agent_indom_profile(pmInDom indom, const pmProfile *profile, bool *listed,
 	return 0;
 }
 
-/* libpcp frees these, part by part. */
+/* libpcp frees the parts one by one. */
 void agent_indom_free(pmInResult *res)
 {
 	int i;

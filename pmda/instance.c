@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Instances of a family, and what the kernel's numbers stand for.
+ * Instances of a family, and their bindings to the kernel's numbers.
  *
- * An instance's lasting number, id.c, has its external name and, where PCP
- * cannot take the raw name, that as the rest: after a restart "a b" and "a_b"
- * get back what was theirs, in whatever order they come. An instance is made
- * when its name is first bound in this process, and goes when its name is
- * purged; the position in the family's arrays then is the next one's.
+ * An instance's lasting number, see id.c, is kept with its external name and,
+ * if PCP cannot take the raw name, with the raw name as the rest: after a
+ * restart "a b" and "a_b" get their numbers back in whatever order they appear.
+ * An instance is created when its name is first bound in this process, and
+ * removed when its name is purged; its position in the family's arrays is then
+ * reused.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 #include "agent.h"
 
-/* An instance by the kernel's number. */
+/* The instance bound to a number of the kernel's. */
 struct slot {
 	struct family *family;	/* NULL: nothing is bound */
 	uint32_t pos;
@@ -56,7 +57,7 @@ static int grow(struct family *f)
 	return 0;
 }
 
-/* A position that nobody has, or -ENOMEM. */
+/* An unused position, or -ENOMEM. */
 static int64_t take_position(struct family *f)
 {
 	uint32_t pos = f->unused;
@@ -133,11 +134,12 @@ struct inst *agent_instance_by_id(struct family *f, int number)
 }
 
 /*
- * The lasting number of a raw name, or NULL with what it would be called.
- * Clashing names probe a sequence of suffixes, after a few steps a hash, so
- * that many names of one external form cost no quadratic time. One that was
- * purged leaves a gap in the sequence: where names clash at all, a name is new
- * only when the whole of it was looked at.
+ * The lasting number of a raw name; or NULL, with the external name for it in
+ * NAME, which is empty if none is left. Clashing names probe a sequence of
+ * suffixes, which after a few steps are hashes, so that many names of one
+ * external form do not take quadratic time. A purged name leaves a gap in the
+ * sequence: where names clash at all, a name is new only after the whole
+ * sequence was searched.
  */
 static struct id *lookup(struct family *f, const char *raw, char *name,
 			 size_t size)
@@ -175,7 +177,7 @@ static struct id *lookup(struct family *f, const char *raw, char *name,
 	return NULL;
 }
 
-/* A counter goes on from what its last binding gave. */
+/* A counter is carried over from its last binding. */
 static void rebase(struct family *f, struct inst *inst,
 		   const struct binding *key)
 {
@@ -201,7 +203,7 @@ static void set_active(struct family *f, struct inst *inst, bool active)
 		agent_seen_left(f, inst);
 }
 
-/* STATE: whether the kernel forgot the name. */
+/* STATE: ID_AWAY, or ID_FORGOTTEN by the kernel. */
 static void unbind_slot(struct slot *slot, int state)
 {
 	struct family *f = slot->family;
@@ -239,8 +241,8 @@ static void bind_slot(uint32_t n, const struct kmmv_instance_info *info,
 }
 
 /*
- * Numbers for names that have none, a batch at most. Returns how many of the
- * kernel's numbers were looked at; the others have to wait.
+ * Add numbers for new names, a batch at most. Returns how many of the kernel's
+ * numbers were examined; the rest is left for later.
  */
 static uint32_t add_new(struct kmmv *handle, uint32_t count)
 {
@@ -264,7 +266,7 @@ static uint32_t add_new(struct kmmv *handle, uint32_t count)
 		else
 			agent_error(
 				agent_table_errors,
-				"instance \"%s\" of %s: no name left for it",
+				"instance \"%s\" of %s: no external name left",
 				info->name, f->name);
 	}
 	return n;
@@ -394,7 +396,7 @@ void agent_instance_unbind_all(void)
 	finish();
 }
 
-/* A name may have moved to a lower number: all that ended goes first. */
+/* A name may have moved to a lower number: unbind all that ended first. */
 static void unbind_ended(struct kmmv *handle)
 {
 	const struct kmmv_instance_info *info;
@@ -430,7 +432,7 @@ void agent_instance_sync(struct kmmv *handle)
 	}
 	unbind_ended(handle);
 	count = add_new(handle, table.nr_instances);
-	/* Before a client learns of an identifier, it is on disk. */
+	/* An identifier is on disk before a client learns of it. */
 	agent_id_commit();
 	for (n = 0; n < table.nr_instances; n++) {
 		struct inst *inst;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Labels of what has names that are not the agent's: the device, and an instance
- * of a family with the raw name, the CPU and what the kernel says of it.
+ * Labels with text from outside the agent: the device, and an instance's raw
+ * name, CPU and the label that the kernel gives it.
  */
 #include <ctype.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define JSON_SIZE 4096
 
-/* TEXT as a JSON string without its quotes; invalid UTF-8 becomes U+FFFD. */
+/* FROM as a JSON string without quotes; invalid UTF-8 becomes U+FFFD. */
 static void escape(const char *from, char *json, size_t size)
 {
 	char clean[AGENT_NAME_SIZE * 2];
@@ -44,7 +44,7 @@ static void escape(const char *from, char *json, size_t size)
 	json[at] = '\0';
 }
 
-/* PCP's label names; our own come first. */
+/* PCP's rules for label names, without those that the agent adds itself. */
 static bool valid_key(const char *key)
 {
 	if (strcmp(key, "name") == 0 || strcmp(key, "cpu") == 0 ||

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The daemon's loop: pmcd's requests, as pmdaMain() does, and between them the
- * rings that have clients, before they run over. A DSO reads them when it is
- * asked for their events.
+ * The daemon's loop: requests of pmcd, as in pmdaMain(), and between them the
+ * rings that have clients, before they overflow. A DSO reads rings only when
+ * their events are fetched.
  */
 #include <errno.h>
 #include <poll.h>
@@ -11,12 +11,12 @@
 #include "ring.h"
 
 /*
- * A consumer is woken when a ring is half full; the timer is for claims and for
- * rings that have to be opened again. A snapshot reader is not woken: that there
- * is something to take is the consumer's business.
+ * A consumer is woken when a ring is half full; its timer is for claims and for
+ * rings to be opened again. A snapshot reader is not woken: the kernel only
+ * wakes consumers.
  *
- * Both are counted from when rings were last looked at. Requests do not put that
- * off, however many come.
+ * Both intervals are counted from when the rings were last read, so that
+ * frequent requests do not delay the next time.
  */
 #define CONSUMER_MS 1000
 #define SNAPSHOT_MS 50
@@ -31,13 +31,13 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* A time to wait may be -1: for ever. */
+/* A timeout of -1 is infinite. */
 static int sooner(int a, int b)
 {
 	return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-/* Add rings to be polled; how long to leave them alone at most, or -1. */
+/* Add rings to poll; returns how long they may be left alone, or -1. */
 static int prepare(struct pollfd *fds, nfds_t *count)
 {
 	int rid, timeout = -1;
@@ -63,7 +63,7 @@ static int prepare(struct pollfd *fds, nfds_t *count)
 	return timeout;
 }
 
-/* What is left of INTERVAL since LOOKED. */
+/* The rest of INTERVAL since LOOKED. */
 static int left(uint64_t looked, int interval)
 {
 	uint64_t gone = now_ms() - looked;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Instance domains of families, as clients see them. Every question about a domain
- * of the agent's is answered, with no instances if need be: pmlogger ends if a
- * domain that it has logged cannot be listed.
+ * Instance domains of families, as clients see them. Every request for one of
+ * the agent's domains is answered, with no instances if need be: pmlogger exits
+ * if a domain that it has logged cannot be listed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ int agent_member_select(struct family *f, const pmProfile *profile,
 	return 0;
 }
 
-/* In the client's last fetch there may have been some that are gone. */
+/* Includes instances of the client's last fetch that have left since. */
 static int list_instances(struct family *f, pmInDom indom, int ctx,
 			  pmInResult **result)
 {
@@ -129,7 +129,7 @@ static int list_cells(struct family *f, pmInDom indom, int ctx,
 	return 0;
 }
 
-/* Resolve an identifier, or NAME if there is one; both are set at return. */
+/* Resolve GIVEN, or *ID if it is NULL; sets *ID and NAME. */
 static int resolve(struct family *f, bool percpu, int ctx, const char *given,
 		   int *id, char *name, size_t size)
 {
@@ -209,8 +209,8 @@ int agent_member_text(pmInDom indom, bool oneline, char *text, size_t size)
 		pmsprintf(
 			text, size,
 			"The active instances of kmmv.value.%s%s. White space in a name is replaced by\n"
-			"'_', a name that clashes has a suffix; the label \"name\" is the kernel's\n"
-			"own. Identifiers last, and are never given out again.",
+			"'_', a name that clashes has a suffix; the label \"name\" is the raw name.\n"
+			"Identifiers are lasting and never given out again.",
 			f->name, percpu ? ", on each CPU as name::cpuN" : "");
 	return 0;
 }

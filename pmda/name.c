@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names as PCP can take them, and their hash. */
+/* Names in the form that PCP accepts, and their hash. */
 #include <string.h>
 #include "agent.h"
 
@@ -10,7 +10,7 @@ uint64_t agent_hash(uint64_t hash, const char *text)
 	return hash;
 }
 
-/* Bytes of the valid UTF-8 sequence at P, or 0. */
+/* Length of the valid UTF-8 sequence at P, or 0. */
 static int utf8_length(const unsigned char *p)
 {
 	uint32_t c, least;
@@ -37,8 +37,8 @@ static int utf8_length(const unsigned char *p)
 }
 
 /*
- * White space would make names one to PCP, a leading '[' reads as a key in
- * the cache file, and clients written in Python raise on invalid UTF-8.
+ * PCP compares names up to the first white space only, a leading '[' reads as a
+ * key in the cache file, and clients written in Python raise on invalid UTF-8.
  */
 void agent_instance_sanitise(const char *raw, char *name, size_t size)
 {

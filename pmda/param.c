@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What an event consists of, as metrics: kmmv.ring.event.*. They have no values
- * of their own. Those that every event can have are fixed. A registered type's
- * are kmmv.ring.event.TYPE.FIELD; their lasting numbers are bound to the name,
- * and to the type of the value, as archives depend on both.
+ * Parameters of events, as metrics: kmmv.ring.event.*. They have no values of
+ * their own. Those that every event can have are fixed. The fields of a
+ * registered event type are kmmv.ring.event.TYPE.FIELD. Their lasting numbers
+ * are bound to the name and to the type of the value, as archives depend on
+ * both.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static const struct param {
 	[PARAM_TEXT] = { "text", PM_TYPE_STRING, NONE },
 };
 
-/* A type of the table, by the number that events have. */
+/* An event type of the table, by the number that events carry. */
 struct numbered {
 	uint16_t id;
 	struct event_type *type;
@@ -73,7 +74,7 @@ static bool decodes(const struct event_field *field)
 	       field->size == 8;
 }
 
-/* What numbers are kept by, TYPE.FIELD:KIND; of those that decode. */
+/* The key of a number, TYPE.FIELD:KIND; for fields that can be decoded. */
 static void make_key(const struct event_field *field, char *key, size_t size)
 {
 	static const char kinds[] = { [KMMV_UNSIGNED] = 'u',
@@ -123,7 +124,7 @@ static void free_type(struct event_type *t)
 	free(t);
 }
 
-/* Fields of the built-in types have metrics that are always there. */
+/* The fields of built-in event types are fixed parameters. */
 static uint32_t fields_of(const struct kmmv_type_info *info)
 {
 	return info->id < KMMV_EVENT_FIRST ? 0 : info->nr_fields;
@@ -203,8 +204,9 @@ static void add_numbers(const struct event_type *t)
 }
 
 /*
- * Numbers as they are kept now: some could not be had before, and those of
- * captured files are no more when the device is there. Whether any changed.
+ * Set the fields' numbers anew: some may have been unavailable before, and
+ * those of captured files are dropped once there is a device. True if any
+ * changed.
  */
 static bool take_numbers(void)
 {
@@ -231,7 +233,7 @@ static bool take_numbers(void)
 	return changed;
 }
 
-/* Of the fields that have a number: the table's, or else the newest one. */
+/* Of the fields with number ID, the table's, or else the newest. */
 static struct event_field *find(int id, const struct event_type **type)
 {
 	struct event_field *found = NULL;
@@ -268,10 +270,10 @@ static bool related(const char *a, const char *b)
 }
 
 /*
- * Of two fields whose names cannot both be in the name space, as one of them
- * would be a metric and a branch: those of the table come before others, and
- * later types before earlier ones. What every event has comes before all. Those
- * with one number are one metric.
+ * The name that conflicts with a field's and precedes it, or NULL. Names
+ * conflict if they are equal, or if one is above the other in the name space.
+ * Fixed parameters precede all; fields in the table precede others, and later
+ * event types earlier ones. Fields with one number are one metric.
  */
 static const char *in_the_way(const struct event_type *t,
 			      const struct event_field *field)
@@ -302,8 +304,8 @@ static const char *in_the_way(const struct event_type *t,
 }
 
 /*
- * Events go without what has no name: pmlogger makes archives of parameters that
- * it finds no name for which nobody can read.
+ * Events omit fields whose names are hidden: pmlogger writes unreadable
+ * archives if a parameter has no name.
  */
 static void settle_names(void)
 {
@@ -324,7 +326,7 @@ static void settle_names(void)
 	}
 }
 
-/* In each sync, as what is not said again is settled. */
+/* In each sync, as errors that are not reported again are settled. */
 static void tell_hidden(void)
 {
 	const struct event_type *t;
@@ -343,7 +345,7 @@ static void tell_hidden(void)
 	}
 }
 
-/* Whether the table has other types than before. */
+/* True if the table has other event types than before. */
 static bool set_current(struct numbered *list, uint32_t count)
 {
 	bool same = count == nr_current;
@@ -373,8 +375,8 @@ static bool field_sync(struct kmmv *handle)
 		count++;
 	list = calloc(count + 1, sizeof(*list));
 	if (!list) {
-		agent_error(agent_table_errors,
-			    "no memory for %u types of events", count);
+		agent_error(agent_table_errors, "no memory for %u event types",
+			    count);
 		return false;
 	}
 	for (i = 0; i < count; i++) {
@@ -478,13 +480,13 @@ static int field_text(pmID pmid, bool oneline, char *text, size_t size)
 	return 0;
 }
 
-/* Those that every event can have. */
+/* Fixed parameters. */
 const struct provider agent_event_provider = {
 	.names = event_names,
 	.desc = event_desc,
 };
 
-/* Registered types'. */
+/* Fields of registered event types. */
 const struct provider agent_field_provider = {
 	.sync = field_sync,
 	.names = field_names,

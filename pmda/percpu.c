@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * kmmv.percpu.*: instances name::cpuN. There may be a million of them, so none
- * is kept: an instance has a lasting number for each block of CPUs that was
- * asked for, which makes an identifier with the CPU beside it. A domain is
- * counted out when it is asked for, up to a limit.
+ * is stored: an instance has a lasting number for each block of CPUs that was
+ * asked for, and the identifier is that number followed by the CPU. A domain is
+ * enumerated on request, up to a limit.
  *
- * A listing has the CPUs that are or were online while the agent ran: machines
- * have many more possible ones. Asked for by name or identifier, any possible
- * CPU answers.
+ * A listing has the CPUs that are online or were while the agent ran: machines
+ * have many more possible ones. A request for one name or identifier can name
+ * any possible CPU.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,10 +18,10 @@
 #define BLOCK (1u << PERCPU_BLOCK_BITS)
 
 uint32_t agent_percpu_limit = 16384;
-uint32_t agent_percpu_omitted;	/* by the last listing */
+uint32_t agent_percpu_omitted;	/* by the last selection */
 
 static bool online[MAX_CPUS];	/* now or earlier */
-static uint32_t nr_listed;	/* one above the last of them */
+static uint32_t nr_listed;	/* one above the last online CPU */
 
 void agent_percpu_sync(struct kmmv *handle)
 {
@@ -39,7 +39,7 @@ void agent_percpu_sync(struct kmmv *handle)
 	}
 }
 
-/* Detached, nobody knows which are possible: those of a listing answer. */
+/* While detached, possible CPUs are unknown: those of a listing are used. */
 static bool answers(uint32_t cpu)
 {
 	if (agent_attach_handle())
@@ -56,7 +56,7 @@ int agent_percpu_id(const struct inst *inst, uint32_t cpu)
 		       -1;
 }
 
-/* A number for the block that CPU lies in; there once it is saved. */
+/* Give a number to CPU's block; it is valid once it is saved. */
 static void want_block(const struct inst *inst, uint32_t cpu)
 {
 	if (!agent_id_block(inst->lasting, cpu / BLOCK))
@@ -115,7 +115,7 @@ int agent_percpu_by_name(struct family *f, const char *name,
 	if (!at || (size_t)(at - name) >= sizeof(base))
 		return PM_ERR_INST;
 	digits = at + sizeof(mark) - 1;
-	/* One name per CPU: neither a sign nor a leading zero. */
+	/* One name per CPU: no sign, no leading zero. */
 	if (digits[0] < '0' || digits[0] > '9' ||
 	    (digits[0] == '0' && digits[1]) || strlen(digits) > 5)
 		return PM_ERR_INST;
@@ -158,7 +158,7 @@ static int select_listed(struct family *f, const int *ids, int count,
 	return 0;
 }
 
-/* The CPUs of a listing, and how many. */
+/* The CPUs of a listing, and their number. */
 static uint32_t listed_cpus(const uint32_t **result)
 {
 	static uint32_t cpus[MAX_CPUS];
@@ -172,7 +172,7 @@ static uint32_t listed_cpus(const uint32_t **result)
 	return n;
 }
 
-/* Numbers for what a listing may have. */
+/* Give numbers to the blocks that a listing may need. */
 static void want_blocks(struct family *f, const uint32_t *cpus,
 			uint32_t nr_cpus)
 {
@@ -191,8 +191,8 @@ static void want_blocks(struct family *f, const uint32_t *cpus,
 }
 
 /*
- * All but the COUNT sorted IDS. What is behind the limit is not looked at, so
- * some of those may be among what is said to be omitted.
+ * Select all but the COUNT sorted IDS. Cells beyond the limit are not compared
+ * with IDS, so that excluded ones may count as omitted.
  */
 static int select_unlisted(struct family *f, const int *ids, int count,
 			   struct cells *cells)
@@ -249,7 +249,7 @@ int agent_percpu_select(struct family *f, const pmProfile *profile,
 	return select_unlisted(f, ids, count, &cells);
 }
 
-/* Cells of INST, which left, on those of the CPUs that had a value. */
+/* Add cells of INST, which has left, on the CPUs that had a value. */
 static int add_left(const struct family *f, const struct inst *inst,
 		    const uint32_t *cpus, uint32_t nr_cpus, uint32_t most,
 		    struct cells *cells)
@@ -262,7 +262,7 @@ static int add_left(const struct family *f, const struct inst *inst,
 			agent_percpu_omitted += nr_cpus - i;
 			break;
 		}
-		/* Another block may have been asked for. */
+		/* CPU's block may not be among those asked for. */
 		if (agent_percpu_id(inst, cpus[i]) < 0)
 			continue;
 		rc = add_cell(cells, inst - f->insts, cpus[i]);
@@ -273,8 +273,8 @@ static int add_left(const struct family *f, const struct inst *inst,
 }
 
 /*
- * A fetch has no more cells than the limit, and all of them may be of instances
- * that left meanwhile; what is behind them in their order is not of that fetch.
+ * A fetch has no more cells than the limit, and all may be of instances that
+ * have left since. Cells beyond as many again were not in that fetch.
  */
 int agent_percpu_list(struct family *f, int ctx, const struct cells **result)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pmdakmmv: counters of the kernel that are mapped, as PCP metrics. Options,
- * dispatch, and the two ways to start: a daemon below pmcd, or a DSO inside
- * pmcd or a client with a local context.
+ * pmdakmmv: the kernel's mapped counters as PCP metrics. Options, dispatch, and
+ * the two ways to start: as a daemon of pmcd, or as a DSO in pmcd or in a
+ * client with a local context.
  */
 #include <errno.h>
 #include <pwd.h>
@@ -19,20 +19,18 @@ static const char *rings;
 static pmLongOptions longopts[] = {
 	PMDA_OPTIONS_HEADER("Options"),
 	PMOPT_DEBUG,
-	{ "max-age", 1, 'a', "MSEC",
-	  "age of mirrored counters that is good enough" },
+	{ "max-age", 1, 'a', "MSEC", "maximum age of mirrored counters" },
 	{ "percpu-limit", 1, 'c', "N",
-	  "greatest number of instances of a per-CPU metric" },
+	  "maximum number of instances of a per-CPU metric" },
 	PMDAOPT_DOMAIN,
 	{ "device", 1, 'f', "DIR", "directory of the device nodes" },
 	{ "keep-days", 1, 'k', "N",
-	  "days after which a name that is not in use is purged" },
+	  "days after which a name not in use is purged" },
 	PMDAOPT_LOGFILE,
 	{ "keep-names", 1, 'n', "N",
-	  "greatest number of names kept that the kernel forgot" },
-	{ "queue", 1, 'q', "KBYTES",
-	  "greatest size of a ring's queue of events" },
-	{ "rings", 1, 'r', "NAME,...", "rings whose events can be had" },
+	  "maximum number of names kept that the kernel forgot" },
+	{ "queue", 1, 'q', "KBYTES", "maximum size of a ring's event queue" },
+	{ "rings", 1, 'r', "NAME,...", "rings whose events clients can read" },
 	PMDAOPT_USERNAME,
 	PMOPT_HELP,
 	PMDA_OPTIONS_END
@@ -83,7 +81,7 @@ static void init(pmdaInterface *dispatch)
 	agent_ring_init(rings);
 }
 
-/* What grows with what was ever seen; a request that comes first waits. */
+/* Takes time that grows with the names ever seen; requests wait meanwhile. */
 static void start(const pmdaInterface *dispatch, bool writer)
 {
 	if (dispatch->status != 0)
@@ -92,7 +90,7 @@ static void start(const pmdaInterface *dispatch, bool writer)
 	agent_family_load();
 	agent_pmns_rebuild();
 	agent_attach_sync();
-	/* Names are numbered in batches: all of them before the first answer. */
+	/* Names get numbers in batches: do all before the first request. */
 	while (agent_id_work() == 0)
 		agent_attach_sync();
 }
@@ -146,7 +144,7 @@ static bool number(const char *text, uint32_t *value)
 
 static void usage(const char *what, uint32_t most)
 {
-	pmprintf("%s: %s needs a number, up to %u\n", pmGetProgname(), what,
+	pmprintf("%s: %s takes a number up to %u\n", pmGetProgname(), what,
 		 most);
 	opts.errors++;
 }
@@ -199,7 +197,7 @@ static void get_options(int argc, char **argv, pmdaInterface *dispatch)
 	}
 }
 
-/* pmcd starts agents as root; this one needs no more than the group. */
+/* pmcd starts agents as root; this one only needs its user's group. */
 static void drop_privileges(void)
 {
 	struct passwd *user;

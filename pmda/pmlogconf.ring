@@ -1,5 +1,5 @@
 #pmlogconf-setup 2.0
-ident	ring buffers of events by pmdakmmv(1): how many are where, for each CPU
+ident	ring buffers by pmdakmmv(1): counts of events, for each CPU
 probe	kmmv.ring.mode exists ? available : exclude
 	kmmv.ring.mode
 	kmmv.ring.enabled

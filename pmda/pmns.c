@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The name space below kmmv, all of it dynamic: pmcd asks here. It is built
- * anew when a family appears. Names stay in it while the agent runs, but for
- * those that stand in the way of a new one.
+ * The name space below kmmv, all of it dynamic: pmcd asks the agent. It is
+ * rebuilt when a family appears. Names stay in it while the agent runs, except
+ * for those that conflict with a newer one.
  */
 #include "provider.h"
 
@@ -31,7 +31,7 @@ void agent_pmns_rebuild(void)
 	}
 	agent_error_begin(&tree);
 	nr_inserted = 0;
-	/* Siblings come out in the reverse order. */
+	/* Siblings are listed in reverse order of insertion. */
 	agent_provider_names(insert);
 	agent_error_end(&tree);
 	pmdaTreeRebuildHash(tree, nr_inserted);
@@ -55,7 +55,7 @@ int agent_pmns_children(const char *name, int traverse, char ***names,
 			int **status, pmdaExt *ext)
 {
 	(void)ext;
-	/* The library leaves them alone where there are no children. */
+	/* libpcp_pmda leaves both untouched if there are no children. */
 	*names = NULL;
 	*status = NULL;
 	agent_attach_sync();

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who provides which metrics and instance domains. Events of rings refer to
- * instances of families: who refers to another comes before it. The name space
- * has them in this order, too.
+ * The table of providers. Events of rings refer to instances of families; a
+ * provider precedes those that it refers to. The name space has the same order.
  */
 #include "provider.h"
 
 static const struct {
 	const struct provider *provider;
 	int first_cluster, last_cluster;
-	int first_serial, last_serial; /* the last below the first: none */
+	int first_serial, last_serial; /* last below first: none */
 } table[] = {
 	{ &agent_ring_provider, CLUSTER_RING, CLUSTER_RING, SERIAL_RINGS,
 	  SERIAL_RING_CPUS },
@@ -24,7 +23,7 @@ static const struct {
 
 enum { NR_PROVIDERS = sizeof(table) / sizeof(table[0]) };
 
-/* The line of a metric, or -1. */
+/* The table's index of a metric's provider, or -1. */
 static int line_of(pmID pmid)
 {
 	int cluster = pmID_cluster(pmid);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A bounded queue of events. Positions in it are counts of events, those that
- * nobody will ever see included: an entry knows how many came before it, a
- * client how many it has or was told of, and the difference is what it missed,
- * whoever lost them and however long ago.
+ * A bounded queue of events. Positions in it are counts of events, including
+ * those missed: an entry has the number of events before it, a client the
+ * number that it received or was told it missed. The difference is what it
+ * missed, wherever and whenever that was lost.
  *
  * libpcp_pmda's queues are not used: they have one position for all clients.
  */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The events of a ring, read into its queue. The ring is the agent's only while
- * a client wants its events: with the first one it becomes the consumer, with
- * the last one's end it lets go. If there is another consumer it looks on as a
- * snapshot reader, and claims the ring once that one has gone.
+ * Reads the events of a ring into its queue. The agent uses the ring only while
+ * a client wants its events: it becomes the consumer with the first client and
+ * closes the ring with the last. If there is another consumer, it reads as a
+ * snapshot reader and claims the ring once the other has closed it.
  *
- * Events and drops are numbered on their CPU. By these numbers reading goes on
- * where it was after any change of the device file: none comes twice, and what is
- * not there any more is counted, once.
+ * Events and drops are numbered per CPU. By these numbers, reading continues
+ * where it was after the device was reopened: no event is read twice, and each
+ * lost one is counted once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,13 +15,13 @@
 #include <time.h>
 #include "ring.h"
 
-/* Between two attempts to open or to claim. */
+/* Between attempts to open or claim. */
 #define RETRY_MS 1000
-/* Records at a time: pmcd waits five seconds for an answer. Tests have fewer. */
+/* Records per call: pmcd waits five seconds for an answer. Tests set fewer. */
 #ifndef DRAIN_MAX
 #define DRAIN_MAX (1u << 20)
 #endif
-/* The library holds records back for so long, as others may precede them. */
+/* How long the library holds back records that others may precede. */
 #define HELD_MS	   1
 #define HELD_TRIES 8
 
@@ -66,7 +66,7 @@ static void failed(struct ring *r, int rc)
 	agent_reader_close(r);
 }
 
-/* Where there is no position yet, what is older than the clients may come. */
+/* Without a position, events older than the clients may follow. */
 static void begin_again(struct reader *reader)
 {
 	uint32_t cpu;
@@ -75,7 +75,7 @@ static void begin_again(struct reader *reader)
 		reader->cpus[cpu].old |= !reader->cpus[cpu].known;
 }
 
-/* Room for the positions of a buffer; those of another one mean nothing. */
+/* Set up positions for a buffer; those of another one mean nothing. */
 static int position(struct ring *r, const struct kmmv_ring_info *info)
 {
 	struct reader *reader = &r->reader;
@@ -94,7 +94,7 @@ static int position(struct ring *r, const struct kmmv_ring_info *info)
 		reader->nr_cpus = info->nr_cpus;
 		reader->epoch = info->epoch;
 		reader->incarnation = info->incarnation;
-		/* All that a new buffer ever had is the clients'. */
+		/* All events of a new buffer are new to the clients. */
 		for (cpu = 0; cpu < reader->nr_cpus; cpu++)
 			reader->cpus[cpu].known = !first;
 	}
@@ -116,7 +116,7 @@ static int claim(struct ring *r)
 		return rc;
 	reader->consumer = true;
 	kmmv_ring_get_info(reader->handle, &info);
-	/* Half a ring is left for what comes until the agent runs. */
+	/* Half of the ring is left for events until the agent runs. */
 	bytes = (uint64_t)info.ring_pages * info.page_size / 2;
 	kmmv_ring_watermark(reader->handle,
 			    bytes < UINT32_MAX ? bytes : UINT32_MAX);
@@ -135,7 +135,7 @@ static int open_ring(struct ring *r)
 		reader->handle = NULL;
 		reader->status = rc;
 		agent_error_begin(r);
-		/* A ring that was never enabled is nothing to complain of. */
+		/* A ring that was never enabled is no error. */
 		if (rc != -ENODEV && rc != -ENOENT)
 			agent_error(r, "ring %s: %s", r->name,
 				    kmmv_ring_error(NULL));
@@ -162,9 +162,10 @@ static uint64_t beyond(uint64_t number, uint64_t from)
 }
 
 /*
- * Is a record new to the clients, and what did they miss before it? What was
- * read is known by its number, what was there before them by its time. What this
- * handle says it lost another one may have told of: numbers are compared instead.
+ * Whether a record is new to the clients; *MISSED is what they missed before
+ * it. Events that were read are recognised by their number, those from before
+ * the clients by their time. A loss that this handle reports may have been
+ * reported by an earlier one: numbers are compared instead.
  */
 static bool take(struct reader *reader, const struct kmmv_record *record,
 		 uint64_t realtime, uint64_t *missed)
@@ -186,14 +187,17 @@ static bool take(struct reader *reader, const struct kmmv_record *record,
 		*missed = beyond(record->sequence, p->next) + drops;
 	else if (drops < record->dropped)
 		*missed = record->lost + drops;
-	/* Losses of a handle that has seen no event have no number. */
+	/* Loss records of a handle that has seen no event have no number. */
 	if (event || (p->known && record->sequence > p->next))
 		p->next = record->sequence + event;
 	p->known |= event;
 	return !p->old && (event || *missed);
 }
 
-/* Stamps in a payload are of the ring's clock, which ends with the handle. */
+/*
+ * Convert times in a payload while the handle is open: they are of the ring's
+ * clock.
+ */
 static void convert_times(struct ring *r, struct entry *e)
 {
 	const struct event_type *type = e->decode;
@@ -227,8 +231,8 @@ static bool unknown(const struct entry *e)
 }
 
 /*
- * Put a record into the queue. Looking up a name that is new may take over a
- * changed table, and so close the ring: RECORD is not used after that.
+ * Put a record into the queue. Looking up a new name may take over a changed
+ * table and so close the ring: RECORD is not used after that.
  */
 static void push(struct ring *r, const struct kmmv_record *record,
 		 uint64_t realtime, uint64_t missed)
@@ -260,8 +264,8 @@ static void push(struct ring *r, const struct kmmv_record *record,
 }
 
 /*
- * Records from before START, and the first that is not. How many there were;
- * *MORE is set to whether there may be some that are held back.
+ * Read records from before START, and the first later one. Returns their
+ * number; sets *MORE if records may be held back.
  */
 static unsigned int read_records(struct ring *r, uint64_t start, bool *more)
 {
@@ -289,8 +293,8 @@ static unsigned int read_records(struct ring *r, uint64_t start, bool *more)
 }
 
 /*
- * All that there is, what is held back included. What comes after that is new,
- * whatever its time says: clocks are set.
+ * Read all records, including those held back. Later events are new, whatever
+ * their time: the clock may be set.
  */
 static void read_all(struct ring *r)
 {
@@ -322,8 +326,9 @@ void agent_reader_fetch(struct ring *r)
 }
 
 /*
- * A first client: all that is there already is not for it. That may be more than
- * is read for one fetch; so each CPU's events are looked at until one is younger.
+ * Start reading for a first client, which does not get events already in the
+ * ring. They may be more than one fetch reads, so the events of each CPU are
+ * compared with the time until one is newer.
  */
 static void start(struct ring *r)
 {
@@ -355,7 +360,7 @@ void agent_reader_start(struct ring *r)
 		open_ring(r);
 		return;
 	}
-	/* All that can still be seen without taking it, first. */
+	/* First read all that is visible without taking it. */
 	read_all(r);
 	if (reader->handle && claim(r) == 0)
 		begin_again(reader);

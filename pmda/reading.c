@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Values of families. Of those that a request names, each is read once, into arrays
- * parallel to its instances: all bound ones if the total is asked for,
- * otherwise the active ones of the client's profile. Nothing is summed that
- * was not asked for; the work is O(values).
+ * Values of families. Each family that a request names is read once, into
+ * arrays parallel to its instances: all bound ones if the total is asked for,
+ * otherwise the active ones in the client's profile. Nothing else is summed;
+ * the work is O(values).
  *
- * family.reading is the request that it was read for, times two, plus one if
- * all bound instances were read.
+ * family.reading is the number of the request that it was read for, times two,
+ * plus one if all bound instances were read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ void agent_reading_all(struct family *f, uint64_t request)
 			    f->bound.count);
 }
 
-/* Why none of an instance domain's values could be had, for clients. */
+/* The result for clients if no value could be read. */
 static int no_values(int status)
 {
 	return status == -EAGAIN ? PM_ERR_AGAIN : 0;
@@ -124,7 +124,7 @@ bool agent_reading_total(struct family *f, uint64_t request, uint64_t *total)
 		return false;
 	agent_reading_all(f, request);
 	*total = f->gone;
-	/* What could not be read counts as it did last. */
+	/* An instance that could not be read counts with its last value. */
 	for (i = 0; i < f->bound.count; i++)
 		*total += agent_carry_sum(f, &f->carry[f->bound.pos[i]]);
 	return true;
@@ -166,7 +166,9 @@ static void put_cell(struct percpu *p, const struct cell *cell, uint32_t row)
 			 agent_family_type(p->family), value);
 }
 
-/* Cells from FROM on that lie in the next CHUNK instances; where they end. */
+/*
+ * Fetch cells from FROM on, of CHUNK instances at most; returns where they end.
+ */
 static uint32_t fetch_chunk(struct percpu *p, uint32_t from)
 {
 	const struct cell *cell = p->cells->cell;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kmmv.ring.records. A client context has a cursor in the queue of each ring that
- * it fetches from, made by its first fetch, and one filter. A cursor counts the
- * events that its client has or was told that it missed, so the two add up to all
- * that there were since, whatever happened on the way.
+ * kmmv.ring.records. A client context has one filter, and a cursor in the queue
+ * of each ring that it fetches from, created by its first fetch. A cursor
+ * counts the events that its client received or was told it missed; the two add
+ * up to all events since the first fetch.
  *
- * With a filter, what came to the queue and does not match is neither had nor
- * missed. What did not come to it, or did not stay, might have matched, and is
- * missed; but what a CPU lost is not missed by one who does not want that CPU.
+ * With a filter, an event that was queued and does not match is neither
+ * received nor missed. An event that was not queued, or was removed, might have
+ * matched and counts as missed; but the losses of a CPU do not if the filter
+ * excludes that CPU.
  */
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +16,7 @@
 #include <string.h>
 #include "ring.h"
 
-/* An array's length has 24 bits; what does not fit comes with the next fetch. */
+/* An array's length has 24 bits; the rest is left for the next fetch. */
 #define ARRAY_MAX (8 << 20)
 
 struct client {
@@ -24,7 +25,7 @@ struct client {
 	struct filter filter;
 };
 
-static struct client *clients; /* that have a filter */
+static struct client *clients; /* those with a filter */
 
 static const struct filter *filter_of(int ctx)
 {
@@ -44,7 +45,7 @@ int agent_records_filter(int ctx, const pmValueSet *set)
 	pmAtomValue atom;
 	int rc;
 
-	/* One for all rings, whichever instances are named. */
+	/* One filter for all rings, whichever instances are named. */
 	if (set->numval < 1)
 		return PM_ERR_VALUE;
 	rc = pmExtractValue(set->valfmt, &set->vlist[0], PM_TYPE_STRING, &atom,
@@ -97,7 +98,7 @@ static void add_cursor(struct ring *r, int ctx)
 	r->cursors = c;
 }
 
-/* What every client has seen is of no more use. */
+/* Remove what every client has seen. */
 static void trim(struct ring *r)
 {
 	uint64_t least = r->queue.next_serial;
@@ -178,7 +179,7 @@ void agent_records_drain(bool woken)
 		if (!r || !r->cursors)
 			continue;
 		agent_reader_start(r);
-		/* Being woken for nothing is not to become a habit. */
+		/* If a ready ring had no events, do not poll it next time. */
 		r->reader.idle = agent_reader_drain(r) == 0 && woken;
 	}
 }
@@ -188,7 +189,7 @@ void agent_records_drain(bool woken)
 struct build {
 	int array;
 	int status;
-	uint64_t missed; /* not told yet */
+	uint64_t missed; /* not reported yet */
 	uint64_t missed_time;
 	const struct entry *entry;
 };
@@ -247,7 +248,7 @@ static void add_string(struct build *b, pmID pmid, const char *text)
 	check(b, pmdaEventAddParam(b->array, pmid, PM_TYPE_STRING, &atom));
 }
 
-/* Text of the kernel's, up to the first NUL or SIZE, as clients can show it. */
+/* Text from the kernel, up to the first NUL or SIZE, cleaned for clients. */
 static void add_text(struct build *b, pmID pmid, const uint8_t *from,
 		     uint32_t size)
 {
@@ -354,7 +355,7 @@ static void add_event(struct build *b, const char *type)
 	add_payload(b);
 }
 
-/* A type that the table does not have goes by its number. */
+/* An event type that is not in the table is named by its number. */
 static const char *type_name(const struct entry *e)
 {
 	static char number[16];
@@ -370,7 +371,7 @@ static const struct entry *first_for(const struct queue *q,
 {
 	if (c->serial == q->next_serial)
 		return NULL;
-	/* The entry before is there: what comes follows it. */
+	/* The entry before is still queued. */
 	if (c->last && c->serial > q->first_serial)
 		return c->last->next;
 	if (c->serial <= q->first_serial)
@@ -405,7 +406,10 @@ static bool full(const struct build *b)
 	return !array || array->ea_len >= ARRAY_MAX;
 }
 
-/* Build what C has not had; the number of records, or an error. */
+/*
+ * Build the array of what C has not received; the number of records, or an
+ * error.
+ */
 static int build(struct ring *r, struct cursor *c, const struct filter *f)
 {
 	struct build b = { .array = r->array };
@@ -421,7 +425,10 @@ static int build(struct ring *r, struct cursor *c, const struct filter *f)
 	b.entry = first_for(&r->queue, c);
 	for (; b.entry && b.status == 0 && !full(&b); b.entry = b.entry->next)
 		advance(&b, c, f);
-	/* What was lost behind the last entry, or had no room in any. */
+	/*
+	 * Losses after the last entry, and events for which there was no
+	 * memory.
+	 */
 	if (!b.entry && c->at < r->queue.total) {
 		clock_gettime(CLOCK_REALTIME, &now);
 		miss(&b, r->queue.total - c->at,

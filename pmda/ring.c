@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rings that there are: the entries of the device directory's "ring", listed
- * when they are asked for. A ring's lasting number is bound to its name.
+ * The list of rings: the entries of "ring" in the device directory, read on
+ * request. A ring's lasting number is bound to its name.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 static struct ring *rings[MAX_RINGS];
 static int limit;
-static char *wanted; /* names, with a comma before and behind each */
+static char *wanted; /* names, each between commas */
 
 void agent_ring_init(const char *names)
 {
@@ -111,8 +111,8 @@ void agent_ring_list(void)
 }
 
 /*
- * What was listed and read, was so by the handle that goes. Counts stay, and so
- * do clients: they go on with what is opened next.
+ * What was listed and read depends on the handle. Counts and clients stay: they
+ * continue with the next handle.
  */
 void agent_ring_forget(void)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rings: what the agent's files about them share.
+ * Rings: declarations shared by the agent's files about them.
  *
- *	ring.c		the rings that there are
- *	figure.c	what is counted of them
- *	ringindom.c	their instance domains
+ *	ring.c		the list of rings
+ *	figure.c	figures: counts and settings of a ring
+ *	ringindom.c	instance domains
  *	ringview.c	kmmv.ring.*
- *	reader.c	the events of a ring, taken or looked at
- *	queue.c		a bounded queue of them
- *	records.c	kmmv.ring.records: a cursor for each client
- *	filter.c	which events a client wants
- *	param.c		what an event consists of, as metrics
+ *	reader.c	reads the events of a ring
+ *	queue.c		a bounded queue of events
+ *	records.c	kmmv.ring.records, with a cursor for each client
+ *	filter.c	filters of clients
+ *	param.c		the parameters of events, as metrics
  */
 #ifndef KMMV_AGENT_RING_H
 #define KMMV_AGENT_RING_H
@@ -24,8 +24,8 @@ struct event_field {
 	char *name;		/* TYPE.FIELD */
 	char *units_text;
 	pmUnits units;
-	int id;			/* lasting; -1: it is no metric, or not yet */
-	const char *hidden;	/* the name that its metric's is in the way of */
+	int id;			/* lasting; -1: not a metric, or not yet */
+	const char *hidden;	/* NULL, or the conflicting name */
 	enum kmmv_kind_of_field kind;
 	uint16_t offset, size;
 };
@@ -33,7 +33,7 @@ struct event_field {
 /* Never freed: queued events point to it. */
 struct event_type {
 	struct event_type *next;
-	bool current;		/* in the table that is mapped, or was last */
+	bool current;		/* in the table mapped now or last */
 	char *name;
 	char *oneline;
 	uint32_t nr_fields;
@@ -45,7 +45,7 @@ enum {
 	PARAM_INSTANCE, PARAM_NUMBER, PARAM_DELTA, PARAM_TEXT, NR_PARAMS,
 };
 
-/* NULL where the table has no such type. */
+/* NULL if the table has no such type. */
 const struct event_type *agent_param_type(uint16_t id);
 pmID agent_param_pmid(int param);
 pmID agent_param_field_pmid(const struct event_field *field);
@@ -56,36 +56,36 @@ int agent_param_field_type(const struct event_field *field);
 
 struct entry {
 	struct entry *next;
-	uint64_t serial;	/* one more than the entry before it */
-	uint64_t before;	/* events before it and what is missed here */
-	uint64_t missed;	/* lost and dropped just before it */
+	uint64_t serial;	/* one above that of the entry before */
+	uint64_t before;	/* events before it and before missed */
+	uint64_t missed;	/* lost or dropped just before it */
 	uint64_t time;		/* CLOCK_REALTIME, nanoseconds */
 	uint64_t sequence;
 	uint32_t cpu, number;
 	uint32_t length;	/* of the payload */
-	uint16_t type;		/* 0: no event, only what was missed */
+	uint16_t type;		/* 0: no event, only a count of missed ones */
 	const struct event_type *decode;
-	const char *family, *instance;	/* NULL: not known */
+	const char *family, *instance;	/* NULL: unknown */
 	uint8_t payload[] __attribute__((aligned(8)));
 };
 
 struct queue {
 	struct entry *first, *last;
-	uint64_t first_serial;	/* of first, or of the entry to come */
+	uint64_t first_serial;	/* of first, or of the next entry pushed */
 	uint64_t next_serial;
-	uint64_t total;		/* events ever, those missed included */
-	uint64_t events;	/* in the queue */
+	uint64_t total;		/* events ever, including missed ones */
+	uint64_t events;	/* queued now */
 	uint64_t bytes;
-	uint64_t overrun;	/* events that went before all had read them */
+	uint64_t overrun;	/* removed before all clients read them */
 };
 
 struct entry *agent_queue_entry(uint32_t length);
-/* Takes the entry over; LIMIT is that of the queue's bytes. */
+/* Takes ownership of the entry; LIMIT is in bytes. */
 void agent_queue_push(struct queue *q, struct entry *e, uint64_t limit);
-/* What is counted where an entry could not be had. */
+/* Count events for which there is no memory. */
 void agent_queue_missed(struct queue *q, uint64_t count);
 void agent_queue_shrink(struct queue *q, uint64_t limit);
-/* Entries below SERIAL are of no use to anybody. */
+/* Remove entries below SERIAL, which all clients have read. */
 void agent_queue_trim(struct queue *q, uint64_t serial);
 
 /* ---- filter.c ---- */
@@ -98,7 +98,7 @@ struct filter {
 	int nr_cpus;				/* 0: any */
 };
 
-/* PM_ERR_CONV, and a message to the log, where TEXT is not one. */
+/* PM_ERR_CONV, with a message in the log, if TEXT is not a filter. */
 int agent_filter_parse(struct filter *f, const char *text);
 void agent_filter_clear(struct filter *f);
 bool agent_filter_cpu(const struct filter *f, uint32_t cpu);
@@ -110,24 +110,24 @@ bool agent_filter_match(const struct filter *f, const struct entry *e,
 struct ring_cpu {
 	bool alive;
 	struct kmmv_ring_stats now;	/* as last read */
-	struct kmmv_ring_stats base;	/* of earlier buffers */
+	struct kmmv_ring_stats base;	/* sums of earlier buffers */
 };
 
-/* Where a reader goes on, for a CPU, whatever handle it is with. */
+/* Where reading continues on a CPU, with this handle or the next one. */
 struct position {
-	uint64_t next;		/* sequence of the event that comes */
-	uint64_t drops;		/* so many in all were told of */
+	uint64_t next;		/* sequence number of the next event */
+	uint64_t drops;		/* drops accounted for so far */
 	bool known;
-	bool old;		/* what comes may be of before reader.since */
+	bool old;		/* events may predate reader.since */
 };
 
 struct reader {
 	struct kmmv_ring *handle;
 	bool consumer;
-	bool idle;		/* said to be ready, but was not */
-	int status;		/* why it is not the consumer, or not open */
+	bool idle;		/* poll() reported it, but it had no events */
+	int status;		/* why it is no consumer, or not open */
 	uint64_t tried_ms;
-	uint64_t since;		/* CLOCK_REALTIME: events before are not wanted */
+	uint64_t since;		/* CLOCK_REALTIME; older events are skipped */
 	uint64_t epoch, incarnation;
 	struct position *cpus;
 	uint32_t nr_cpus;
@@ -136,17 +136,17 @@ struct reader {
 struct cursor {
 	struct cursor *next;
 	int ctx;
-	uint64_t at;		/* events that it has, or was told of */
-	uint64_t serial;	/* of the entry that comes */
-	struct entry *last;	/* the entry before, if it is there yet */
+	uint64_t at;		/* events read or reported as missed */
+	uint64_t serial;	/* of the next entry */
+	struct entry *last;	/* the entry before; valid if still queued */
 };
 
 struct ring {
 	int rid;		/* lasting */
 	char *name;
-	bool present;		/* when they were last listed */
-	bool wanted;		/* clients can have its events */
-	uint64_t reading;	/* request that it was read for */
+	bool present;		/* when last listed */
+	bool wanted;		/* clients can read its events */
+	uint64_t reading;	/* request that its figures were read for */
 	int status;		/* of that reading */
 	struct kmmv_ring_info info;
 	uint64_t epoch, incarnation;
@@ -159,18 +159,18 @@ struct ring {
 	int array;		/* libpcp_pmda's event array, or -1 */
 };
 
-/* By lasting number, NULL where this process has not seen it. */
+/* By lasting number; NULL if this process has not seen it. */
 struct ring *agent_ring(int rid);
 int agent_ring_limit(void);
-/* Look which are present. */
+/* Update which rings are present. */
 void agent_ring_list(void);
-/* The mapping is about to go. */
+/* Called before the mapping is closed. */
 void agent_ring_forget(void);
 
 /* ---- figure.c ---- */
 
 enum {
-	FIRST_ROW = 64,		/* items below have an instance for each CPU */
+	FIRST_ROW = 64,		/* items below have an instance per CPU */
 	ITEM_RECORDS = FIRST_ROW,
 	ITEM_MODE,
 	ITEM_ENABLED,
@@ -179,7 +179,7 @@ enum {
 	ITEM_QUEUE_BYTES,
 	ITEM_QUEUE_OVERRUN,
 	ITEM_CLIENTS,
-	FIRST_SINGLE = 96,	/* and from here on have none */
+	FIRST_SINGLE = 96,	/* items from here on have no instances */
 	ITEM_LIMIT = FIRST_SINGLE,
 };
 
@@ -192,32 +192,32 @@ struct metric {
 	size_t offset;		/* in struct kmmv_ring_stats, or 0 */
 };
 
-/* NULL behind the last one. */
+/* NULL after the last one. */
 const struct metric *agent_figure_metric(int index);
-/* What is asked for from now on is read anew. */
+/* Make the next agent_figure_read() of each ring read it anew. */
 void agent_figure_renew(void);
-/* Have R's figures, read once until they are renewed. */
+/* Read R's figures, at most once until they are renewed. */
 void agent_figure_read(struct ring *r);
-/* Of all its buffers; M has an offset. */
+/* The value of M, which has an offset, over all buffers of CPU so far. */
 uint64_t agent_figure_sum(struct ring *r, uint32_t cpu, const struct metric *m);
 
 /* ---- ringindom.c ---- */
 
 pmInDom agent_ringindom_rings(void);
 pmInDom agent_ringindom_cpus(void);
-/* Before a request that is about rings: list them, read each anew. */
+/* Before a request on rings: list them, and renew their figures. */
 void agent_ringindom_list(void);
-/* Whether PROFILE asks for a ring's instance of the domain of rings. */
+/* Whether PROFILE selects R in the domain of rings. */
 bool agent_ringindom_selected(const struct ring *r, const pmProfile *profile);
-/* Of a ring (CPU -1) or of a ring's CPU. */
+/* CPU -1: a ring; otherwise one of its CPUs. */
 typedef void visit_fn(struct ring *r, int cpu, int id, void *data);
-/* All that PROFILE asks for; an error. */
+/* Visit the instances that PROFILE selects; or an error. */
 int agent_ringindom_visit(pmInDom indom, const pmProfile *profile,
 			  visit_fn *visit, void *data);
-/* How many these are. */
+/* The number of instances that agent_ringindom_visit() visits. */
 int agent_ringindom_count(pmInDom indom, const pmProfile *profile,
 			  uint32_t *count);
-/* See provider.h. */
+/* The instance domain operations of agent_ring_provider, see provider.h. */
 int agent_ringindom_instance(pmInDom indom, int ctx, int inst, const char *name,
 			     pmInResult **result);
 int agent_ringindom_text(pmInDom indom, bool oneline, char *text, size_t size);
@@ -228,18 +228,20 @@ int agent_ringindom_labels(pmInDom indom, pmLabelSet **sets,
 /* ---- reader.c ---- */
 
 /*
- * Be a reader of R from now on: what is in the ring already is not for a first
- * client. Later calls open again what was closed, and claim what had another
- * consumer, once a second.
+ * Start or continue to read R. The first call skips events that are in the ring
+ * already. Later calls, at most once a second, open the ring again if it was
+ * closed, and claim it if it had another consumer.
  */
 void agent_reader_start(struct ring *r);
 void agent_reader_stop(struct ring *r);
-/* Close the device; clients go on where they were when it is opened again. */
+/* Close the ring; clients continue where they were once it is open again. */
 void agent_reader_close(struct ring *r);
-/* Put what is there into the queue, for a client that waits for it. */
+/* Read all available events into the queue, for a fetch. */
 void agent_reader_fetch(struct ring *r);
-/* Likewise in between; what the library holds back comes later. How many records
- * were read. */
+/*
+ * Read events into the queue, without those that the library holds back; the
+ * number of records read.
+ */
 unsigned int agent_reader_drain(struct ring *r);
 const char *agent_reader_state(const struct ring *r);
 

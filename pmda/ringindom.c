@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Instance domains of rings: all of them, and each on all CPUs that have an area.
- * That of a ring's CPU has the CPU beside the ring's lasting number, as kmmv.percpu
- * has.
+ * Instance domains of rings: the rings, and each ring on each CPU that has an
+ * area. The identifier of the latter is the ring's lasting number followed by
+ * the CPU, as in kmmv.percpu.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -122,10 +122,9 @@ int agent_ringindom_text(pmInDom indom, bool oneline, char *text, size_t size)
 	else
 		pmsprintf(
 			text, size,
-			cpus ? "Ring buffers of events, kmmv/ring below /dev, on each CPU that has an area, as\n"
-			       "RING::cpuN. Identifiers last, and are never given out again."
-			     : "Ring buffers of events, kmmv/ring below /dev. Identifiers last, and are never\n"
-			       "given out again.");
+			cpus ? "The rings in /dev/kmmv/ring, on each CPU that has an area, as RING::cpuN.\n"
+			       "Identifiers are lasting and never given out again."
+			     : "The rings in /dev/kmmv/ring. Identifiers are lasting and never given out again.");
 	return 0;
 }
 
@@ -215,7 +214,7 @@ int agent_ringindom_instance(pmInDom indom, int ctx, int inst, const char *name,
 	}
 	if (inst != (int)PM_IN_NULL && name)
 		return PM_ERR_INST;
-	/* Most ask for what they have just seen. */
+	/* Most clients ask for what they have just listed. */
 	rc = agent_ringindom_visit(indom, NULL, match_one, &q);
 	if (rc == 0 && !q.found[0]) {
 		agent_ringindom_list();

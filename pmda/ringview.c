@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The metrics of rings, kmmv.ring.*: figures, and what the agent has of events. */
+/*
+ * The metrics of rings, kmmv.ring.*: figures, and the state of the agent's
+ * reader.
+ */
 #include "provider.h"
 #include "ring.h"
 
@@ -166,7 +169,7 @@ static void ring_prepare(const struct request *req)
 	}
 }
 
-/* A filter is the client's own, and only for who may have events. */
+/* A filter is the client's own; it is for those who may read events. */
 static bool ring_may_store(int ctx, pmID pmid)
 {
 	return is_records(pmid) ? agent_access_events(ctx)

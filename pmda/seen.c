@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What clients have seen, and may still ask for. A client learns the names of what
- * it has fetched afterwards: pmlogger asks for a domain when a result has an
- * identifier that is new to it. What went in between has to have its name then, or
- * the archive has values under none.
+ * Instances that clients have seen and may still ask for. A client learns names
+ * after the fetch: pmlogger asks for a domain when a result has an identifier
+ * new to it. An instance that left in between must still have its name then, or
+ * the archive has values without a name.
  *
- * Time is counted in requests. An instance that left is of a client's last fetch
- * if it left later than that was. So nothing is kept for each client but the time
- * of its last fetch, and for each family those that left since the oldest of
- * these.
+ * Time is counted in fetches. An instance is in a client's last fetch if it
+ * left after it. So only the time of the last fetch is kept for each client,
+ * and for each family the instances that left since the oldest of these.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "agent.h"
 
-/* A client that fetched once and then sleeps does not keep more than that. */
+/* Bounds the list if a client fetches once and then sleeps. */
 #define LEFT_MAX 65536
 
 struct client {
@@ -24,7 +23,7 @@ struct client {
 
 static struct client *clients;
 static int nr_clients;
-static uint64_t moment = 1; /* one more with each fetch */
+static uint64_t moment = 1; /* incremented by each fetch */
 
 static struct client *find(int ctx)
 {
@@ -80,7 +79,10 @@ bool agent_seen_has(int ctx, const struct inst *inst)
 	return inst->active || (c && inst->left > c->last);
 }
 
-/* Drop what is back, or of no use to anybody; and the oldest half, if need be. */
+/*
+ * Drop instances that are active again or that no client can ask for; if the
+ * list is still at its limit, the oldest half.
+ */
 static void prune(struct family *f)
 {
 	uint64_t since = oldest();
@@ -109,13 +111,13 @@ void agent_seen_left(struct family *f, struct inst *inst)
 	void *p;
 
 	inst->left = moment;
-	/* Nobody has seen anything; or it left before, and is on the list. */
+	/* No client has fetched; or it left before, and is on the list. */
 	if (!nr_clients || inst->listed)
 		return;
 	if (f->nr_left == f->left_room)
 		prune(f);
 	room = f->left_room ? 2 * f->left_room : 64;
-	/* Half of it is free after that, or it has to be longer. */
+	/* Keep half of the list free, so that pruning is rare. */
 	if (f->nr_left >= f->left_room / 2 && room <= LEFT_MAX) {
 		p = realloc(f->left, room * sizeof(*f->left));
 		if (p) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Value sets, one allocation each. pmdaFetch() makes one per 64-bit value.
- * Here the value blocks lie behind the set; with PM_VAL_SPTR whoever gets the
- * set (pmcd's encoder, a client with a local context that keeps results) frees
- * the set alone, so they live as long as it does.
+ * Value sets, one allocation each. pmdaFetch() makes one per 64-bit value. Here
+ * the value blocks follow the set. With PM_VAL_SPTR, the code that gets the set
+ * (pmcd's encoder, a client with a local context that keeps results) frees the
+ * set alone, so the blocks live as long as the set.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The metrics of families, three views of each: kmmv.value, kmmv.percpu and
- * kmmv.all. What a family means is told by the kernel that registered it.
+ * The metrics of families, in three views: kmmv.value, kmmv.percpu and
+ * kmmv.all. The kernel code that registered a family supplies its help text.
  */
 #include <string.h>
 #include "provider.h"
@@ -11,7 +11,7 @@ static struct family *family_of(pmID pmid)
 	return agent_family((int)pmID_cluster(pmid) - FIRST_CLUSTER);
 }
 
-/* The family of a metric that there is, or NULL. */
+/* The family of a metric, or NULL if there is no such metric. */
 static struct family *metric_of(pmID pmid)
 {
 	unsigned int item = pmID_item(pmid);
@@ -47,7 +47,7 @@ static void view_names(add_name_fn *add)
 	for (fid = agent_family_limit() - 1; fid >= 0; fid--) {
 		const struct family *f = agent_family(fid);
 
-		/* A name is of one metric, and no branch. */
+		/* A name is one metric, or a branch. */
 		if (!f || agent_family_hidden(f))
 			continue;
 		add(agent_pmid(f, ITEM_SUM), "value.", f->name);
@@ -122,8 +122,8 @@ static void view_label(pmID pmid, pmLabelSet **sets)
 }
 
 /*
- * Mirrored counters are copied once. What CTX fetches are the instances that
- * there are now: who comes before in the table may have looked at the device anew.
+ * Have mirrored counters copied once. agent_seen_fetch() is called here, as a
+ * provider prepared before may have brought the instances up to date.
  */
 static void view_prepare(const struct request *req)
 {
@@ -164,7 +164,7 @@ static pmValueSet *view_fetch(pmID pmid, const struct request *req)
 
 	if (!agent_attach_handle())
 		return agent_values_error(pmid, agent_attach_status());
-	/* Its source is not loaded: metrics without instances. */
+	/* The source is not loaded: no instances. */
 	if (!f->present)
 		return agent_values_error(pmid, 0);
 	switch (pmID_item(pmid)) {
