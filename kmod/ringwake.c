@@ -38,7 +38,7 @@
  * while the ring is armed looks once more, too: the callback may have been there
  * between its first look and its waiting.
  *
- * qa/model/wake.pml is a model of all this.
+ * qa/proof/model/wake.pml is a model of all this.
  *
  * Memory ordering:
  *

@@ -3,7 +3,7 @@
  * A client built without kmmv: every call is there, none does anything. Loads
  * where kmmv.ko is not; fails with -EPROTO if a call says something.
  *
- * qa/kernel-api.sh checks that no function of the headers is missing here.
+ * qa/source/kernel-api.sh checks that no function of the headers is missing here.
  */
 #include <linux/err.h>
 #include <linux/module.h>

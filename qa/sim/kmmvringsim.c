@@ -8,7 +8,7 @@
 
 /* There is no handle here whose ioctl it could be. */
 uint64_t kmmv_ring_monotonic(void);
-#include "../unit/libringarea.h"
+#include "../unit/lib/libringarea.h"
 
 uint64_t kmmv_ring_monotonic(void)
 {

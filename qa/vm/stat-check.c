@@ -33,7 +33,7 @@
 
 #include <libkmmv.h>
 
-#include "../proc.h"
+#include "proc.h"
 
 static struct kmmv *kmmv;
 static int bad;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
 vm-programs += stat-check
-stat-check-sources := qa/vm/stat-check.c qa/proc.c
+stat-check-sources := qa/vm/stat-check.c qa/vm/proc.c
 stat-check-cflags := -Ilib
 stat-check-libs := build/libkmmv.a

@@ -6,7 +6,7 @@
 # cost beside 200 of them. The times are counted instructions, on one CPU whose
 # tasks may be put to sleep wherever they do not forbid it. They are a table, with
 # no verdict: how many steps a call can be made to wait for is counted in
-# qa/unit/cost.c.
+# qa/unit/core/cost.c.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh

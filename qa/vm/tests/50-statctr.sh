@@ -56,8 +56,8 @@ is "no read fell" "$(cat $parameters/read_fell)" 0
 pcp()
 {
 	(
-		# shellcheck source=qa/pmda/env
-		. qa/pmda/env
+		# shellcheck source=qa/agent/env
+		. qa/agent/env
 		export KMMV_DEVICE_DIR=/dev/kmmv
 		values "$1"
 	)

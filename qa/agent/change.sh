@@ -1,0 +1,158 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# A table that changes under the agent's mapping, step by step: instances,
+# labels, families, CPUs, and at last another epoch. Nobody tells the agent.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/agent/env
+. qa/agent/env
+
+next="$work/next"
+# change GENERATION <SPEC: the mapped area becomes that
+change()
+{
+	{
+		echo "set gen $1"
+		echo "set capacity 64"
+		cat
+	} | qa/agent/area.py "$next"
+	echo "$next" >&6
+	read -r -t 20 _ <&7
+}
+trap 'exec 6>&- 7<&-; rm -rf "$work"' EXIT
+
+{
+	echo "set capacity 64"
+	cat <<E
+set gen 1
+set online 0x3
+family 0 counter count counter Counters
+inst 0 0 0 active 1,2,3,4 one
+E
+} | area
+mkfifo "$work/to" "$work/from"
+qa/agent/live.py "$work/dev" <"$work/to" >"$work/from" &
+exec 6>"$work/to" 7<"$work/from"
+read -r -t 20 said <&7
+[ "$said" = "done" ] || bail "no live area"
+
+flags()
+{
+	db "fetch kmmv.control.state" |
+		sed -n 's/.*timestamp: \([0-9]*\)\.000000.*/\1/p'
+}
+
+db_start dso
+is "the first fetch says that there are names and labels" "$(flags)" 24
+is "the next one has nothing to say" "$(flags)" 0
+is "it is mapped" "$(db_values kmmv.control.mapped | grep -c '^[1-9]')" 1
+is "a value" "$(db_values kmmv.value.counter)" "one 10"
+rereads=$(db_values kmmv.control.rereads)
+db "fetch kmmv.value.counter" >/dev/null
+is "names are not read without need" "$(db_values kmmv.control.rereads)" \
+	"$rereads"
+
+change 2 <<E
+set online 0x7
+family 0 counter count counter Counters
+inst 0 0 0 active 2,2,3,4 one
+inst 1 0 0 active 9 two
+label 1 driver floppy
+E
+is "an instance appears" "$(db_values kmmv.value.counter | tr '\n' ',')" \
+	"one 11,two 9,"
+like "with its label" "$(db "label instances $domain.16")" 'driver="floppy"'
+is "a CPU comes online" "$(db_values kmmv.percpu.counter | head -n 3 |
+	tr '\n' ',')" "one::cpu0 2,one::cpu1 2,one::cpu2 3,"
+is "a new instance is no news for pmcd" "$(flags)" 0
+
+change 3 <<E
+family 0 counter count counter Counters
+family 1 late count counter Late
+inst 0 0 0 inactive 5,2,3,4 one
+inst 1 0 0 active 9 two
+label 1 driver tape
+inst 2 1 0 active 1 x
+E
+is "a family appears, and pmcd is told, of the label, too" "$(flags)" 24
+is "it has values" "$(db_values kmmv.value.late)" "x 1"
+is "an instance goes" "$(db_values kmmv.value.counter)" "two 9"
+is "its count stays in all" "$(db_values kmmv.all.counter)" 23
+
+change 4 <<E
+family 0 counter count counter Counters
+family 1 late count counter Late
+inst 0 0 0 active 5,2,3,4 one
+inst 1 0 0 active 9 two
+label 1 driver disk
+inst 2 1 0 active 1 x
+E
+is "a label changes, and pmcd is told" "$(flags)" 8
+is "an instance is back" "$(db_values kmmv.value.counter | tr '\n' ',')" \
+	"one 14,two 9,"
+
+# Names move: number 0 is forgotten, two is now there, another one was 1.
+change 5 <<E
+family 0 counter count counter Counters
+family 1 late count counter Late
+inst 0 0 1 active 1 two
+inst 1 0 1 active 2 three
+inst 2 1 0 active 1 x
+E
+is "a name that moved to another number goes on" \
+	"$(db_values kmmv.value.counter | sort | tr '\n' ',')" "three 2,two 10,"
+is "nothing is lost from all" "$(db_values kmmv.all.counter)" 26
+
+change 1 <<E
+set epoch 78
+family 0 late count counter Late
+family 1 counter count counter Counters
+inst 0 0 0 active 1 x
+inst 1 1 0 active 3 one
+inst 2 1 0 active 4 two
+E
+is "another epoch under the mapping: at once, from where they were" \
+	"$(db_values kmmv.value.counter kmmv.value.late kmmv.all.counter | tr '\n' ',')" \
+	"one 17,two 14,x 2,33,"
+is "state" "$(db_values kmmv.control.state kmmv.control.epoch | tr '\n' ',')" \
+	'"attached",78,'
+# Epochs that follow on one another too fast are looked at a second later.
+shows()
+{
+	[ "$(db_values "$1")" = "$2" ]
+}
+
+# A name that is a branch's for a while is a metric's again.
+change 1 <<E
+set epoch 79
+family 0 tree count counter Tree
+inst 0 0 0 active 7 x
+E
+ok "a family appears" wait_for 60 shows kmmv.value.tree "x 7"
+change 1 <<E
+set epoch 80
+family 0 tree.leaf count counter Leaf
+inst 0 0 0 active 8 x
+E
+ok "its name is a branch's" wait_for 60 shows kmmv.value.tree.leaf "x 8"
+change 1 <<E
+set epoch 81
+family 0 tree count counter Tree
+inst 0 0 0 active 9 x
+E
+ok "and a metric's again" wait_for 60 shows kmmv.value.tree "x 16"
+
+change 1 <<E
+set epoch 82
+family 0 odd furlongs counter Odd
+inst 0 0 0 active 1 x
+E
+ok "what is wrong with a family is told" wait_for 60 shows kmmv.control.error \
+	'"family odd: units "furlongs" are not PCP'"'"'s"'
+change 2 <<E
+set epoch 82
+E
+ok "until it is gone" wait_for 60 shows kmmv.control.error '""'
+ok "dbpmda ends well" db_stop
+finish

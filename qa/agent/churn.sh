@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 900
+# A million names seen and a thousand alive: what a request writes, what is kept
+# on disk and in memory, and what is read at the next start, are as with a
+# thousand. Counted, not timed.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/agent/env
+. qa/agent/env
+
+alive=1000
+steps=1000
+numbers=$work/var/config/pmda/$domain.numbers
+log=$work/tmp/kmmv.log
+
+rss()
+{
+	sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' \
+		"/proc/$(cat "/proc/$db_pid/task/$db_pid/children" | tr -d ' ')/status"
+}
+# The greatest number of records and of bytes that one batch had
+greatest()
+{
+	sed -n 's/.*numbers: \([0-9]*\) records, \([0-9]*\) bytes.*/\1 \2/p' |
+		awk '{ r = $1 > r ? $1 : r; b = $2 > b ? $2 : b }
+			END { print r + 0, b + 0 }'
+}
+turn()
+{
+	echo >&6
+	read -r -t 120 -u 5 && db "fetch kmmv.all.counter" >"$work/last"
+}
+
+{
+	echo "family 0 counter count counter Counters"
+	echo "many 0 $alive 0 1 first"
+} | area
+mkfifo "$work/to" "$work/from"
+qa/agent/churn.py "$work/dev" $alive 0<>"$work/to" >"$work/from" &
+live_pid=$!
+exec 6>"$work/to" 5<"$work/from"
+read -r -t 120 -u 5
+db_start pipe -D appl0
+# It attaches when it is asked for something; the first names are to be seen, too.
+db "fetch kmmv.value.counter" >/dev/null
+for ((step = 1; step <= 5; step++)); do
+	turn
+done
+few=$(rss)
+few_size=$(stat -c %s "$numbers")
+few_batch=$(greatest <"$log")
+note "5 turns: $few kB, $few_size bytes on disk, a batch of $few_batch"
+for ((; step <= steps; step++)); do
+	turn || break
+done
+is "all of them were seen" "$((step - 1))" $steps
+db "fetch kmmv.value.counter" >"$work/last"
+is "those that are alive are there" "$(grep -c value "$work/last")" $alive
+many=$(rss)
+many_size=$(stat -c %s "$numbers")
+many_batch=$(greatest <"$log")
+note "$steps turns: $many kB, $many_size bytes on disk, a batch of $many_batch"
+ok "memory is within 20 %" test "$many" -le $((few * 120 / 100))
+ok "a batch is as long as before" test "${many_batch% *}" -le \
+	$((${few_batch% *} * 3))
+ok "and bounded" test "${many_batch#* }" -le 262144
+ok "the file is bounded" test "$many_size" -le $((1 << 20))
+last=$(sed -n 's/^ *inst \[\([0-9]*\) or.*/\1/p' "$work/last" | tail -n 1)
+is "no number was given out twice" "$last" $((alive * (steps + 1) - 1))
+like "there is one for each CPU, too" \
+	"$(db "fetch kmmv.percpu.counter" | grep -c 'value')" "^[1-9][0-9]{2,}$"
+db_stop
+
+db_start pipe -D appl0
+db "fetch kmmv.value.counter" >"$work/again"
+is "the next start knows them" "$(grep value "$work/again" | md5sum)" \
+	"$(grep value "$work/last" | md5sum)"
+again=$(rss)
+note "after a restart: $again kB, $(wc -l <"$numbers") lines"
+ok "and has no more memory either" test "$again" -le $((few * 120 / 100))
+ok "nor reads more lines than these" test "$(wc -l <"$numbers")" -le 20000
+db_stop
+finish

@@ -1,0 +1,180 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Install and Remove with a pmcd of their own: in namespaces, over a copy of the
+# system's files that vanishes with them. No module is loaded.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+apart=(unshare --mount --pid --net --fork --mount-proc)
+if [ "${1-}" != apart ]; then
+	[ "$(id -u)" -eq 0 ] || skip_all "machine: needs root, for namespaces"
+	[ -x /etc/init.d/pmcd ] || skip_all "no pmcd"
+	"${apart[@]}" true 2>/dev/null || skip_all "machine: no namespaces here"
+	make -s lib pmda >/dev/null || bail "does not build"
+	exec "${apart[@]}" bash "$0" apart
+fi
+
+mount -t tmpfs none /mnt || skip_all "machine: no tmpfs in namespaces"
+for dir in etc var usr run; do
+	mkdir -p "/mnt/upper/$dir" "/mnt/workdir/$dir"
+	mount -t overlay none -o "lowerdir=/$dir,upperdir=/mnt/upper/$dir,\
+workdir=/mnt/workdir/$dir" "/$dir" || skip_all "machine: no overlays in namespaces"
+done
+ip link set lo up
+# As after the installation of the packages.
+rm -rf /var/lib/pcp/pmns/root /run/systemd
+unset KMMV_DEVICE_DIR
+export PCPQA_SYSTEMD=no
+modprobe=$(command -v modprobe || echo /usr/sbin/modprobe)
+rm -f "$modprobe"
+refuse()
+{
+	printf '#!/bin/sh\necho "modprobe: ERROR: could not insert: %s" >&2\nexit 1\n' \
+		"$1" >"$modprobe"
+	chmod 755 "$modprobe"
+}
+
+# All that an installation could leave something in; pmdaproc.sh sorts pmcd's
+# configuration, which is its business.
+files()
+{
+	find /etc /lib/udev /lib/modules /usr/lib/pcp /usr/include \
+		/usr/share/pcp /usr/share/man /usr/local /var/lib/pcp \
+		/var/log/pcp -iname '*kmmv*' 2>/dev/null | sort
+	find /var/lib/pcp/config/pmda -name "$domain.*"
+	sort /etc/pcp/pmcd/pmcd.conf
+}
+domain=$(sed -n 's/^#define KMMV //p' pmda/domain.h)
+dir=/var/lib/pcp/pmdas/kmmv
+before=$(files)
+
+# values_after N: Install's check where a value is there at try N, without the
+# time between tries; what it says, and how often it tried.
+values_after()
+{
+	(
+		PCP_SYSCONF_DIR=none
+		late=$1 tried=0
+		# shellcheck source=pmda/device.sh
+		. pmda/device.sh
+		# shellcheck disable=SC2317 # called by values_check
+		pminfo() { [ "$tried" -lt "$late" ] || echo value; }
+		# shellcheck disable=SC2317
+		pmsleep() { tried=$((tried + 1)); }
+		values_check
+		echo "status $?, $tried"
+	)
+}
+
+refuse "Required key not available"
+ok "Install before pmcd has ever run, unattended" sh -c './Install </dev/null'
+like "a module that is not signed is explained" "$tap_text" "Secure Boot"
+ok "pmcd runs" pminfo -f pmcd.version
+is "it has the agent" "$(grep -c "^kmmv	$domain	pipe" \
+	/etc/pcp/pmcd/pmcd.conf)" 1
+is "one process" "$(pgrep -c pmdakmmv)" 1
+is "that is not root's" "$(ps -o user= -C pmdakmmv)" pcp
+like "metrics" "$(pminfo -f kmmv.control.state)" '"absent"'
+like "one-line help" "$(pminfo -t kmmv.control.attach)" "\[Whether"
+like "help is installed" "$(pminfo -T kmmv.control.attach)" "^Store 0 to have"
+is "no makefile, pmdaproc.sh would run it" \
+	"$(find $dir -iname '*makefile*')" ""
+ok "udev's rule" grep -q 'GROUP="pcp"' /etc/udev/rules.d/60-kmmv.rules
+is "modules at boot" "$(grep -v '^#' /etc/modules-load.d/kmmv.conf |
+	tr '\n' ' ')" "kmmv kmmv_stat "
+ok "the manual page" test -s /usr/share/man/man1/pmdakmmv.1
+
+refuse "Operation not permitted"
+ok "Install again" sh -c './Install </dev/null'
+like "lockdown is explained" "$tap_text" "locked down"
+is "one entry" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 1
+is "one process still" "$(pgrep -c pmdakmmv)" 1
+ok "Install in the installed directory" sh -c "cd $dir && ./Install </dev/null"
+is "one process again" "$(pgrep -c pmdakmmv)" 1
+
+is "a value that comes late is waited for" "$(values_after 59)" "status 0, 59"
+said=$(values_after 60)
+like "not for ever" "$said" "^status 1, 59"
+like "that pmcd does not answer is said" "$said" "^Error: pmcd does not answer"
+ok "pmcd stops" /etc/init.d/pmcd stop
+ok "Install where pmcd is stopped" sh -c './Install </dev/null'
+like "starts it" "$(pminfo -f kmmv.control.state)" '"absent"'
+/etc/init.d/pmcd stop >/dev/null 2>&1
+/etc/init.d/pmcd start >/dev/null 2>&1 &
+ok "Install while it starts" sh -c './Install </dev/null'
+wait $!
+like "ends with values" "$(pminfo -f kmmv.control.state)" '"absent"'
+
+# An agent that ends at once is one that pmcd gives up.
+mkdir -p /etc/pcp/kmmv
+echo "-c none" >>/etc/pcp/kmmv/options
+not_ok "Install of an agent that pmcd gives up" sh -c './Install </dev/null'
+like "says that there are no values" "$tap_text" "no values of the agent"
+rm -r /etc/pcp/kmmv
+sed -i '/^kmmv/d' /etc/pcp/pmcd/pmcd.conf
+ok "Install after that" sh -c './Install </dev/null'
+
+# A device: what is captured in /dev/kmmv does.
+mkdir /mnt/dev
+printf '%s\n' "family 0 counter count counter Counters" \
+	"family 1 stat.cpu nanosecond counter CPU" \
+	"inst 0 0 0 active 1,2 a b" "inst 1 1 0 active 5 user" |
+	qa/agent/area.py /mnt/dev
+chmod 755 /mnt /mnt/dev
+numbers=/var/lib/pcp/config/pmda/$domain.numbers
+printf '%s\n' "kmmv numbers 1" "+ 16 7 a_b a b" >"$numbers"
+chmod 600 "$numbers"
+sed -i "s,^kmmv.*,& -f /mnt/dev," /etc/pcp/pmcd/pmcd.conf
+kill -HUP "$(pgrep -x pmcd)"
+# shellcheck disable=SC2317 # called by wait_for
+attached()
+{
+	pminfo -f kmmv.control.state | grep -q '"attached"'
+}
+ok "pmcd starts it with options" wait_for 20 attached
+ok "Install once more" sh -c './Install </dev/null'
+like "it keeps them" "$(grep '^kmmv' /etc/pcp/pmcd/pmcd.conf)" " -f /mnt/dev$"
+like "in their file" "$(cat /etc/pcp/kmmv/options)" "^-f /mnt/dev$"
+ok "they are in force" wait_for 20 attached
+like "a value through pmcd" "$(pminfo -f kmmv.value.counter)" \
+	'inst \[7 or "a_b"\] value 3'
+like "a label through pmcd" "$(pminfo -l kmmv.value.counter)" '"name":"a b"'
+is "what root left of numbers is pcp's" "$(stat -c %U "$numbers")" pcp
+ok "root may store" pmstore kmmv.control.max_age 50
+not_ok "nobody may not" setpriv --reuid 65534 --regid 65534 --clear-groups \
+	pmstore kmmv.control.max_age 60
+not_ok "nor may one of group pcp" setpriv --reuid 65534 \
+	--regid "$(getent group pcp | cut -d: -f3)" --clear-groups \
+	pmstore kmmv.control.max_age 70
+not_ok "nor user pcp, who is everybody on the web" setpriv \
+	--reuid "$(id -u pcp)" --regid "$(id -g pcp)" --init-groups \
+	pmstore kmmv.control.max_age 75
+not_ok "root from the network may not" pmstore -h 127.0.0.1 \
+	kmmv.control.max_age 80
+like "it is what was stored" "$(pminfo -f kmmv.control.max_age)" "value 50"
+
+pmlogconf -c /mnt/config >/dev/null 2>&1
+like "pmlogger records sums by default" "$(cat /mnt/config)" "^	kmmv\.value$"
+like "and totals" "$(cat /mnt/config)" "^	kmmv\.all$"
+not_ok "but nothing per CPU" grep -q '^	kmmv\.percpu' /mnt/config
+ok "pmlogger takes it" pmlogger -C -c /mnt/config
+pmieconf -cf /mnt/rules enable kmmv.slots >/dev/null 2>&1
+ok "pmie takes the rule" pmie -C -c /mnt/rules
+
+ok "Remove" sh -c './Remove </dev/null'
+ok "numbers are kept" test -s "$numbers"
+not_ok "the metrics are gone" pminfo kmmv
+is "so is the agent" "$(pgrep -c pmdakmmv)" 0
+ok "Install once more" sh -c './Install </dev/null'
+ok "Remove -k, as it was" sh -c './Remove -k </dev/null'
+ok "they are still kept" test -s "$numbers"
+ok "Install a third time" sh -c './Install </dev/null'
+ok "Remove --purge" sh -c './Remove --purge </dev/null'
+ok "options that were given are kept" test -s /etc/pcp/kmmv/options
+rm -r /etc/pcp/kmmv
+after=$(files)
+is "nothing is left" "$(diff <(echo "$before") <(echo "$after"))" ""
+ok "Remove of nothing" sh -c './Remove </dev/null'
+ok "pmcd still answers" pminfo -f pmcd.version
+finish

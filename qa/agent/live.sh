@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The agent on a mapped area that counts, adds, deletes, forgets and reuses
+# instances meanwhile: nothing falls, no identifier changes its name.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/agent/env
+. qa/agent/env
+
+sim=build/qa/bench/kmmvsim
+[ -x $sim ] || make -s -f qa/GNUmakefile $sim || bail "no kmmvsim"
+
+start_sim()
+{
+	$sim --live --period-us 2000 --families 2 "$@" "$work/dev" \
+		>"$work/sim" &
+	sim_pid=$!
+	wait_for 10 grep -q ready "$work/sim"
+}
+stop_sim()
+{
+	kill $sim_pid
+	wait $sim_pid 2>/dev/null
+}
+trap 'kill $sim_pid 2>/dev/null; rm -rf "$work"' EXIT
+
+# judge: what fell, and which identifier had two names, in a log of fetches
+judge()
+{
+	sed -n -e 's/^ *inst \[\([0-9]*\) or "\(.*\)"\] value \(.*\)$/\1 \2 \3/p' \
+		"$1" | awk '
+	$1 in name && name[$1] != $2 { print "renamed: " $0 }
+	$1 in last && $3 < last[$1] { print "fell: " $0 " from " last[$1] }
+	{ name[$1] = $2; last[$1] = $3; seen++ }
+	END { if (seen < 1000) print "only " seen + 0 " values" }'
+}
+
+for how in dso pipe; do
+	start_sim --instances 64
+	db_start $how
+	is "$how: it maps what is live" \
+		"$(db_values kmmv.control.state kmmv.control.mapped |
+			sed 's/^[1-9][0-9]*$/bytes/' | tr '\n' ' ')" \
+		'"attached" bytes '
+	: >"$work/fetches"
+	: >"$work/totals"
+	for _ in $(seq 120); do
+		db "fetch kmmv.value.sim.f0" >>"$work/fetches"
+		db_values kmmv.all.sim.f0 >>"$work/totals"
+	done
+	is "$how: no value fell, none changed its name" \
+		"$(judge "$work/fetches")" ""
+	is "$how: no total fell" "$(sort -n -c "$work/totals" 2>&1)" ""
+	ok "$how: there was something to see" \
+		test "$(sort -u "$work/totals" | wc -l)" -gt 30
+	is "$how: names were read again" "$(db_values kmmv.control.rereads |
+		awk '{ print ($1 > 1) }')" 1
+	before=$(db_values kmmv.value.sim.f1 | sed -n 's/^i1\.0 //p')
+	all=$(db_values kmmv.all.sim.f1)
+
+	# The module is loaded anew: the old mapping ends, counts go on.
+	stop_sim
+	start_sim --epoch 2 --instances 64
+	grant
+	reattach
+	is "$how: another epoch" "$(db_values kmmv.control.epoch)" 2
+	after=$(db_values kmmv.value.sim.f1 | sed -n 's/^i1\.0 //p')
+	ok "$how: a counter goes on from $before" \
+		test "$after" -ge "$before"
+	ok "$how: so does the total" \
+		test "$(db_values kmmv.all.sim.f1)" -ge "$all"
+	ok "$how: dbpmda ends well" db_stop
+	stop_sim
+done
+finish

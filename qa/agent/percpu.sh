@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Instances on each CPU: values, names, identifiers, the limit, CPUs that are
+# offline, and that asking for one gives that one.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/agent/env
+. qa/agent/env
+
+area <<E
+set cpus 8
+set possible 0x3f
+set online 0x0b
+family 0 counter count counter Counters
+family 1 other count counter Others
+inst 0 0 0 active 1,2,3,4,5,6 a b
+inst 1 0 0 active 10,20,30,40,50,60 x::cpu7
+inst 2 0 0 inactive 7,7,7,7 gone
+inst 3 1 0 active 9 z
+E
+db_start dso
+is "CPUs that are online" "$(db_values kmmv.percpu.counter | tr '\n' ',')" \
+	"a_b::cpu0 1,a_b::cpu1 2,a_b::cpu3 4,x::cpu7::cpu0 10,x::cpu7::cpu1 20,\
+x::cpu7::cpu3 40,"
+id=$(db "instance $domain.17 \"x::cpu7::cpu4\"" |
+	sed -n 's/.*inst: \([0-9]*\).*/\1/p')
+is "an offline one can be asked for by name" "$id" "$((own + (1 << 6) + 4))"
+like "and has that name" "$(db "instance $domain.17 $id")" \
+	'name: "x::cpu7::cpu4"'
+for name in a_b a_b::cpu a_b::cpu6 a_b::cpu01 a_b::cpu-1 a_b::cpu1x \
+	"a b::cpu1" gone::cpu0 z::cpu0 ::cpu1 a_b::cpu99999999999; do
+	like "no such instance: $name" "$(db "instance $domain.17 \"$name\"")" \
+		"Unknown or illegal instance identifier"
+done
+for id in 6 7 $((own + 6)) $((own + 63)) $((own + (2 << 6))) \
+	$((own + (3 << 6))) 2147483647; do
+	like "no such instance: $id" "$(db "instance $domain.17 $id")" \
+		"Unknown or illegal instance identifier"
+done
+
+db "profile $domain.17 none" >/dev/null
+is "none asked for" "$(db_values kmmv.percpu.counter)" none
+db "profile $domain.17 add $((own + (1 << 6) + 5))" >/dev/null
+db "profile $domain.17 add $((own + 2))" >/dev/null
+db "profile $domain.17 add $((own + 7))" >/dev/null
+is "some asked for, of possible CPUs" \
+	"$(db_values kmmv.percpu.counter | tr '\n' ',')" \
+	"a_b::cpu2 3,x::cpu7::cpu5 60,"
+is "another family is not concerned" "$(db_values kmmv.percpu.other |
+	tr '\n' ',')" "z::cpu0 9,z::cpu1 0,z::cpu3 0,"
+db "profile $domain.17 all" >/dev/null
+db "profile $domain.17 delete $((own + 1))" >/dev/null
+is "all but one" "$(db_values kmmv.percpu.counter | head -n 3 | tr '\n' ',')" \
+	"a_b::cpu0 1,a_b::cpu3 4,x::cpu7::cpu0 10,"
+db "profile $domain.17 all" >/dev/null
+
+grant
+db 'store kmmv.control.percpu.limit "4"' >/dev/null
+is "a limit" "$(db_values kmmv.percpu.counter | tr '\n' ',')" \
+	"a_b::cpu0 1,a_b::cpu1 2,a_b::cpu3 4,x::cpu7::cpu0 10,"
+is "what it omits is told" "$(db_values kmmv.control.percpu.omitted)" 2
+is "the domain keeps to it" "$(db "instance $domain.17" |
+	sed -n 's/.*name: "\(.*\)".*/\1/p' | sort | xargs)" \
+	"a_b::cpu0 a_b::cpu1 a_b::cpu3 x::cpu7::cpu0"
+db "profile $domain.17 none" >/dev/null
+db "profile $domain.17 add $((own + (1 << 6) + 3))" >/dev/null
+is "one behind it can be asked for" "$(db_values kmmv.percpu.counter)" \
+	"x::cpu7::cpu3 40"
+db 'store kmmv.control.percpu.limit "0"' >/dev/null
+is "no instances at all" "$(db_values kmmv.percpu.counter)" none
+ok "dbpmda ends well" db_stop
+
+db_start pipe --percpu-limit=1
+is "the limit is an option" "$(db_values kmmv.percpu.counter)" "a_b::cpu0 1"
+db_stop
+
+# CPUs come and go: what was online once stays listed.
+area <<E
+set online 0x1
+family 0 counter count counter Counters
+inst 0 0 0 active 1,2,3,4 one
+E
+db_start dso
+grant
+is "one CPU" "$(db_values kmmv.percpu.counter)" "one::cpu0 1"
+area <<E
+set online 0x5
+family 0 counter count counter Counters
+inst 0 0 0 active 1,2,3,4 one
+E
+reattach
+is "another one" "$(db_values kmmv.percpu.counter | tr '\n' ',')" \
+	"one::cpu0 1,one::cpu2 3,"
+area <<E
+set online 0x1
+family 0 counter count counter Counters
+inst 0 0 0 active 1,2,5,4 one
+E
+reattach
+is "it is gone, its count is not" \
+	"$(db_values kmmv.percpu.counter | tr '\n' ',')" \
+	"one::cpu0 1,one::cpu2 5,"
+db_stop
+finish

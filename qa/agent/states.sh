@@ -1,0 +1,148 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# A device that is absent, unreadable, foreign, of another ABI, cut off or let
+# go: the agent stays, says what is wrong, answers, and attaches by itself.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/agent/env
+. qa/agent/env
+
+good()
+{
+	area <<E
+family 0 counter count counter Counters
+inst 0 0 0 active 1,2,3,4 one
+E
+}
+
+# after WHAT: the agent looks again; at most once a second does it do so
+look()
+{
+	sleep 1.1
+	db_values kmmv.control.state
+}
+
+# expect WHAT STATE ANSWER: of kmmv.value.counter, all its domains and kin
+expect()
+{
+	is "$1: state" "$(look)" "\"$2\""
+	is "$1: values" "$(db_values kmmv.value.counter kmmv.percpu.counter \
+		kmmv.all.counter | sort -u)" "$3"
+	is "$1: the domain answers, with nothing in it" \
+		"$(db "instance $domain.16"; db "instance $domain.17")" \
+		"pmInDom: $domain.16
+Instance domain is empty
+pmInDom: $domain.17
+Instance domain is empty"
+	is "$1: control has values all the same" \
+		"$(db_values kmmv.control.attach kmmv.control.instances \
+			kmmv.control.mapped | tr '\n' ' ')" "1 0 0 "
+}
+
+rmdir "$work/dev"
+db_start dso
+is "absent at the start: state" "$(db_values kmmv.control.state)" '"absent"'
+is "absent at the start: no families" \
+	"$(db "children kmmv" | grep -c counter)" 0
+like "absent at the start: why" "$(db_values kmmv.control.error)" "^\"$work/dev.*: "
+is "absent at the start: an unknown metric" \
+	"$(db_values "$domain.16.0")" \
+	"DSO desc() failed: Unknown or illegal metric identifier"
+
+good
+is "it is not looked for all the time" "$(db_values kmmv.control.state)" \
+	'"absent"'
+is "it appears" "$(look)" '"attached"'
+is "then there are values" "$(db_values kmmv.value.counter)" "one 10"
+is "and no error" "$(db_values kmmv.control.error)" '""'
+grant
+
+# After each of these a look at a good area must bring all back.
+again()
+{
+	good
+	is "$1: and back" "$(look; db_values kmmv.value.counter)" '"attached"
+one 10'
+}
+detach()
+{
+	db 'store kmmv.control.attach "0"' >/dev/null
+}
+attach()
+{
+	db 'store kmmv.control.attach "1"' >/dev/null
+}
+
+detach
+is "let go: state" "$(db_values kmmv.control.state)" '"detached"'
+is "let go: values" "$(db_values kmmv.value.counter)" \
+	"Try again. Information not currently available"
+is "let go: it stays so" "$(look)" '"detached"'
+is "let go: attach" "$(db_values kmmv.control.attach)" 0
+rm -r "${work:?}/dev"
+attach
+expect "absent" absent "No such device"
+again "absent"
+
+detach
+rm "$work/dev/names"
+attach
+expect "no names" absent "No such device"
+again "no names"
+
+detach
+{ echo "set major 2"; echo "family 0 counter count counter x"; } | area
+attach
+expect "another major version" unsupported \
+	"Metric not supported by this version of monitored application"
+like "another major version: says which" "$(db_values kmmv.control.error)" "2"
+again "another major version"
+
+detach
+{ echo "set incompat 4"; echo "family 0 counter count counter x"; } | area
+attach
+expect "an unknown incompatible feature" unsupported \
+	"Metric not supported by this version of monitored application"
+again "an unknown incompatible feature"
+
+detach
+head -c 8192 /dev/zero >"$work/dev/counters"
+attach
+expect "not a kmmv file" invalid "Bad message"
+again "not a kmmv file"
+
+detach
+truncate -s 5000 "$work/dev/counters"
+attach
+expect "cut off" invalid "Bad message"
+again "cut off"
+
+detach
+sed -i 's/^instance.*/instance rubbish/' "$work/dev/names"
+attach
+expect "names of no sense" invalid "Bad message"
+again "names of no sense"
+ok "dbpmda ends well" db_stop
+
+# Not readable, for one who is not root.
+good
+live
+db_start pipe
+db "fetch kmmv.value.counter" >/dev/null
+db_stop
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	wrap=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	chmod 0777 "$work/var/config/pmda"
+elif [ "$(id -u)" -eq 0 ]; then
+	skip "denied" "machine: cannot be another user"
+	finish
+fi
+good
+chmod 0 "$work/dev/counters"
+is "denied: state" "$(values kmmv.control.state)" '"denied"'
+db_start dso
+is "denied: a domain that was known is empty" \
+	"$(db "instance $domain.16" | tail -n 1)" "Instance domain is empty"
+db_stop
+finish

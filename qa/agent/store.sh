@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Who may store what: root on this machine, and nobody else, what can be stored;
+# who may have events: users of a file, too, but never the service's own.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/agent/env
+. qa/agent/env
+
+area <<E
+family 0 counter count counter Counters
+inst 0 0 0 active 1,2,3,4 one
+E
+service=$(id -u "${PCP_USER:-pcp}" 2>/dev/null)
+group=$(getent group "${PCP_GROUP:-pcp}" | cut -d: -f3)
+mkdir -p "$work/etc/kmmv"
+export PCP_SYSCONF_DIR=$work/etc
+denied="No permission to perform requested operation"
+
+# store METRIC VALUE: the error, or nothing
+store()
+{
+	db "store $1 \"$2\"" | sed -n 's/^Error: .*failed: //p
+		s/^Error PDU: //p'
+}
+client()
+{
+	db "attr \"userid\" \"$1\"" >/dev/null
+	db "attr \"groupid\" \"$2\"" >/dev/null
+}
+# Whether events are there for the client
+events()
+{
+	db_values kmmv.ring.records
+}
+
+for how in dso pipe; do
+	db_start $how
+	is "$how: a client of whom nothing is known" \
+		"$(store kmmv.control.max_age 7)" "$denied"
+	client 0 0
+	is "$how: root on another machine" \
+		"$(store kmmv.control.max_age 7)" "$denied"
+	db 'attr "processid" "1"' >/dev/null
+	is "$how: root" "$(store kmmv.control.max_age 7)" ""
+	is "$how: it is set" "$(db_values kmmv.control.max_age)" 7
+	client 65534 65534
+	is "$how: somebody else" "$(store kmmv.control.max_age 8)" "$denied"
+	is "$how: it is not" "$(db_values kmmv.control.max_age)" 7
+	is "$how: nor may he detach" "$(store kmmv.control.attach 0)" "$denied"
+	client 65534 "${group:-65534}"
+	is "$how: nor may one of the service's group" \
+		"$(store kmmv.control.max_age 9)" "$denied"
+	is "$how: nor have events" "$(events)" "$denied"
+	printf '# a file\n\n  4711 # in numbers\ndaemon\nno.such.user\n%s\n' \
+		"${service:-4712}" >"$work/etc/kmmv/users"
+	client 4711 65534
+	is "$how: one of the file may have events, from then on" \
+		"$(events)" none
+	is "$how: but he may not store" "$(store kmmv.control.max_age 9)" \
+		"$denied"
+	client "$(id -u daemon)" 65534
+	is "$how: or by his name" "$(events)" none
+	client 65534 65534
+	is "$how: not others" "$(events)" "$denied"
+	[ $how = dso ] || like "$how: who is not one is told of" \
+		"$(cat "$work/tmp/kmmv.log")" "no user no.such.user"
+	rm "$work/etc/kmmv/users"
+	client 4711 65534
+	is "$how: the file has gone, so have they" "$(events)" "$denied"
+	is "$how: an odd uid changes nothing" \
+		"$(client 65534 65534; client x y
+		store kmmv.control.max_age 10)" "$denied"
+	client 0 0
+	# Only 32-bit ones: dbpmda frees others twice.
+	for metric in families instances capacity slots_free; do
+		is "$how: kmmv.control.$metric cannot be stored" \
+			"$(store kmmv.control.$metric 1)" "$denied"
+	done
+	is "$how: nor another value" "$(store kmmv.control.attach 2)" \
+		"Bad input to pmstore"
+	is "$how: limit" "$(store kmmv.control.percpu.limit 2
+		db_values kmmv.control.percpu.limit)" 2
+	is "$how: let go" "$(store kmmv.control.attach 0
+		db_values kmmv.control.state)" '"detached"'
+	is "$how: and attach" "$(store kmmv.control.attach 1
+		db_values kmmv.control.state kmmv.value.counter | tr '\n' ',')" \
+		'"attached",one 10,'
+	is "$how: and no more than is good" \
+		"$(store kmmv.control.percpu.limit 1048577)" "Bad input to pmstore"
+	if [ -n "$service" ]; then
+		echo "$service" >"$work/etc/kmmv/users"
+		client "$service" "$group"
+		is "$how: the service's user may not store" \
+			"$(store kmmv.control.max_age 11)" "$denied"
+		is "$how: nor have events, though the file says so" \
+			"$(events)" "$denied"
+		client 0 0
+		is "$how: nor whoever speaks through it" \
+			"$(store kmmv.control.max_age 11)" "$denied"
+		rm "$work/etc/kmmv/users"
+	else
+		skip "$how: the service's user" "there is none"
+	fi
+	ok "$how: dbpmda ends well" db_stop
+done
+finish

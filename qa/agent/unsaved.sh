@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Numbers that cannot be saved are not given out; what has one goes on. Who may
+# not write does not.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/agent/env
+. qa/agent/env
+
+dir=$work/var/config/pmda
+numbers=$dir/$domain.numbers
+names()
+{
+	db_values kmmv.value.counter | tr '\n' ','
+}
+number()
+{
+	db "fetch kmmv.value.counter" |
+		sed -n "s/^ *inst \[\([0-9]*\) or \"$1\"\].*/\1/p"
+}
+device()
+{
+	{
+		echo "set epoch $1"
+		echo "family 0 counter count counter Counters"
+		shift
+		while [ $# -gt 0 ]; do
+			echo "inst $(($# - 1)) 0 0 active 1 $1"
+			shift
+		done
+	} | area
+	live
+}
+again()
+{
+	[ "$(names)" = "$1" ]
+}
+
+# Captured files, and a process that is not the daemon.
+device 1 one
+rm -f "$work/dev/counters"
+printf '%s\n' "family 0 counter count counter Counters" \
+	"inst 0 0 0 active 1 one" | area
+db_start pipe
+is "captured files have values" "$(names)" "one 1,"
+is "and numbers that do not last" "$(number one)" "$own"
+db_stop
+device 1 one
+is "a local context sees the device" "$(values kmmv.value.counter)" "one 1"
+is "neither wrote anything" "$(ls "$dir")" ""
+
+# No room on the disk: a limit to the size of files is one, too.
+db_start pipe
+is "the daemon has saved it" "$(names)" "one 1,"
+db_stop
+cp "$numbers" "$work/saved"
+device 2 one $(seq -f "a-name-that-takes-room-%04g" 1 200)
+(
+	trap '' XFSZ
+	ulimit -f 4
+	exec 2>/dev/null
+	db_start pipe
+	names
+	db_values kmmv.control.error
+	db_stop
+) >"$work/full"
+is "without room the known ones are served, no others" \
+	"$(head -n 1 "$work/full")" 'one 1,"new names wait, as their numbers cannot be saved: File too large"'
+ok "and the file is as it was" cmp "$numbers" "$work/saved"
+
+# A directory that is none, until it is one again.
+mv "$dir" "$dir.away"
+: >"$dir"
+device 3 one two
+db_start pipe
+is "where nothing can be read nothing is given out" "$(names)" \
+	"Unknown metric name,"
+like "which is told" "$(db_values kmmv.control.error)" "Not a directory"
+rm "$dir"
+mv "$dir.away" "$dir"
+ok "when it can be read and written all is there" wait_for 60 again "one 1,two 1,"
+is "with the number of before" "$(number one)" 0
+
+# A second agent beside the first one.
+device 4 one two three
+(
+	db_start pipe
+	names
+	db_values kmmv.control.error
+	db_stop
+) >"$work/second" 2>&1
+is "a second agent gives none out" "$(cat "$work/second")" \
+	'one 1,two 1,"new names wait, as their numbers cannot be saved: another agent is running"'
+db_stop
+db_start pipe
+is "when it is alone it does" "$(names)" "one 1,two 1,three 1,"
+db_stop
+finish

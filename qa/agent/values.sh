@@ -1,0 +1,186 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Metrics of a captured area: names, values, metadata, help and labels.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/agent/env
+. qa/agent/env
+
+long=$(printf 'x%.0s' {1..255})
+area <<E
+set epoch 12345678901234567890
+set online 0x7
+family 0 counter count counter Counters of kernel code
+help 0 They count.\\nAnd go on counting.
+family 1 stat.cpu nanosecond counter CPU time
+family 2 net.queue.len byte instant Length of queues
+family 3 odd furlongs discrete Units that PCP does not know
+family 4 empty - counter Nobody is in it
+family 5 apart none counter,total=no Of different things
+inst 0 0 0 active 1,20,300,4000 eth0
+inst 1 0 0 active 0xffffffffffffffff,0,0,0 max
+inst 2 0 0 inactive 7,7,7,7 gone
+inst 3 1 0 active 5,6,7,8 user
+inst 4 2 0 active 9 a queue
+inst 5 0 0 active 1 24 nvme0q0
+label 5 action nvme0q0 "0" \\\\ rest
+inst 6 0 0 active 2 24 nvme0q1
+inst 7 0 0 active 3 a b
+inst 8 0 0 active 4 a_b
+inst 9 0 0 active 5 grün-中文-\\xf0\\x9f\\x90\\x84
+inst 10 0 0 active 6 bad\\xff\\xc3(utf8
+inst 11 0 0 active 7 $long
+inst 12 0 0 active 8 [key] x
+inst 13 0 0 active 9 back\\x5cslash=a"b
+inst 15 3 0 active 1 one
+inst 16 5 0 active 1,2,3 one
+inst 17 2 0 active 0xfffffffffffffffc,1 below zero
+E
+
+names=$(info kmmv | sort | grep -v -e control -e "^kmmv\.ring\." | tr '\n' ' ')
+is "names" "$names" "kmmv.all.counter kmmv.all.empty kmmv.all.stat.cpu \
+kmmv.percpu.apart kmmv.percpu.counter kmmv.percpu.empty kmmv.percpu.net.queue.len \
+kmmv.percpu.odd kmmv.percpu.stat.cpu \
+kmmv.value.apart kmmv.value.counter kmmv.value.empty kmmv.value.net.queue.len \
+kmmv.value.odd kmmv.value.stat.cpu "
+
+all=$(values kmmv.value.counter)
+is "a sum is over all CPUs, offline ones included" \
+	"$(grep eth0 <<<"$all")" "eth0 4321"
+is "64 bits, unsigned" "$(grep max <<<"$all")" "max 18446744073709551615"
+is "an inactive instance is not there" "$(grep -c gone <<<"$all")" 0
+is "white space becomes _" "$(grep nvme <<<"$all" | tr '\n' ' ')" \
+	"24_nvme0q0 1 24_nvme0q1 2 "
+is "clashing names are told apart" "$(grep '^a_b' <<<"$all" | tr '\n' ' ')" \
+	"a_b 3 a_b#2 4 "
+is "UTF-8 is left alone" "$(grep gr <<<"$all")" "grün-中文-🐄 5"
+is "invalid UTF-8 is not" "$(grep bad <<<"$all")" "bad__(utf8 6"
+is "a long name is whole" "$(grep xxxx <<<"$all")" "$long 7"
+is "a leading bracket would be a key to the cache" \
+	"$(grep key <<<"$all")" "_key]_x 8"
+is "other bytes are as they were" "$(grep slash <<<"$all")" 'back\slash=a"b 9'
+is "values of another family" "$(values kmmv.value.stat.cpu)" "user 26"
+is "all: inactive ones too, and the sum may wrap" "$(values kmmv.all.counter)" \
+	"$((4321 + 28 - 1 + 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9))"
+is "all of another family" "$(values kmmv.all.stat.cpu)" 26
+is "a family of nobody" "$(values kmmv.value.empty)" none
+is "all of nobody" "$(values kmmv.all.empty)" 0
+for family in net.queue.len odd apart; do
+	is "all of what does not add up is no metric: $family" \
+		"$(info kmmv.all.$family)" ""
+done
+is "a level below zero is one" "$(values kmmv.value.net.queue.len |
+	tail -n 1)" "below_zero -3"
+is "on each CPU" "$(values kmmv.percpu.net.queue.len |
+	grep zero | xargs)" "below_zero::cpu0 -4 below_zero::cpu1 1 below_zero::cpu2 0"
+db_start dso
+for family in net.queue.len apart; do
+	pmid=$(info -m kmmv.value.$family | sed 's/.* //; s/0$/2/')
+	is "nor by its number: $pmid" "$(db_values $pmid)" \
+		"DSO desc() failed: Unknown or illegal metric identifier"
+done
+db_stop
+
+like "semantics and units of a counter" "$(info -d kmmv.value.counter)" \
+	"Semantics: counter  Units: count$"
+like "of time" "$(info -d kmmv.value.stat.cpu)" "Semantics: counter  Units: nanosec$"
+like "of an instant one" "$(info -d kmmv.value.net.queue.len)" \
+	"Semantics: instant  Units: byte$"
+like "units unknown to PCP are none" "$(info -d kmmv.value.odd)" \
+	"Semantics: discrete  Units: none$"
+like "and the agent says so" "$(cat "$work/stderr")" "odd.*furlongs"
+like "none are no units" "$(info -d kmmv.value.apart)" \
+	"Semantics: counter  Units: none$"
+not_ok "and nothing to complain of" grep -q apart "$work/stderr"
+like "levels are signed" "$(info -d kmmv.value.odd)" \
+	"Data Type: 64-bit int "
+like "values are U64" "$(info -d kmmv.value.counter)" \
+	"Data Type: 64-bit unsigned int  InDom: $domain.16 "
+like "all is singular" "$(info -d kmmv.all.counter)" "InDom: PM_INDOM_NULL"
+
+like "one-line help is the family's" "$(info -t kmmv.value.counter)" \
+	"\[Counters of kernel code\]"
+like "help is the family's" "$(info -T kmmv.value.counter)" "^And go on counting\.$"
+like "help of per-CPU metrics says so" "$(info -T kmmv.percpu.counter)" \
+	"instance::cpuN"
+missing=
+for metric in $(info kmmv.control kmmv.ring); do
+	info -t "$metric" | grep -q '\[..*\]' &&
+		info -T "$metric" | grep -A 1 '^Help:' | grep -q '^[A-Z0-9].* ' ||
+		missing="$missing $metric"
+done
+is "every one of the agent's own has help" "$missing" ""
+is "and no help is without its metric" \
+	"$(grep -c '^@ kmmv' help/metrics)" "$(info kmmv.control kmmv.ring | wc -l)"
+
+labels=$(info -l kmmv.value.counter)
+like "label: agent and device" "$labels" '"agent":"kmmv","device":"'"$work"
+like "label: family" "$labels" '"family":"counter"'
+like "label: raw name" "$labels" '"24_nvme0q0".*"name":"24 nvme0q0"'
+like "label: raw name of one with a suffix" "$labels" '"a_b#2".*"name":"a_b"'
+like "label: the kernel's, quoted" "$labels" \
+	'"24_nvme0q0".*"action":"nvme0q0 \\"0\\" \\\\ rest"'
+like "label: raw name that JSON must escape" "$labels" \
+	'"name":"back\\\\slash=a\\"b"'
+like "label: a raw name that is no UTF-8" "$labels" 'bad__.*"name":"bad.*utf8"'
+like "label: cpu" "$(info -l kmmv.percpu.counter)" \
+	'"eth0::cpu1"\] labels .*"cpu":1,.*"name":"eth0"'
+
+like "control: state" "$(values kmmv.control.state)" '^"attached"$'
+is "control: no error but the units" "$(values kmmv.control.error)" \
+	'"family odd: units "furlongs" are not PCP'"'"'s"'
+is "control: ABI" "$(values kmmv.control.abi)" '"1.0"'
+is "control: epoch" "$(values kmmv.control.epoch)" 12345678901234567890
+is "control: generation" "$(values kmmv.control.generation)" 42
+is "control: families" "$(values kmmv.control.families)" 6
+is "control: instances" "$(values kmmv.control.instances)" 16
+is "control: CPUs" "$(values kmmv.control.cpus | tr '\n' ' ')" "4 3 "
+is "control: slots free" "$(values kmmv.control.slots_free)" 900
+is "control: resets have no value without their family" \
+	"$(values kmmv.control.resets)" none
+
+{
+	for n in 1 2 3 4 5 6 7 8 9; do
+		echo "family $n f$n furlongs$n instant x"
+	done
+} | area
+is "control: the last errors, the newest first" \
+	"$(values kmmv.control.error | grep -o 'furlongs[0-9]' | xargs)" \
+	"$(printf 'furlongs%d ' 9 8 7 6 5 4 3 2 | xargs)"
+is "all are in the log" "$(grep -c 'furlongs[0-9]' "$work/stderr")" 9
+area <<E
+family 0 stat.resets count counter Resets
+inst 0 0 0 active 1,2 one
+inst 1 0 0 inactive 10 two
+E
+is "control: resets are all of that family" "$(values kmmv.control.resets)" 13
+
+# What a kernel refuses to register, in a file.
+bad_family()
+{
+	area <<E
+family 0 $1 count counter x
+family 1 good count counter y
+inst 0 1 0 active 1 one
+E
+	info kmmv | grep -v -e 'control\.[a-z]' -e 'kmmv\.ring\.[a-wyz]' | sort | tr '\n' ' '
+	values kmmv.control.state
+}
+for name in 1x a..b .a a. a-b "ü"; do
+	is "a family \"$name\" makes no sense" "$(bad_family "$name")" \
+		'"invalid"'
+done
+for name in control.x percpu percpu.x ring.x all.good profile; do
+	is "a family \"$name\" is in the agent's way" \
+		"$(bad_family "$name")" \
+		'kmmv.all.good kmmv.percpu.good kmmv.value.good "attached"'
+done
+area <<E
+family 0 a.b count counter x
+family 1 a count counter y
+inst 0 1 0 active 1 one
+E
+is "nor is one below another" "$(info kmmv.a; values kmmv.control.state)" \
+	'"invalid"'
+finish

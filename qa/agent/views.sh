@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 1200
+# The views that are shipped, beside PCP's own of the same archive: what they
+# show is counted in pixels.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+command -v pmchart >/dev/null || skip_all "no pmchart: qa/setup check"
+work=$(mktemp -d) || bail "no directory"
+trap 'rm -rf "$work"' EXIT
+export QT_QPA_PLATFORM=offscreen HOME=$work XDG_RUNTIME_DIR=$work
+gcc -Wall -Wextra -Werror -o "$work/views" qa/agent/views.c \
+	-lpcp_import -lpcp || bail "does not build"
+"$work/views" "$work/archive" && "$work/views" "$work/without" none ||
+	bail "no archives"
+
+# chart ARCHIVE VIEW FILE: 60 s of it, drawn.
+chart()
+{
+	timeout 300 pmchart -a "$work/$1" -c "$2" -o "$work/$3" -g 600x500 \
+		-t 1 -z -O -1 -s 60 -v 60 >"$work/said" 2>&1
+}
+
+# share FILE COLOUR...: per cent of the pixels of all colours given, by colour
+share()
+{
+	python3 - "$@" <<'P'
+import sys
+head, size, _, pixels = open(sys.argv[1], "rb").read().split(b"\n", 3)
+colours = [bytes.fromhex(c) for c in sys.argv[2:]]
+count = dict.fromkeys(colours, 0)
+for i in range(0, len(pixels) - 2, 3):
+    pixel = pixels[i:i + 3]
+    if pixel in count:
+        count[pixel] += 1
+total = sum(count.values()) or 1
+print(*(round(100 * count[c] / total) for c in colours))
+P
+}
+
+# idle first; then what both views have in common
+colours="16d816 2d2de2 e71717 c2f3c2 cdcd00 e88f00 00cdcd fba2f5"
+cp pmda/site/Kmmv.pmchart "$work/Kmmv"
+ok "PCP's view of CPU time" chart archive CPU pcp.ppm
+ok "kmmv's" chart archive "$work/Kmmv" kmmv.ppm
+# shellcheck disable=SC2086 # colours
+read -r idle user system _ < <(share "$work/kmmv.ppm" $colours)
+# shellcheck disable=SC2086 # colours
+read -r pcp_idle pcp_user pcp_system _ < <(share "$work/pcp.ppm" $colours)
+note "idle, user, system: kmmv $idle $user $system," \
+	"PCP $pcp_idle $pcp_user $pcp_system, archive 77 10 6"
+for pair in "$idle $pcp_idle idle" "$user $pcp_user user" \
+		"$system $pcp_system system" "$idle 77 idle-of-archive"; do
+	read -r a b what <<<"$pair"
+	ok "$what within 3 % of the machine" test $((a - b)) -le 3 -a \
+		$((b - a)) -le 3
+done
+
+# 5000 a second, whatever the axis begins with.
+like "softirqs have an axis that goes to where they are" \
+	"$(cat "$work/Kmmv")" "style stacking"
+
+# pmchart tells of each metric, optional or not, and waits in pmquery(1) before it
+# goes on, unless it is to tell a file.
+PCP_STDERR=$work/told ok "a view of metrics that are not there" \
+	chart without "$work/Kmmv" none.ppm
+like "is told of where PCP_STDERR says" "$(cat "$work/told")" \
+	"kmmv.value.stat.cpu: Unknown metric name"
+
+# pmrep's own module may be installed for the system's python only.
+rep=$(/usr/bin/python3 "$(command -v pmrep)" -a "$work/archive" \
+	-c pmda/site/pmrep.kmmv -t 10 -s 3 :kmmv-cpu 2>&1 | sed 's/ \{1,\}/ /g')
+like "pmrep has percentages" "$rep" \
+	" 10.00 2.00 6.00 2.00 1.00 1.00 1.00 77.00$"
+finish

@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 300
+# Through a real pmproxy, which is on this machine and speaks for anybody: values
+# can be had, nothing can be stored, and no events. In namespaces of its own.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+apart=(unshare --mount --pid --net --fork --mount-proc)
+if [ "${1-}" != apart ]; then
+	[ "$(id -u)" -eq 0 ] || skip_all "needs root, for namespaces"
+	[ -x /usr/lib/pcp/bin/pmproxy ] || skip_all "no pmproxy"
+	command -v curl >/dev/null || skip_all "no curl"
+	id pcp >/dev/null 2>&1 || skip_all "no user pcp"
+	"${apart[@]}" true 2>/dev/null || skip_all "no namespaces here"
+	[ -x build/pmdakmmv ] || make -s lib pmda >/dev/null ||
+		bail "does not build"
+	exec "${apart[@]}" bash "$0" apart
+fi
+
+mount -t tmpfs none /mnt || skip_all "no tmpfs in namespaces"
+for dir in etc var run; do
+	mkdir -p "/mnt/upper/$dir" "/mnt/workdir/$dir"
+	mount -t overlay none -o "lowerdir=/$dir,upperdir=/mnt/upper/$dir,\
+workdir=/mnt/workdir/$dir" "/$dir" || skip_all "no overlays in namespaces"
+done
+ip link set lo up
+chmod 755 /mnt
+rm -rf /run/pcp /var/lib/pcp/config/pmda/389.*
+install -d -o pcp -g pcp /run/pcp /var/log/pcp/pmcd /var/log/pcp/pmproxy \
+	/var/lib/pcp/config/pmda
+unset KMMV_DEVICE_DIR KMMV_RINGS
+PATH=$PATH:/usr/lib/pcp/bin
+domain=$(sed -n 's/^#define KMMV //p' pmda/domain.h)
+
+# The agent with simulated rings, as qa/agent/ring has it.
+work=/mnt
+pmda_dso='' pmda_daemon=''
+# shellcheck source=qa/agent/ring
+. qa/agent/ring
+{
+	echo "family 0 counter count counter Counters"
+	echo "inst 0 0 0 active 1,2,3,4 one"
+} | qa/agent/area.py /mnt/dev
+new_ring default
+echo "0 1 1 2 3 4" >/mnt/dev/sim/default.stats
+chown -R pcp /mnt/dev/sim
+mkdir -p /var/lib/pcp/pmns /etc/pcp/kmmv
+sed "/^root {/,/^}/s/pmcd\$/&\nkmmv $domain:*:*/" \
+	/usr/lib/pcp/pmns/root_pmcd >/mnt/pmns
+cat >/mnt/pmcd.conf <<E2
+pmcd 2 dso pmcd_init /var/lib/pcp/pmdas/pmcd/pmda_pmcd.so
+kmmv $domain pipe binary $pmda_daemon -d $domain -f /mnt/dev -l /var/log/pcp/pmcd/kmmv.log
+E2
+# What a careless administrator might write.
+printf 'pcp\n%s\n' "$(id -u pcp)" >/etc/pcp/kmmv/users
+
+pmcd -f -n /mnt/pmns -c /mnt/pmcd.conf -l /mnt/pmcd.log >/mnt/pmcd.out 2>&1 &
+ok "pmcd runs" wait_for 60 pminfo -f kmmv.control.state
+ok "root may store" pmstore kmmv.control.max_age 50
+is "and have events" "$(pminfo -f kmmv.ring.records 2>&1 | grep -c permission)" 0
+
+# As it ships, without a key server.
+sed -i -e 's/^\(servers\|enabled\) *=.*/#&/' /etc/pcp/pmproxy/pmproxy.conf
+
+# served USER PORT HOST...: what anybody gets by a pmproxy of USER's
+served()
+{
+	local user=$1 port=$2 host context
+
+	shift 2
+	setpriv --reuid "$user" --regid "$user" --init-groups pmproxy -f -t \
+		-p "$port" -s "/mnt/proxy/$user.socket" -i 127.0.0.1 \
+		-l "/mnt/proxy/$user" >"/mnt/proxy/$user.out" 2>&1 &
+	url=http://127.0.0.1:$port/pmapi
+	ok "pmproxy runs as $user" wait_for 60 serves ||
+		bail "$(web "context?hostspec=localhost")" "$(cat "/mnt/proxy/$user")"
+	for host; do
+		context=$(web "context?hostspec=$host" |
+			sed -n 's/.*"context":\([0-9]*\).*/\1/p')
+		like "$host: it has values" \
+			"$(web "$context/fetch?names=kmmv.value.counter")" \
+			'"value":10'
+		like "$host: it may not detach the agent" \
+			"$(web "$context/store?name=kmmv.control.attach&value=0")" \
+			'No permission'
+		like "$host: nor have copies made all the time" \
+			"$(web "$context/store?name=kmmv.control.max_age&value=0")" \
+			'No permission'
+		like "$host: nor change its queue" \
+			"$(web "$context/store?name=kmmv.ring.queue.limit&value=1")" \
+			'No permission'
+		web "$context/fetch?names=kmmv.ring.records" >/mnt/records
+		not_ok "$host: and it has no events" \
+			grep -q '"instances":\[{' /mnt/records
+	done
+}
+# web PATH: what nobody gets there
+web()
+{
+	setpriv --reuid 65534 --regid 65534 --clear-groups \
+		curl -s -m 30 "$url/$1"
+}
+# shellcheck disable=SC2317 # called by wait_for
+serves()
+{
+	web "context?hostspec=localhost" | grep -q '"context"'
+}
+mkdir -m 1777 /mnt/proxy
+: >/mnt/dev/sim/default.log
+served pcp 44322 localhost local: unix: 127.0.0.1
+served root 44323 localhost
+is "what it would have stored is as it was" \
+	"$(pminfo -f kmmv.control.attach kmmv.control.max_age \
+		kmmv.ring.queue.limit | sed -n 's/.*value //p' | xargs)" \
+	"1 50 4194304"
+not_ok "the agent did not become the ring's consumer for it" \
+	grep -q claim /mnt/dev/sim/default.log
+is "nor has it a client" "$(pminfo -f kmmv.ring.clients |
+	sed -n 's/.*value //p')" 0
+
+# Names of metrics in its exposition format: no two become one.
+open=$(web "metrics?names=kmmv" 2>/dev/null)
+[ -n "$open" ] || open=$(curl -s -m 60 \
+	"http://127.0.0.1:44322/metrics?names=kmmv.control,kmmv.value,kmmv.ring")
+like "its exposition has values" "$open" '^kmmv_value_counter.* 10'
+is "and each name once" "$(grep '^# TYPE ' <<<"$open" | cut -d' ' -f3 |
+	sort | uniq -d)" ""
+finish

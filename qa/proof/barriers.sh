@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The memory-ordering comments of kmod/ and lib/, and the litmus tests, against
+# the code:
+#
+# - every ordered access (smp_store_release(), smp_load_acquire(), barriers,
+#   atomics whose order is spelled out, what lib/barrier.h and kmod/core/kmmv_deps.h
+#   define, call_rcu() and the sections that it waits for) has a comment right above it that begins with
+#   its label, FILE:LETTER or FILE_WHAT:LETTER;
+# - a label in front of anything else is an error, and so is one in a comment
+#   that no access has;
+# - the top comment of the file, or of the header of its name, has one line for
+#   each pair, "LABEL  fact - LABEL  fact", and each label is in one. A pair of
+#   two files is in the tables of both. "pairs with" agrees with them;
+# - each pair has a test qa/proof/litmus/LABEL+LABEL[-WHAT].litmus (with - for :), in
+#   which both labels stand behind the access that the code has there;
+# - each litmus test is one of a pair and says which verdict it expects.
+#
+# qa/proof/barriers.sh -c DIR: only check the tree below DIR.
+
+cd "$(dirname "$0")/../.." || exit 2
+export LC_ALL=C
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+check()
+(
+	cd "$1" || exit 2
+	shopt -s nullglob
+	awk -f "$OLDPWD/qa/proof/barriers.awk" kmod/*.[ch] kmod/*/*.[ch] kmod/include/linux/*.h lib/*.[ch] \
+		qa/proof/litmus/*.litmus
+)
+
+if [ "${1-}" = -c ]; then
+	check "$2"
+	exit
+fi
+
+mkdir -p build
+copy=$(mktemp -d build/barriers.XXXXXX) || exit 2
+trap 'rm -rf "$copy"' EXIT
+
+# broken NAME FILE SED-SCRIPT ERE: with FILE edited so, the check must say ERE
+broken()
+{
+	local text status
+
+	rm -rf "${copy:?}"/*
+	mkdir -p "$copy/kmod" "$copy/lib" "$copy/qa/proof/litmus"
+	cp --parents kmod/*.[ch] kmod/*/*.[ch] "$copy"
+	mkdir -p "$copy/kmod/include/linux"
+	cp kmod/include/linux/*.h "$copy/kmod/include/linux"
+	cp lib/*.[ch] "$copy/lib"
+	cp qa/proof/litmus/*.litmus "$copy/qa/proof/litmus"
+	sed -i "$3" "$copy/$2"
+	if cmp -s "$2" "$copy/$2"; then
+		fail "$1" "nothing to edit in $2: $3"
+		return
+	fi
+	text=$(check "$copy")
+	status=$?
+	if [ $status -eq 1 ] && printf '%s\n' "$text" | grep -qE "$4"; then
+		pass "$1"
+	else
+		fail "$1" "status $status, nothing matches $4 in:" "
+$text"
+	fi
+}
+
+if text=$(check .); then
+	pass "labels, tables, litmus tests and code agree"
+	note "${text##*# }"
+else
+	fail "labels, tables, litmus tests and code agree" "$text"
+fi
+
+broken "sees an access without a label" kmod/core/slots.c \
+	's/slots:A pairs with/this pairs with/' 'smp_store_release without a label'
+broken "sees a barrier that is new" kmod/core/instance.c \
+	'/^static void instance_free/,/^}/s/^{/{\n\tsmp_wmb();/' \
+	'smp_wmb without a label'
+broken "sees an atomic with an order" kmod/core/refused.c \
+	's/atomic_inc(&refused_in_nmi)/atomic_fetch_inc_relaxed(\&refused_in_nmi)/' \
+	'atomic_fetch_inc_relaxed without a label'
+broken "sees a label whose access is gone" kmod/core/slots.c \
+	'/slots:E/{n;s/smp_store_release(&\(.*\), /WRITE_ONCE(\1, /}' \
+	'slots:E is nowhere|a label and no ordered access'
+broken "sees a label whose barrier is gone" kmod/core/slots.c \
+	'/^\tsmp_mb();/d' 'slots:C is nowhere'
+broken "sees a weaker barrier" kmod/core/slots.c \
+	's/smp_mb()/smp_wmb()/' 'slots:C is smp_mb here, smp_wmb at'
+broken "sees that the other side is gone" kmod/core/change.c \
+	'/change:B pairs/{n;s/smp_store_release(\(.*\), /WRITE_ONCE(*\1, /}' \
+	'change:B is nowhere'
+broken "sees that the reader's fence is gone" lib/read.c \
+	'/read_pair:B pairs/{n;d}' 'read_pair:B is nowhere'
+broken "sees that the reader's load is plain" lib/extent.c \
+	's/kmmv_load32_acquire(/kmmv_load32(/' 'extent:A is nowhere'
+broken "sees a pair that is in no table" kmod/core/slots.h \
+	'/^ \*\tslots:A /d' 'slots:A is in no table'
+broken "sees a table with a pair too many" kmod/core/change.h \
+	's/^\( \*\tchange:\)B\(.*\)/&\n\1Z\2/' 'change:Z is nowhere'
+broken "sees a pair in one table of two" kmod/area.c \
+	'/^ \*\tslots:I /d' 'area:B is in no table|not in the table of area'
+broken "sees another partner in the comment" kmod/core/slots.c \
+	's/slots:F pairs with slots:E/slots:F pairs with slots:D/' \
+	'slots:F and slots:D are no pair'
+broken "sees a label that is only talked about" kmod/core/slots.c \
+	's/^static u32 slots_find/\/* As slots:Q does. *\/\n&/' \
+	'slots:Q is nowhere'
+broken "sees a pair without a litmus test" kmod/core/slots.h \
+	's/^\( \*\tslots:A  .*\)slots:B/\1slots:F/' \
+	'no qa/proof/litmus/slots-A\+slots-F.litmus'
+broken "sees a litmus test of no pair" qa/proof/litmus/slots-A+slots-B.litmus \
+	'1s/slots-B/slots-F/' 'is not "C '
+broken "sees a litmus test weaker than the code" \
+	qa/proof/litmus/slots-A+slots-B.litmus \
+	's/smp_load_acquire(open)/READ_ONCE(*open)/' 'slots:B is  *here'
+broken "sees a litmus test that lacks a label" \
+	qa/proof/litmus/slots-H+area-A.litmus 's, /\* area:A \*/,,' 'no line is area:A'
+broken "sees a litmus test without a verdict" \
+	qa/proof/litmus/slots-H+area-A.litmus '/Expected/d' 'expects no verdict'
+finish

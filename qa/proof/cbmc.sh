@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 4000
+#
+# The ring's encoding proved by CBMC, qa/proof/cbmc/ring.c: for all lengths, deltas and
+# clocks. That each proof comes to its end, and that the bounds are the ones that
+# it needs, is seen by its failing otherwise.
+
+cd "$(dirname "$0")/../.." || exit 2
+export LC_ALL=C
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+why=$(qa/proof/cbmc/cbmc -a 2>&1) || skip_all "${why##*$'\n'}"
+
+note "cbmc $(qa/proof/cbmc/cbmc -v)"
+
+mkdir -p build
+copy=$(mktemp -d build/cbmc.XXXXXX) || exit 2
+trap 'rm -rf "$copy"' EXIT
+tree=.
+
+# prove FUNCTION [OPTION...]
+prove()
+{
+	local function=$1
+
+	shift
+	prlimit --cpu=1200 qa/proof/cbmc/cbmc -Iqa/shim "-I$tree/kmod/core" \
+		"-I$tree/kmod/include" "-I$tree/kmod/include/uapi" \
+		--function "check_$function" --unwind 3 \
+		"$@" "$tree/qa/proof/cbmc/ring.c" 2>&1
+}
+
+# fails NAME ERE FUNCTION OPTION...: what ERE names does not hold
+fails()
+{
+	local name=$1 words=$2
+
+	shift 2
+	like "$name" "$(prove "$@" | grep FAILURE)" "$words"
+}
+
+for function in event discard time nonsense; do
+	ok "$function: holds" prove "$function"
+	fails "$function: comes to its end" '!REACHED' "$function" -DREACHED=1
+done
+# broken NAME SED-SCRIPT FUNCTION: with kmod/core/ring_read.c edited so, it fails
+broken()
+{
+	rm -rf "${copy:?}"/*
+	mkdir -p "$copy/qa/proof"
+	cp -r kmod "$copy"
+	cp -r qa/proof/cbmc "$copy/qa/proof"
+	sed -i "$2" "$copy/kmod/core/ring_read.c"
+	if cmp -s kmod/core/ring_read.c "$copy/kmod/core/ring_read.c"; then
+		fail "$1" "nothing to edit: $2"
+		return
+	fi
+	tree=$copy fails "$1" 'assertion.*FAILURE' "$3"
+}
+
+broken "a reader that leaves the page" 's/|| array > room - 4)/)/' nonsense
+broken "a reader that stops at an event up to the end" \
+	's/array > room - 4/array >= room - 4/' nonsense
+broken "a reader that goes on by no multiple of 4" 's/ || array % 4//' nonsense
+broken "a reader that takes no length for one" 's/array < 4 || //' nonsense
+broken "a reader that goes on by 4 behind a time" \
+	's/else if (!type || type == KMMV_RING_PADDING)/else/' nonsense
+fails "a longer event is too long" 'KMMV_RING_PAGE_ROOM|4056' event \
+	-D'SIZE_LIMIT=(KMMV_RING_PAYLOAD_MAX + 12)'
+fails "a greater delta cannot be discarded" 'item_t' discard \
+	-D'DELTA_LIMIT=(KMMV_DELTA_MAX + 1)'
+finish

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Waiting for events, kmod/ringwake.c and poll() in kmod/ringdev.c: writers of two
+ * CPUs, the irq_work, the timer, the grace period, and clients of one file.
+ *
+ * Writers may read `waiting' before anybody sees their event, as a processor that
+ * has stores in a buffer does; that they are over by the end of a grace period is
+ * all that orders them. What is under a lock has it here, step by step. Time is
+ * whether the interval since something was told last is over (!cool).
+ *
+ * When nothing more can happen, no client sleeps while there is something for it;
+ * and the ring is armed once in an interval at most.
+ *
+ *	CLIENT		LEVEL: poll(), select(), epoll: asks until there is nothing
+ *			EDGE: EPOLLET: asks once after each wake-up, then reads
+ *			ONESHOT: EPOLLONESHOT: reads, then asks
+ *			MULTI: io_uring's multishot: reads after each wake-up
+ *	EVENTS		of CPU 0; of the other one, MORE
+ *	PEEKS		how often another one asks, and lets it be
+ *	OTHER		another file waits, too, for more than ever comes
+ *	MARK		the client is a consumer with this watermark, which falls to
+ *			1 at some time
+ *
+ * What else is defined takes a mechanism out: see qa/proof/model.sh.
+ */
+#define LEVEL	0
+#define EDGE	1
+#define ONESHOT	2
+#define MULTI	3
+#ifndef CLIENT
+#define CLIENT	LEVEL
+#endif
+#ifndef EVENTS
+#define EVENTS	2
+#endif
+#ifndef MORE
+#define MORE	1
+#endif
+#ifndef PEEKS
+#define PEEKS	0
+#endif
+#ifdef OTHER
+#define OTHERS	others
+bit others;
+#else
+#define OTHERS	0
+#endif
+#ifndef MARK
+#define MARK	1
+#endif
+
+#define IDLE	0
+#define ARMED	1
+#define QUIET	2
+
+byte written[2];	/* events that others see */
+bit waiting[2];
+bit section[2];		/* the writer is in one */
+bit grace[2];		/* the grace period waits for that */
+bit work, timer, cool, rcu, rcu_again;
+byte watch;
+
+byte consumed[2];	/* by the client */
+byte mark = MARK;
+bit lock, file_lock;
+bit queued, told;	/* the client, in the wait queue; it was woken */
+bit waits;		/* of the file, and the place up to which it knows */
+byte seen;
+
+#define GET(l)	atomic { !l -> l = 1 }
+#define PUT(l)	l = 0
+/* And what was found out under it is no state. */
+#define UNLOCK(woken, at)	d_step { lock = 0; woken = 0; at = 0 }
+
+#define HAS(c, n)	(written[c] >= consumed[c] + n)
+
+/* Of two CPUs that have nothing to do with each other, hence at once. */
+inline position(at)
+{
+	at = written[0] + written[1]
+}
+
+/* file_due(), of the one file; at: where writers are */
+inline due(result, at)
+{
+	result = waits && seen != at && (mark == 1 || HAS(0, mark) || HAS(1, mark))
+}
+
+inline wake()
+{
+	if
+	:: queued -> told = 1
+	:: else
+	fi
+}
+
+/* The client is the only one that is ever in the queue. */
+inline any_waits()
+{
+	waits = waits && queued
+}
+
+inline waiting_set(value)
+{
+	d_step {
+		waiting[0] = value;
+		waiting[1] = value
+	}
+}
+
+inline arm()
+{
+	assert(!cool);
+	watch = ARMED;
+	waiting_set(1);
+#ifndef NO_GRACE
+	if
+	:: rcu ->
+#ifndef NO_GRACE_AGAIN
+		rcu_again = 1
+#endif
+	:: else -> rcu = 1
+	fi
+#endif
+}
+
+inline pause()
+{
+	d_step {
+		watch = IDLE;
+		cool = 1;
+		any_waits();
+		if
+		:: waits || OTHERS ->
+			watch = QUIET;
+#ifndef NO_TIMER
+			timer = 1
+#endif
+		:: else
+		fi
+	}
+}
+
+inline wake_due(woken, at)
+{
+	position(at);
+	due(woken, at);
+	if
+	:: woken ->
+		wake();
+#ifdef SEEN_AFTER
+		position(at);
+#endif
+#ifdef WAKE_ENDS
+		waits = 0;
+#endif
+		seen = at
+	:: else
+	fi
+}
+
+inline tell(woken, at)
+{
+	waiting_set(0);
+	wake_due(woken, at);
+	pause()
+}
+
+/* kmmv_ring_recheck() */
+inline recheck(woken, at)
+{
+	GET(lock);
+	if
+	:: watch == ARMED -> tell(woken, at)
+	:: else -> waiting_set(0)
+	fi;
+	UNLOCK(woken, at)
+}
+
+/* An event, or one that was inside of a writer that is refused. */
+proctype writer(bit c)
+{
+	bit sees, early;
+	byte n;
+
+	do
+	:: n < (c -> MORE : EVENTS) ->
+		atomic {
+			section[c] = 1;
+			if
+			:: sees = waiting[c]; early = 1
+			:: true
+			fi
+		}
+		written[c]++;
+		atomic {
+			if
+			:: early
+			:: else -> sees = waiting[c]
+			fi
+		}
+		atomic {
+			if
+			:: sees -> work = 1
+#ifdef REFUSED_SILENT
+			:: sees
+#endif
+			:: else
+			fi;
+			section[c] = 0;
+			grace[c] = 0;
+			sees = 0;
+			early = 0;
+			n++
+		}
+	:: else -> break
+	od
+}
+
+proctype irq_work()
+{
+	bit woken;
+	byte at;
+
+end:
+	do
+	:: work ->
+		work = 0;
+		recheck(woken, at)
+	od
+}
+
+proctype clock()
+{
+end:
+	do
+	:: cool -> cool = 0
+	od
+}
+
+/* look() */
+proctype wake_timer()
+{
+	bit woken;
+	byte at;
+
+end:
+	do
+	:: timer && !cool ->
+		timer = 0;
+		GET(lock);
+		if
+		:: watch == QUIET ->
+			wake_due(woken, at);
+			if
+			:: woken -> pause()
+			:: else ->
+				watch = IDLE;
+				any_waits();
+				if
+				:: waits || OTHERS ->
+					arm();
+					position(at);
+					due(woken, at);
+					if
+					:: woken -> tell(woken, at)
+					:: else
+					fi
+				:: else
+				fi
+			fi
+		:: else
+		fi;
+		UNLOCK(woken, at)
+	od
+}
+
+proctype wake_rcu()
+{
+	bit woken, again;
+	byte at;
+
+end:
+	do
+	:: rcu ->
+		d_step {
+			grace[0] = section[0];
+			grace[1] = section[1]
+		}
+		!grace[0] && !grace[1];
+		GET(lock);
+		d_step {
+			again = rcu_again;
+			rcu = 0;
+			rcu_again = 0
+		}
+		if
+		:: watch == ARMED ->
+			position(at);
+			due(woken, at);
+#ifdef NO_LOOK_AFTER
+			woken = 0;
+#endif
+			if
+			:: woken -> tell(woken, at)
+#ifdef NOBODY_WAITS
+			:: else -> any_waits(); rcu = again && waits
+#else
+			:: else -> rcu = again
+#endif
+			fi
+		:: else
+		fi;
+		again = 0;
+		UNLOCK(woken, at)
+	od
+}
+
+/* ring_poll(), kmmv_ring_wait() */
+inline ask(ready, at, now)
+{
+	GET(file_lock);
+#ifndef LOOK_FIRST
+	position(at);
+#endif
+	if
+	:: HAS(0, mark) -> ready = 1
+	:: else -> ready = HAS(1, mark)
+	fi;
+#ifdef LOOK_FIRST
+	position(at);
+#endif
+#ifdef ONLY_IF_NOTHING
+	if
+	:: !ready
+#else
+	if
+	:: queued
+#endif
+	->
+		GET(lock);
+#ifdef READY_KNOWS
+		seen = at;
+#else
+		if
+		:: !waits || !ready -> seen = at
+		:: else
+		fi;
+#endif
+		waits = 1;
+		if
+#ifndef ARM_AT_WILL
+		:: watch == IDLE && cool -> watch = QUIET; timer = 1
+		:: watch == IDLE && !cool -> arm()
+#else
+		:: watch != ARMED -> arm()
+#endif
+		:: else
+		fi;
+		now = (watch == ARMED);
+		PUT(lock);
+#ifndef NO_LOOK_AGAIN
+		if
+		:: now ->
+			position(now);
+			if
+			:: now != at -> recheck(waste, now)
+			:: else
+			fi
+		:: else
+		fi
+#endif
+	:: else
+	fi;
+	d_step {
+		file_lock = 0;
+		at = 0;
+		now = 0
+	}
+}
+
+/* The consumer's is as a read(): what it has is gone. */
+inline drain()
+{
+	consumed[0] = written[0];
+	consumed[1] = written[1]
+}
+
+proctype client()
+{
+	bit ready, waste;
+	byte at, now;
+
+#if CLIENT == LEVEL
+	do
+	:: true ->
+		queued = 1;
+		ask(ready, at, now);
+		do
+		:: ready -> break
+		:: else ->
+end_level:		told;
+			told = 0;
+			ask(ready, at, now)
+		od;
+		atomic {
+			queued = 0;
+			told = 0;
+			ready = 0
+		}
+		drain()
+	od
+#else
+	/* epoll_ctl(), or the request */
+	queued = 1;
+	ask(ready, at, now);
+	if
+	:: ready -> told = 1; ready = 0
+	:: else
+	fi;
+end:
+	do
+	:: told ->
+		told = 0;
+#if CLIENT == EDGE
+		ask(ready, at, now);
+		if
+		:: ready -> drain()
+		:: else
+		fi
+#else
+		drain();
+#if CLIENT == ONESHOT
+		ask(ready, at, now);
+		if
+		:: ready -> told = 1
+		:: else
+		fi
+#endif
+#endif
+		ready = 0
+	od
+#endif
+}
+
+#ifdef OTHER
+/* It begins to wait. */
+proctype other()
+{
+	GET(lock);
+	others = 1;
+	if
+	:: watch == IDLE && cool -> watch = QUIET; timer = 1
+	:: watch == IDLE && !cool -> arm()
+	:: else
+	fi;
+	PUT(lock)
+}
+#endif
+
+/* Somebody who asks without waiting, and lets be what there is. */
+proctype peeker()
+{
+	bit ready, waste;
+	byte at, now, n;
+
+	do
+	:: n < PEEKS ->
+		ask(ready, at, now);
+		ready = 0;
+		n++
+	:: else -> break
+	od
+}
+
+/* KMMV_RING_IOC_WATERMARK */
+proctype changer()
+{
+	/* Beside a poll() that has compared: who is in the queue is woken. */
+	mark = 1;
+#ifndef NOT_AGAIN
+	wake()
+#endif
+}
+
+active proctype monitor()
+{
+	atomic {
+		run writer(0);
+		run writer(1);
+		run irq_work();
+		run clock();
+		run wake_timer();
+		run wake_rcu();
+		run client();
+#ifdef OTHER
+		run other();
+#endif
+#if PEEKS > 0
+		run peeker();
+#endif
+#if MARK > 1
+		run changer();
+#endif
+	}
+	timeout ->
+	assert(written[0] == EVENTS && written[1] == MORE);
+	assert(!lock && !file_lock);
+	assert(!HAS(0, mark) && !HAS(1, mark))
+}

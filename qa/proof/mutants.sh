@@ -1,0 +1,319 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# timeout: 12000
+#
+# Mutants: the shipped core with one ordering or one check taken away, each of
+# which some test has to notice. qa/proof/mutants.sh [PATTERN] for those whose name
+# contains PATTERN.
+#
+# qa/proof/mutants/* list them, as paragraphs:
+#
+#	mutant: what is wrong now
+#	file: kmod/core/slots.c
+#	kill: plain/table asan/table
+#	-	the lines that are replaced, once in the file
+#	+	what replaces them
+#
+# kill names unit tests, tried in that order until one fails: says "not ok", which
+# is waited for no longer, ends badly, or is reported by a sanitizer. One that does
+# not come to an end in ten times the CPU time of the unmutated run has noticed it,
+# too, but is told apart; the clock has no say. Tests that threads or signals make
+# lucky get three tries, and have to pass three times unmutated. `litmus LABEL PRIMITIVE` is for an ordering
+# that no native run can miss: qa/proof/barriers.sh must find that the mutated code is
+# not what the litmus test of LABEL tests, and qa/proof/litmus.sh that with PRIMITIVE
+# in its place (nothing, WRITE_ONCE, ...) what must not be seen is seen. Without
+# herd7 these are skipped.
+#
+# The tree is copied below build/; each test runs unmutated there first, and has
+# to pass.
+
+cd "$(dirname "$0")/../.." || exit 2
+export LC_ALL=C
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+
+# Check's own limit is for what waits and does not compute: a second is usual.
+export CK_DEFAULT_TIMEOUT=60
+export CK_VERBOSITY=silent CK_TAP_LOG_FILE_NAME=- TSAN_OPTIONS=halt_on_error=1
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
+pattern=${1-}
+top=$PWD
+mkdir -p build
+tree=$(mktemp -d "$top/build/mutants.XXXXXX") || exit 2
+pristine=$tree.pristine
+trap 'rm -rf "$tree" "$tree".*' EXIT
+
+# ---- the list
+
+names=() files=() kills=() olds=() news=()
+
+read_mutants()
+{
+	local line name='' file='' kill='' old='' new='' list
+
+	for list in qa/proof/mutants/*; do
+		while IFS= read -r line || [ -n "$line" ]; do
+			case $line in
+			mutant:\ *) name=${line#mutant: } ;;
+			file:\ *) file=${line#file: } ;;
+			kill:\ *) kill=${line#kill: } ;;
+			-*) old+=${line#-}$'\n' ;;
+			+*) new+=${line#+}$'\n' ;;
+			'') add_mutant ;;
+			'#'*) ;;
+			*) bail "$list: what is this: $line" ;;
+			esac
+		done < <(cat "$list"; echo)
+	done
+}
+
+add_mutant()
+{
+	[ -n "$name" ] || return
+	if [ -z "$file" ] || [ -z "$kill" ] || [ -z "$old" ]; then
+		bail "$list: $name: not complete"
+	fi
+	if [[ $name = *"$pattern"* ]]; then
+		names+=("$name") files+=("$file") kills+=("$kill")
+		olds+=("$old") news+=("$new")
+	fi
+	name='' file='' kill='' old='' new=''
+}
+
+# ---- building and running in the copy
+
+fixed=()
+setarch -R true 2>/dev/null && fixed=(setarch -R)
+declare -A limits=()
+
+build()
+{
+	rm -f "build/qa/$1"
+	timeout 3600 make -s -f qa/GNUmakefile CFLAGS=-Wno-error "build/qa/$1" \
+		>"$tree/build.log" 2>&1 </dev/null
+}
+
+# What it says is read as it comes: the first "not ok" is the end of it. 2: it
+# does not come to an end.
+run()
+{
+	local line pid status seconds=${limits[$1]:-3000}
+
+	exec 3< <(exec timeout -k 2 $((seconds * 6 + 600)) \
+			prlimit --cpu="$seconds:$((seconds + 10))" \
+			"${fixed[@]}" "build/qa/$1" 2>&1 </dev/null)
+	pid=$!
+	: >"$tree/run.log"
+	while IFS= read -r line <&3; do
+		printf '%s\n' "$line" >>"$tree/run.log"
+		case $line in
+		"not ok "*)
+			kill "$pid" 2>/dev/null
+			exec 3<&-
+			wait "$pid" 2>/dev/null
+			[[ $line = *"CPU time limit exceeded"* ||
+				$line = *"Test timeout expired"* ]] && return 2
+			return 1 ;;
+		esac
+	done
+	exec 3<&-
+	wait "$pid"
+	status=$?
+	case $status in
+	0)		return 0 ;;
+	124|137|152)	return 2 ;; # by timeout, at last; SIGXCPU
+	*)		return 1 ;;
+	esac
+}
+
+# Of what this shell has waited for, in seconds, rounded down.
+cpu_time()
+{
+	times >"$tree.times"
+	awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' \
+		"$tree.times"
+}
+
+# Unmutated, every test passes, as often as a mutant is tried; how long that
+# takes says when a mutant hangs.
+control()
+{
+	local begin status=0 try
+
+	if ! build "$1"; then
+		fail "unmutated, $1 builds" "$(tail -n 20 "$tree/build.log")"
+		return
+	fi
+	begin=$(cpu_time)
+	for ((try = $(tries "$1"); try && !status; try--)); do
+		run "$1"
+		status=$?
+	done
+	if [ $status -eq 0 ]; then
+		pass "unmutated, $1 passes"
+	else
+		fail "unmutated, $1 passes" "status $status:" \
+			"$(tail -n 20 "$tree/run.log")"
+	fi
+	echo "$1 $((($(cpu_time) - begin + 2) * 10))" >>"$tree.limits"
+}
+
+# apply FILE OLD NEW: the lines OLD have to be there, once
+apply()
+{
+	local text rest old=$'\n'$2
+
+	text=$(echo; cat "$1"; echo x)
+	text=${text%x}
+	rest=${text#*"$old"}
+	[ "$rest" != "$text" ] || { why="$1 has no such lines"; return 1; }
+	[ "${rest#*"$old"}" = "$rest" ] ||
+		{ why="$1 has such lines more than once"; return 1; }
+	text=${text%%"$old"*}$'\n'$3$rest
+	printf '%s' "${text#$'\n'}" >"$1"
+}
+
+# ---- killing
+
+# Whether threads come to where it hurts is up to the machine.
+tries()
+{
+	case $1 in
+	tsan/*|*live*|*-pair)	echo 3 ;;
+	*)			echo 1 ;;
+	esac
+}
+
+by_tests()
+{
+	local test try
+
+	for test in $1; do
+		if ! build "$test"; then
+			why="does not build: $(tail -n 5 "$tree/build.log")"
+			return 1
+		fi
+		for ((try = $(tries "$test"); try; try--)); do
+			run "$test"
+			case $? in
+			1)	killer=$test; return ;;
+			2)	killer="$test, which does not end"; return ;;
+			esac
+		done
+	done
+	why="survives $1"
+	return 1
+}
+
+by_litmus()
+{
+	local label=$1 primitive=$2 tests
+
+	if "$top/qa/proof/barriers.sh" -c "$tree" >"$tree/run.log"; then
+		why="qa/proof/barriers.sh sees nothing"
+		return 1
+	fi
+	if ! grep -q -F "$label" "$tree/run.log"; then
+		why="qa/proof/barriers.sh says nothing of $label"
+		return 1
+	fi
+	if ! tests=$("$top/qa/proof/litmus.sh" -w "$label" "$primitive"); then
+		why="no litmus test of $label minds $primitive"
+		return 1
+	fi
+	killer=${tests//$'\n'/, }
+}
+
+mutate()
+{
+	local i=$1 file=${files[$1]} name="${names[$1]} (${files[$1]##*/})"
+	local why='' killer='' litmus=
+
+	[ "${kills[i]#litmus }" = "${kills[i]}" ] || litmus=${kills[i]#litmus }
+	if [ -n "$litmus" ] && [ -n "$no_herd" ]; then
+		skip "$name" "$no_herd"
+		return
+	fi
+	if ! apply "$file" "${olds[i]}" "${news[i]}"; then
+		fail "$name" "stale: $why"
+		return
+	fi
+	# shellcheck disable=SC2086 # words
+	if [ -n "$litmus" ]; then
+		by_litmus $litmus
+	else
+		by_tests "${kills[i]}"
+	fi
+	cp "$pristine/$file" "$file" || exit 2
+	if [ -n "$killer" ]; then
+		pass "$name: killed by $killer"
+	else
+		fail "$name" "$why"
+	fi
+}
+
+# ---- all of them
+
+read_mutants
+[ ${#names[@]} -gt 0 ] || bail "no mutant is named like that"
+no_herd=
+printf '%s\n' "${kills[@]}" | grep -q ^litmus &&
+	{ no_herd=$(qa/proof/litmus/herd -a 2>&1) || no_herd=${no_herd##*$'\n'}; }
+
+mkdir -p "$tree/qa/proof"
+cp -r kmod lib pmda "$tree"
+cp -r qa/GNUmakefile qa/shim qa/unit qa/agent "$tree/qa"
+cp -r qa/proof/litmus "$tree/qa/proof"
+rm -f "$tree"/kmod/*.o "$tree"/kmod/*/*.o "$tree"/kmod/*.ko
+cp -r "$tree" "$pristine"
+
+# half FUNCTION ODD WHAT...: every second one of these, in a tree of its own.
+half()
+{
+	local function=$1 i
+
+	for ((i = $2 + 3; i <= $#; i += 2)); do
+		"$function" "${!i}"
+	done
+}
+
+# both FUNCTION WHAT...: two at a time; the odd ones' results come at the end.
+both()
+{
+	local function=$1 other line
+
+	shift
+	(
+		trap - EXIT
+		cd "$tree.odd" || exit
+		tree=$tree.odd half "$function" 1 "$@"
+	) >"$tree.tap" &
+	other=$!
+	half "$function" 0 "$@"
+	wait "$other"
+	while IFS= read -r line; do
+		case $line in
+		"ok "*\ "# SKIP "*)
+			line=${line#ok * - }
+			skip "${line%% # SKIP *}" "${line#* # SKIP }" ;;
+		"ok "*)		pass "${line#ok * - }" ;;
+		"not ok "*)	fail "${line#not ok * - }" ;;
+		*)		printf '%s\n' "$line" ;;
+		esac
+	done <"$tree.tap"
+}
+
+cp -r "$tree" "$tree.odd"
+cd "$tree" || exit 2
+
+tests=$(printf '%s\n' "${kills[@]}" | grep -v ^litmus | tr ' ' '\n' | sort -u)
+# shellcheck disable=SC2086 # words
+plan $(($(echo $tests | wc -w) + ${#names[@]}))
+# shellcheck disable=SC2086 # words
+both control $tests
+while read -r test seconds; do
+	limits[$test]=$seconds
+done < <(cat "$tree.limits" "$tree.odd.limits" 2>/dev/null)
+both mutate "${!names[@]}"
+finish

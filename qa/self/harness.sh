@@ -1,0 +1,192 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The runner and the virtual machine take nothing bad for a pass.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+top=$PWD
+dir=$(mktemp -d) || bail "no directory"
+trap 'rm -rf "$dir"' EXIT
+
+# A tree with nothing in it but the runner, and the script under test.
+mkdir -p "$dir/qa/self" "$dir/build"
+cp qa/check qa/tap.sh qa/kver "$dir/qa"
+printf 'lib pmda kmod:\n\t@:\n' >"$dir/GNUmakefile"
+printf 'list checked:\n\t@:\n' >"$dir/qa/GNUmakefile"
+printf '#!/bin/sh\necho "1..1"; echo "ok 1 - style"\n' >"$dir/qa/style"
+chmod +x "$dir/qa/style"
+
+options=
+# judged NAME LAST-LINE: what the runner makes of the script on stdin, plus
+# four builds and the style
+judged()
+{
+	local status
+
+	cat >"$dir/qa/self/one.sh"
+	# shellcheck disable=SC2086 # options
+	said=$("$dir/qa/check" $options 2>&1)
+	status=$?
+	is "$1" "$(tail -n 1 <<<"$said"), status $status" "$2"
+}
+
+# shown ERE: and it said so, in few lines
+shown()
+{
+	like "and shown" "$said" "$1"
+	ok "in few lines" test "$(wc -l <<<"$said")" -lt "${2:-40}"
+}
+
+judged "a pass is counted" "7 passed, 0 failed, 0 skipped, status 0" <<'E'
+printf '1..2\nok 1 - a\nok 2 - b\n'
+E
+judged "a failure is" "6 passed, 1 failed, 0 skipped, status 1" <<'E'
+printf '1..2\nok 1 - a\nnot ok 2 - b\n'; exit 1
+E
+judged "a failure is, whatever the status" \
+	"5 passed, 1 failed, 0 skipped, status 1" <<'E'
+printf '1..1\nnot ok 1 - b\n'
+E
+judged "a failure among many" "304 passed, 1 failed, 0 skipped, status 1" <<'E'
+echo 1..300
+for ((i = 1; i <= 150; i++)); do echo "ok $i - a"; done
+printf 'not ok 151 - b\n# because\n'
+for ((i = 152; i <= 300; i++)); do echo "ok $i - c"; done
+E
+shown '^    \| # because$'
+judged "so is a skip" "5 passed, 0 failed, 1 skipped, status 0" <<'E'
+printf '1..1\nok 1 - a # SKIP no such thing here\n'
+E
+judged "all skipped" "5 passed, 0 failed, 1 skipped, status 0" <<'E'
+echo '1..0 # SKIP nothing here'
+E
+options=-s
+judged "strictly, it is a failure" "5 passed, 1 failed, 0 skipped, status 1" \
+	<<'E'
+printf '1..1\nok 1 - a # SKIP no such thing here\n'
+E
+shown '^    \| # skipped: no such thing here$'
+judged "as all are" "5 passed, 1 failed, 0 skipped, status 1" <<'E'
+echo '1..0 # SKIP nothing here'
+E
+judged "but for what no machine like this has" \
+	"5 passed, 0 failed, 1 skipped, status 0" <<'E'
+printf '1..1\nok 1 - a # SKIP machine: no such thing here\n'
+E
+options=
+judged "an empty plan is a failure" "5 passed, 1 failed, 0 skipped, status 1" \
+	<<'E'
+echo '1..0'
+E
+judged "no plan is a failure" "6 passed, 1 failed, 0 skipped, status 1" <<'E'
+echo 'ok 1 - a'
+E
+judged "no output is a failure" "5 passed, 1 failed, 0 skipped, status 1" <<'E'
+:
+E
+judged "too few tests are a failure" \
+	"6 passed, 1 failed, 0 skipped, status 1" <<'E'
+printf '1..2\nok 1 - a\n'
+E
+judged "a bad end is a failure" "6 passed, 1 failed, 0 skipped, status 1" <<'E'
+printf '1..1\nok 1 - a\n'; echo ouch >&2; kill -SEGV $$
+E
+shown '^    \| ouch$'
+judged "bailing out is a failure" "6 passed, 1 failed, 0 skipped, status 1" \
+	<<'E'
+printf '1..1\nok 1 - a\nBail out! no\n'
+E
+KMMV_LIMIT=1 judged "a time out is a failure" \
+	"6 passed, 1 failed, 0 skipped, status 1" <<'E'
+printf '1..1\nok 1 - a\n'; sleep 20
+E
+judged "a script of tap.sh's that does not finish is a failure" \
+	"6 passed, 1 failed, 0 skipped, status 1" <<'E'
+. qa/tap.sh
+pass a
+E
+judged "ok and is see a failure" "5 passed, 4 failed, 0 skipped, status 1" <<'E'
+. qa/tap.sh
+ok a false
+is b 1 2
+not_ok c true
+like d text expr
+finish
+E
+
+# ---- the virtual machine
+
+# What a test leaves, or is killed for, is no other's: that gets its own boot.
+mkdir -p "$dir/qa/vm/tests"
+cp qa/vm/run qa/vm/guest qa/vm/init qa/vm/initramfs "$dir/qa/vm"
+guest_test()
+{
+	cat >"$dir/qa/vm/tests/$1.sh"
+}
+guest_test 10-leaves <<'E'
+echo 1..1
+sleep 100000 &
+mkdir /tmp/left
+echo ok 1
+E
+guest_test 20-another <<'E'
+echo 1..1
+test ! -e /tmp/left && echo ok 1
+mkdir /tmp/left
+E
+guest_test 30-hangs <<'E'
+echo 1..1
+test -e /tmp/left && echo ok 1
+trap '' TERM
+sleep 100000 | cat
+E
+guest_test 40-another <<'E'
+echo 1..1
+test ! -e /tmp/left && echo ok 1
+E
+guest_test 50-panics <<'E'
+echo 1..1
+echo ok 1
+echo c >/proc/sysrq-trigger
+E
+guest_test 60-another <<'E'
+echo 1..1
+test ! -e /tmp/left && echo ok 1
+E
+said=$(SMP=1 MEM=512M KMMV_LIMIT=60 KMMV_GRACE=1 "$dir/qa/check" vm/ 2>&1)
+is "boots" "$(sed -n 's/^\(ok\|FAILED\)  *vm.\([0-9a-z-]*\)  *\([0-9]*\) .*/\1 \2 \3/p' \
+	<<<"$said")" "ok 10-leaves 1
+ok 20-another 1
+FAILED 30-hangs 1
+ok 40-another 1
+FAILED 50-panics 1
+ok 60-another 1
+FAILED console 2
+ok console 3
+FAILED console 0
+ok console 3"
+shown '^    \| # > process [0-9]* sleep$' 120
+shown '^    \| .*Kernel Offset' 120
+rm -rf "$dir/qa/vm"
+
+vm()
+{
+	local status lost
+
+	SMP=1 MEM=512M "$top/qa/vm/run" "$@" >"$dir/out" 2>"$dir/err"
+	status=$?
+	lost=$(sed -n 's,.* end of \(.*\)/console.log:$,\1,p' "$dir/err")
+	[ -z "$lost" ] || rm -rf "${top:?}/$lost"
+	return $status
+}
+
+vm -t 1200 sh -c 'echo out; echo err >&2; exit 3'
+is "the guest's status comes through" $? 3
+is "so does its output" "$(cat "$dir/out")" out
+is "and its errors, apart" "$(cat "$dir/err")" err
+vm -t 10 sleep 600
+is "a hang is a lost machine" $? 128
+like "and is called so" "$(cat "$dir/err")" 'VM lost: timed out after 10 s'
+
+finish

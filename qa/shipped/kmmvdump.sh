@@ -1,0 +1,319 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# kmmvdump on simulated, captured, broken and live areas.
+
+cd "$(dirname "$0")/../.." || exit 2
+export LC_ALL=C
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+make -s -f qa/GNUmakefile build/qa/bench/kmmvsim \
+		build/qa/bench/kmmvringsim >&2 &&
+	make -s -C lib >&2 || bail "does not build"
+work=$(mktemp -d build/dump.XXXXXX) || exit 2
+sim_pid='' ring_pid=''
+# shellcheck disable=SC2317 # called by the trap
+stop()
+{
+	[ -z "$sim_pid" ] || kill "$sim_pid"
+	# Of Check, whose handler for SIGTERM ends the whole process group.
+	[ -z "$ring_pid" ] || kill -KILL "$ring_pid"
+	rm -rf "$work"
+}
+trap stop EXIT
+
+sim=build/qa/bench/kmmvsim
+dump=build/kmmvdump
+
+# query DIR EXPRESSION [OPTION...]: the document is d
+query()
+{
+	local dir=$1 expression=$2
+
+	shift 2
+	$dump -d "$dir" -j "$@" | python3 -c "
+import json, sys
+d = json.load(sys.stdin)
+print($expression)"
+}
+
+# dies NAME STATUS ERE COMMAND...: says ERE on standard error, nothing else
+dies()
+{
+	local name=$1 expected=$2 words=$3 status
+
+	shift 3
+	"$@" >"$work/out" 2>"$work/err"
+	status=$?
+	is "$name: status" "$status" "$expected"
+	like "$name: reason" "$(cat "$work/err")" "$words"
+	is "$name: no output" "$(cat "$work/out")" ""
+}
+
+# Values are start + number, and 1 more on each CPU that follows.
+area=$work/area
+$sim --cpus 4 --instances 6 --families 2 --start 18446744073709551610 \
+	--generation 18446744073709551615 --epoch 99 --capacity 100 "$area" ||
+	bail "no simulated area"
+
+dies "a family that is not there" 1 "no family nosuch$" $dump -d "$area" -f nosuch
+like "version" "$($dump --version)" "^kmmvdump [0-9]+\.[0-9]+\.[0-9]+$"
+
+# A level may be below zero; a counter is not.
+printf '%s\n' "family 0 a.level count instant Level" "family 1 a.count count counter X" \
+	"inst 0 0 0 active 18446744073709551611,2 x" \
+	"inst 1 1 0 active 18446744073709551611,2 x" | qa/agent/area.py "$work/levels"
+is "a level below zero" "$($dump -d "$work/levels" -f a.level | tail -n 1)" \
+	'a.level["x"] -3'
+is "by CPU" "$($dump -d "$work/levels" -c -f a.level | tail -n 1)" \
+	'a.level["x"] -5 2 0 0'
+is "a great counter" "$($dump -d "$work/levels" -f a.count | tail -n 1)" \
+	'a.count["x"] 18446744073709551613'
+like "in JSON" "$($dump -d "$work/levels" -j -f a.level)" '"value": ?"-3"'
+
+# ---- text
+
+text=$($dump -d "$area")
+like "header: version" "$text" '^abi +1\.0, 64-bit values$'
+like "header: epoch" "$text" '^epoch +99$'
+like "header: generation" "$text" '^generation +18446744073709551615$'
+like "header: instances" "$text" '^instances +6 of 100, 94 free$'
+like "header: CPUs" "$text" '^cpus +0-3$'
+like "header: source" "$text" '^source +captured$'
+sums=$($dump -d "$area" -a | sed -n 's/^.*\["\([^"]*\)"\] \([0-9]*\).*/\2/p' |
+	sort -n | tr '\n' ' ')
+# 4 * (2^64 - 6 + n) + 6, modulo 2^64
+expected=$(python3 -c 'print(*sorted((4 * (2**64 - 6 + n) + 6) % 2**64
+	for n in range(6)))')
+is "sums wrap at 64 bits" "$sums" "$expected "
+is "-H: the header only" "$($dump -d "$area" -H | grep -c '^family\|\[')" 0
+is "-n: numbers, not values" "$($dump -d "$area" -n -a |
+	grep -c '\] number [0-5]\.0')" 6
+is "-c: a value for each CPU" "$($dump -d "$area" -c -a |
+	sed -n 's/^.*\] \([0-9]* [0-9]* [0-9]* [0-9]*\)$/\1/p' | wc -l)" 6
+
+# ---- JSON
+
+is "JSON: header" "$(query "$area" 'd["header"]["epoch"],
+	d["header"]["generation"], d["header"]["possible"],
+	d["header"]["live"]')" \
+	"99 18446744073709551615 [0, 1, 2, 3] False"
+is "JSON: sums" "$(query "$area" \
+	'*sorted(int(i["value"]) for i in d["instances"])' -a)" "$expected"
+is "JSON: sums are those per CPU" "$(query "$area" \
+	'*sorted(sum(map(int, i["values"])) % 2**64 for i in d["instances"])' \
+	-a -c)" "$expected"
+is "JSON: families" "$(query "$area" 'len(d["families"]),
+	set(i["family"] for i in d["instances"]) ==
+	set(f["name"] for f in d["families"])' -a)" "2 True"
+is "JSON: -H" "$(query "$area" '*d.keys()' -H)" "header"
+is "JSON: -n" "$(query "$area" '"value" in d["instances"][0]' -n)" "False"
+$sim --cpus 7 --sparse --pair --instances 3 "$work/sparse" || bail "no area"
+is "JSON: a CPU that is not possible is null" "$(query "$work/sparse" \
+	'[v is None for v in d["instances"][0]["values"]].count(True) ==
+	7 - len(d["header"]["possible"]) > 0' -c)" "True"
+like "text: values in two halves" "$($dump -d "$work/sparse" -H)" \
+	'^abi .*, values in two halves$'
+
+# Names and labels that are hard to write.
+cp -r "$area" "$work/odd"
+printf '%s\n' 'kmmv abi=1.0 epoch=99' \
+	'family id=0 units=count semantics=counter name=a' \
+	'oneline id=0 text="quoted" \\ text' 'help id=0 text=one\ntwo' \
+	'instance number=0 family=0 incarnation=0 state=active name=x "y" \\z' \
+	'label number=0 incarnation=0 key=name text=of a label' \
+	"instance number=1 family=0 incarnation=0 state=active name=$(
+		printf 'ok \303\244 bad \377')" \
+	'end 18446744073709551615' >"$work/odd/names"
+is "JSON: a label has a place of its own" "$(query "$work/odd" \
+	'[(i["name"], i.get("label")) for i in d["instances"]][0]')" \
+	"('x \"y\" \\\\z', {'key': 'name', 'text': 'of a label'})"
+is "JSON: what is not UTF-8 is U+FFFD" "$(query "$work/odd" \
+	'ascii(d["instances"][1]["name"])')" \
+	"'ok \\ufffd\\ufffd bad \\ufffd'"
+is "JSON: texts" "$(query "$work/odd" 'd["families"][0]["oneline"],
+	d["families"][0]["help"].split("\n")')" \
+	"\"quoted\" \\ text ['one', 'two']"
+like "text: a label" "$($dump -d "$work/odd")" ' name="of a label"$'
+
+# ---- copies
+
+ok "-C: writes a copy" $dump -d "$area" -C "$work/copy"
+ok "-C: and a copy of the copy" $dump -d "$work/copy" -C "$work/again"
+for options in "-a" "-a -c" "-a -n" "-j -a -c"; do
+	# shellcheck disable=SC2086 # words
+	is "-C: the copy is the same ($options)" \
+		"$($dump -d "$work/again" $options | grep -v capacity |
+			sed 's/ of [0-9]*,/,/')" \
+		"$($dump -d "$area" $options | grep -v capacity |
+			sed 's/ of [0-9]*,/,/')"
+done
+ok "-C: replaces a copy" $dump -d "$work/sparse" -C "$work/copy"
+is "-C: by the new one" "$($dump -d "$work/copy" -c)" "$(
+	$dump -d "$work/sparse" -c | sed 's/, values in two.*/, 64-bit values/')"
+
+# ---- what goes wrong
+
+dies "no area" 1 '^kmmvdump: /nonexistent/counters: No such file.*modprobe' \
+	$dump -d /nonexistent
+cp -r "$area" "$work/cut"
+truncate -s 5000 "$work/cut/counters"
+dies "a truncated area" 1 'truncated.*capture it again' $dump -d "$work/cut"
+cp -r "$area" "$work/bad"
+sed -i 's/^instance number=1 /instance number=0 /' "$work/bad/names"
+dies "names that contradict themselves" 1 'names: line [0-9]+: ' \
+	$dump -d "$work/bad"
+dies "a copy that cannot be written" 1 "^kmmvdump: /dev/null.*Not a directory" \
+	$dump -d "$area" -C /dev/null
+dies "an unknown option" 2 'usage: kmmvdump' $dump --nonsense
+dies "an argument too many" 2 'usage: kmmvdump' $dump -d "$area" more
+dies "a time that is none" 2 '12x: not a number' $dump -d "$area" -r 12x
+dies "no time at all" 2 'not a number of mill' $dump -d "$area" -r ''
+dies "a time past its range" 2 'not a number' $dump -d "$area" -r 99999999999999
+dies "a disk that is full" 1 'No space left' \
+	sh -c "$dump -d $area -a -c >/dev/full"
+dies "JSON to a disk that is full" 1 'No space left|Input/output' \
+	sh -c "$dump -d $area -j >/dev/full"
+like "--help" "$($dump --help)" '^usage: kmmvdump'
+
+# ---- live
+
+mkdir "$work/live"
+$sim --cpus 4 --instances 40 --live --period-us 2000 "$work/live" \
+	>"$work/ready" &
+sim_pid=$!
+ready()
+{
+	grep -q ready "$work/ready"
+}
+if wait_for 20 ready; then
+	like "live: mapped" "$($dump -d "$work/live" -H)" \
+		'^mapped +[0-9]+ bytes$'
+	# A try may find no moment of rest; each copy that it says it made is one.
+	: >"$work/shots"
+	for ((i = 0; i < 2000 && $(wc -l <"$work/shots") < 20; i++)); do
+		$dump -d "$work/live" -j -a -C "$work/shot" 2>>"$work/err2" ||
+			continue
+		query "$work/shot" 'len(d["instances"]), len(set(
+			(i["family"], i["name"]) for i in d["instances"]))' -a \
+			>>"$work/shots" || echo "no document" >>"$work/shots"
+	done
+	is "live: 20 copies while it changes" "$(wc -l <"$work/shots")" 20
+	is "live: no copy is broken" "$(awk 'NF != 2 || $1 != $2 || $1 < 1' \
+		"$work/shots")" ""
+	note "in $i tries"
+else
+	fail "live: the simulated producer starts"
+fi
+
+# ---- events
+
+cp -r "$area" "$work/events"
+printf '%s\n' 'kmmv abi=1.0 epoch=99' \
+	'family id=0 units=count semantics=counter name=requests' \
+	'instance number=0 family=0 incarnation=3 state=active name=web 1' \
+	'instance number=1 family=0 incarnation=3 state=inactive name=db' \
+	'type id=17 name=disk.done' 'about id=17 text=Done' \
+	'field id=17 offset=0 size=8 kind=time units=nanosec name=began' \
+	'field id=17 offset=8 size=2 kind=hex units=none name=flags' \
+	'field id=17 offset=10 size=20 kind=text units=none name=who' \
+	'end 18446744073709551615' >"$work/events/names"
+mkfifo "$work/more"
+build/qa/bench/kmmvringsim "$work/events" <"$work/more" >"$work/ring-ready" &
+ring_pid=$!
+exec 9>"$work/more"
+ring_ready()
+{
+	grep -q ready "$work/ring-ready"
+}
+# lines N: so many are in the output of what follows
+lines()
+{
+	[ "$(wc -l <"$work/followed")" -ge "$1" ]
+}
+if wait_for 20 ring_ready; then
+	timeout 1200 $dump -d "$work/events" --follow >"$work/followed" &
+	follow_pid=$!
+	ok "--follow: what the ring holds" wait_for 20 lines 5
+	echo >&9
+	ok "--follow: what comes" wait_for 20 lines 6
+	echo 12 >&9
+	ok "--follow: a loss without an event" wait_for 20 lines 7
+	kill -TERM $follow_pid
+	wait $follow_pid
+	is "--follow: ends well" $? 0
+	# The time of a loss is that of the look that found it.
+	is "--follow: times, types, instances, fields, losses" "$(
+		cat "$work/followed")" \
+'0.000001000 cpu 0 default hit requests["web 1"] delta=-5
+1.500000000 cpu 1 default mark - text="a \"mark\"\nof two lines"
+1.500000001 cpu 1 default disk.done requests["db"] began=1234.567890123 flags=0xbeef who="someone"
+1.500000002 cpu 1 default type-40 #9 bytes=010203ff
+1.500000003 cpu 1 default disk.done requests["db"] began=? flags=? who=?
+3.000000000 cpu 0 default hit requests["web 1"] delta=7
+3.000000000 cpu 0 default lost 0 dropped 12'
+	is "-N: so many lines" "$($dump -d "$work/events" -F default -N 2 |
+		wc -l)" 2
+	is "-i: instances" "$($dump -d "$work/events" -R default -i 'web*' \
+		-N 2 | cut -d ' ' -f 6-)" 'requests["web 1"] delta=-5
+requests["web 1"] delta=7'
+	is "-f: a family" "$($dump -d "$work/events" -F -f requests -i 'd?' \
+		-N 2 | grep -c 'requests."db"')" 2
+	dies "--consume where there is no kernel" 1 \
+		'^kmmvdump: .*/ring/default: claim: ' \
+		$dump -d "$work/events" --follow --consume
+	like "--rings" "$($dump -d "$work/events" --rings)" \
+		'^default +overwrite +4 +1 +2 '
+else
+	fail "--follow: the simulated ring starts"
+fi
+dies "no such ring" 1 '^kmmvdump: .*/ring/none: No such file' \
+	$dump -d "$work/events" --ring none
+dies "no rings" 1 '^kmmvdump: .*/ring: No such file.*modprobe' \
+	$dump -d "$area" --rings
+cp "$area/counters" "$work/events/ring/file"
+dies "a ring that is a file" 1 'neither a device nor a sealed memfd' \
+	$dump -d "$work/events" --follow file
+dies "a pipe that nobody reads" 1 '^$' sh -c \
+	"{ $dump -d $work/events -F; echo \$? >$work/status; } | true
+	exit \$(cat $work/status)"
+if [ -d /sys/kernel/config/kmmv ]; then
+	skip "--own without the module" "machine: the module is loaded"
+else
+	dies "--own without the module" 1 \
+		'kmmv/rings: .*is the kmmv module loaded' \
+		$dump -d "$area" --own=consume,8 --instance '*'
+fi
+# Names of rings last in agents and archives: the lowest is taken that is free.
+# In a directory of no ring's attributes it comes as far as that.
+mkdir "$work/config"
+gcc -std=gnu11 -D_GNU_SOURCE -DCONFIG_DIR="\"$work/config\"" \
+	-Ikmod/include/uapi -o "$work/kmmvdump" -Ilib lib/kmmvdump/*.c \
+	build/libkmmv.a -ljansson || bail "does not build"
+own=("$work/kmmvdump" -d "$area" --own -i x)
+dies "--own: the first is number 0" 1 '/config/kmmvdump-0/enable: ' "${own[@]}"
+dies "--own: and the next, when that has gone" 1 '/kmmvdump-0/enable: ' \
+	"${own[@]}"
+is "--own: nothing is left" "$(ls "$work/config")" ""
+mkdir -p "$work/config/kmmvdump-0/in-use" "$work/config/kmmvdump-1/in-use"
+dies "--own: beside others" 1 '/kmmvdump-2/enable: ' "${own[@]}"
+rmdir "$work/config/kmmvdump-1/in-use"
+dies "--own: what one that died has left is taken over" 1 \
+	'/kmmvdump-1/enable: ' "${own[@]}"
+dies "--own: one at a time" 1 '/config: .*temporarily unavailable' \
+	flock "$work/config" timeout 1200 "${own[@]}"
+is "--own: what others have stays" "$(ls "$work/config")" kmmvdump-0
+dies "--own of nothing" 2 '^kmmvdump: --own needs --instance' \
+	$dump -d "$area" --own
+dies "--own with another mode" 2 "^kmmvdump: often: a ring's mode is" \
+	$dump -d "$area" --own=often -i x
+dies "--own with odd pages" 2 '^kmmvdump: 4x: not a number of pages' \
+	$dump -d "$area" --own=consume,4x -i x
+dies "--count of odd lines" 2 '^kmmvdump: -1: not a number of lines' \
+	$dump -d "$area" -F -N -1
+dies "--instance of no ring" 2 'usage: kmmvdump' $dump -d "$area" -i x
+dies "--follow with --json" 2 'usage: kmmvdump' $dump -d "$area" -F -j
+dies "two rings" 2 'usage: kmmvdump' $dump -d "$area" -F one two
+dies "--rings with --follow" 2 'usage: kmmvdump' $dump -d "$area" -L -F
+finish

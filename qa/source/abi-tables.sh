@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The offset tables of kmmv(5) against <linux/kmmv.h> and <linux/kmmv_ring.h>:
+# each row is compiled, and each member of a structure has a row.
+
+cd "$(dirname "$0")/../.." || exit 2
+export LC_ALL=C
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+headers=(kmod/include/uapi/linux/kmmv.h kmod/include/uapi/linux/kmmv_ring.h)
+mkdir -p build
+work=$(mktemp -d build/abi.XXXXXX) || exit 2
+trap 'rm -rf "$work"' EXIT
+
+# "STRUCTURE size BYTES" and "STRUCTURE OFFSET LENGTH MEMBER", in order
+rows()
+{
+	awk '
+	/^\.S[sh] / { name = $2 == "struct" ? $3 : "" }
+	name && /^[0-9]+ bytes/ { print name, "size", $1 }
+	name && /^\.It [0-9]+ Ta [0-9]+ Ta Va / { print name, $2, $4, $7 }
+	' "$1"
+}
+
+# "STRUCTURE MEMBER" of the headers; what has no size is no member
+members()
+{
+	awk '
+	/^struct kmmv_[a-z_]+ \{/ { name = $2; next }
+	/^\}/ { name = "" }
+	name && /;$/ && !/\[\];$/ {
+		sub(/(\[.*\])?;$/, "")
+		member = $NF
+		print name, member
+	}' "${headers[@]}"
+}
+
+# compare PAGE: what of it is not so, and what it lacks
+compare()
+{
+	rows "$1" >"$work/rows"
+	{
+		echo '#include <stddef.h>'
+		echo '#include <stdio.h>'
+		echo '#include <linux/kmmv.h>'
+		echo '#include <linux/kmmv_ring.h>'
+		echo 'int main(void) {'
+		while read -r name offset length member; do
+			if [ "$offset" = size ]; then
+				printf 'if (sizeof(struct %s) != %s)\n' \
+					"$name" "$length"
+				printf 'puts("%s: not %s bytes");\n' \
+					"$name" "$length"
+				continue
+			fi
+			printf 'if (offsetof(struct %s, %s) != %s || ' \
+				"$name" "$member" "$offset"
+			printf 'sizeof(((struct %s *)0)->%s) != %s)\n' \
+				"$name" "$member" "$length"
+			printf 'puts("%s.%s: not %s bytes at %s");\n' \
+				"$name" "$member" "$length" "$offset"
+		done <"$work/rows"
+		echo 'return 0; }'
+	} >"$work/rows.c"
+	gcc -Ikmod/include/uapi -o "$work/rows.bin" "$work/rows.c" 2>&1 |
+		grep error:
+	[ "${PIPESTATUS[0]}" -eq 0 ] && "$work/rows.bin"
+	awk '$2 != "size" { print $1, $4 }' "$work/rows" | sort >"$work/told"
+	members | sort >"$work/there"
+	comm -13 "$work/told" "$work/there" | sed 's/$/: has no row/'
+	uniq -d "$work/told" | sed 's/$/: has two rows/'
+	members | cut -d' ' -f1 | sort -u | while read -r name; do
+		grep -q "^$name size" "$work/rows" ||
+			echo "$name: its size is not told"
+	done
+}
+
+# broken NAME SED-SCRIPT ERE: with the page edited so, it has to say ERE
+broken()
+{
+	local text
+
+	sed "$2" help/kmmv.5 >"$work/page"
+	text=$(compare "$work/page")
+	like "$1" "$text" "$3"
+}
+
+is "the headers have the structures that are known here" \
+	"$(members | cut -d' ' -f1 | sort -u | tr '\n' ' ')" \
+	"kmmv_event kmmv_header kmmv_hit kmmv_pair kmmv_refresh kmmv_ring_block kmmv_ring_clock kmmv_ring_counts kmmv_ring_header kmmv_ring_page kmmv_ring_range kmmv_ring_reader kmmv_ring_release kmmv_ring_stats kmmv_ring_take kmmv_ring_writer "
+is "tables and headers agree" "$(compare help/kmmv.5)" ""
+note "$(wc -l <"$work/rows") rows, $(wc -l <"$work/there") members"
+
+broken "sees a wrong offset" 's/^\.It 48 Ta 8 Ta Va gen2/.It 40 Ta 8 Ta Va gen2/' \
+	'kmmv_header.gen2: not 8 bytes at 40'
+broken "sees a wrong length" 's/^\.It 4 Ta 4 Ta Va done/.It 4 Ta 8 Ta Va done/' \
+	'kmmv_pair.done: not 8 bytes at 4'
+broken "sees a missing row" '/Ta Va slots_free/d' \
+	'kmmv_header slots_free: has no row'
+broken "sees a member that is not there" 's/Ta Va age /Ta Va aged /' \
+	"no member named .*aged"
+broken "sees a wrong size" 's/^192 bytes/184 bytes/' 'kmmv_header: not 184 bytes'
+broken "sees a missing row of a ring's" '/Ta Va swaps/d' \
+	'kmmv_ring_reader swaps: has no row'
+broken "sees a wrong size of an array" \
+	's/^\.It 56 Ta 40 Ta Va dropped/.It 56 Ta 48 Ta Va dropped/' \
+	'kmmv_ring_writer.dropped: not 48 bytes at 56'
+broken "sees a size that is not told" '/^16 bytes/d' \
+	'kmmv_refresh: its size is not told'
+finish

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The agent, from its sources, as a DSO has it; only where PCP's headers are.
+# Simulated rings come before the library's.
+ifneq ($(wildcard /usr/include/pcp/pmda.h),)
+unit-programs += agent
+agent-sources = qa/unit/agent/agent.c qa/agent/ringsim.c $(wildcard pmda/*.c) \
+	$(lib-sources)
+agent-cflags = $(lib-cflags) -Ipmda -Iqa/unit/lib -Dmain=agent_main
+agent-libs := -Wl,-z,muldefs -lpcp_pmda -lpcp
+agent-variants := plain asan
+endif

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
+unit-programs += pace
+pace-sources := kmod/core/pace.c qa/unit/core/pace.c
+pace-cflags := -Ikmod/core -Ikmod/include

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The library, from its sources; what reads values also as a 32-bit reader does.
+lib-sources := $(wildcard lib/*.c)
+lib-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi -Wno-tsan
+lib-programs := libopen libnames libread liblive libfuzz libring libringfuzz libtypes
+split-programs := libread-split liblive-split libring-split
+
+unit-programs += $(lib-programs) $(split-programs)
+
+# Nothing in these runs beside anything.
+libopen-variants := plain asan
+libnames-variants := plain asan
+libread-variants := plain asan
+libread-split-variants := plain asan
+libfuzz-variants := plain asan
+libring-variants := plain asan
+libring-split-variants := plain asan
+libtypes-variants := plain asan
+libringfuzz-variants := plain asan
+
+define lib-rule
+$(1)-sources := qa/unit/lib/$(1:-split=).c $(lib-sources)
+$(1)-cflags := $(lib-cflags) $(2)
+endef
+$(foreach p,$(lib-programs),$(eval $(call lib-rule,$(p),)))
+$(foreach p,$(split-programs),$(eval $(call lib-rule,$(p),-DKMMV_SPLIT64)))
+# Memory is refused where a test says so.
+libring-cflags += -Wl,--wrap=malloc
+libring-split-cflags += -Wl,--wrap=malloc
+
+# At each load a step of a writer, which loads.h is for.
+unit-programs += libsteps libsteps-split
+libsteps-sources := qa/unit/lib/libsteps.c $(lib-sources)
+libsteps-cflags := $(lib-cflags) -include qa/unit/lib/loads.h
+libsteps-variants := plain asan
+libsteps-split-sources := $(libsteps-sources)
+libsteps-split-cflags := $(libsteps-cflags) -DKMMV_SPLIT64
+libsteps-split-variants := plain asan
+
+# The library on the ring's portable core; libringcore.c includes that.
+unit-programs += libringlive
+libringlive-sources := qa/unit/lib/libringcore.c $(lib-sources) qa/shim/shim.c \
+	qa/unit/lib/libringlive.c
+libringlive-cflags := $(lib-cflags) -Ikmod/include -Wno-sign-compare \
+	-Wno-unused-parameter -Wno-maybe-uninitialized

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The portable core of the ring as the producer of a ring that the library reads:
+ * its pages are those of the ring's area, in the order in which it asks for them.
+ * The core's headers are not the library's; so it is a file of its own, and
+ * includes the core's.
+ */
+#include "../../shim/kmmv_deps.h"
+#include "../../../kmod/include/linux/kmmv_ring.h"
+#include "libringcore.h"
+
+static __thread char *next_page;
+
+static u64 *area_page(int cpu)
+{
+	char *page = next_page;
+
+	(void)cpu;
+	next_page += PAGE_SIZE;
+	return (u64 *)page;
+}
+
+#define kmmv_zeroed_page_of area_page
+#undef free_page
+#define free_page(page) ((void)(page))
+
+#include "../../../kmod/core/ring.c"
+#include "../../../kmod/core/ring_write.h"
+#undef TRIES
+#define count reader_count
+#include "../../../kmod/core/ring_read.c"
+#undef count
+
+struct kmmv_ring_cpu *core_make(void *area, int cpu, uint32_t ring_pages,
+				uint32_t spares, bool overwrite)
+{
+	next_page = area;
+	return kmmv_ring_cpu_alloc(cpu, ring_pages, spares, overwrite);
+}
+
+void core_free(struct kmmv_ring_cpu *rc)
+{
+	kmmv_ring_cpu_free(rc);
+}
+
+static void fill(struct kmmv_ring_entry *entry, int cpu, uint64_t number,
+		 uint32_t size)
+{
+	struct kmmv_event event = {
+		.type = KMMV_EVENT_FIRST,
+		.incarnation = (u16)number,
+		.instance = (u32)cpu,
+	};
+	u32 *words = entry->payload, i;
+
+	memcpy(words, &event, sizeof(event));
+	words += sizeof(event) / 4;
+	memcpy(words, &number, 8);
+	for (i = 2; i < size / 4; i++)
+		words[i] = (u32)number * 2654435761U + i;
+}
+
+/* Within it, another; of both, any may be discarded. They are in that order. */
+void core_write(struct kmmv_ring_cpu *rc, struct core_event *event)
+{
+	struct kmmv_ring_entry entry;
+	u64 number = event->number;
+
+	event->dropped = 0;
+	if (kmmv_ring_cpu_reserve(rc, event->size + 8, &entry).err) {
+		event->dropped = 1;
+		return;
+	}
+	fill(&entry, rc->cpu, number, event->size);
+	event->number += !event->discard;
+	if (event->inner) {
+		event->inner->number = event->number;
+		core_write(rc, event->inner);
+		event->number = event->inner->number;
+		event->dropped += event->inner->dropped;
+	}
+	if (event->discard)
+		kmmv_ring_cpu_discard(rc, &entry);
+	else
+		kmmv_ring_cpu_commit(rc);
+}
+
+int core_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *range)
+{
+	return kmmv_ring_cpu_take(rc, range);
+}
+
+int core_release(struct kmmv_ring_cpu *rc, uint64_t seq, uint32_t end)
+{
+	return kmmv_ring_cpu_release(rc, seq, end);
+}
+
+void core_return(struct kmmv_ring_cpu *rc)
+{
+	kmmv_ring_cpu_return(rc);
+}
+
+void core_stats(struct kmmv_ring_cpu *rc, struct kmmv_ring_stats *stats)
+{
+	kmmv_ring_cpu_stats(rc, stats);
+}

@@ -1,4 +1,0 @@
-# SPDX-License-Identifier: GPL-2.0-only
-unit-programs += pace
-pace-sources := kmod/core/pace.c qa/unit/pace.c
-pace-cflags := -Ikmod/core -Ikmod/include

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# ring-search.c includes ring.c and ring_read.c, and threads of its own making
+# that no sanitizer follows: "asan" is only the variant that qa/check runs.
+# (ring-search.c comes last: its dependencies are those that are kept.)
+# ring-search-fast is the part of it that mutants are killed by.
+ring-search-sources := qa/unit/ring/search.c qa/unit/ring/ring-search.c
+ring-search-cflags = -Iqa/unit/core $(core-cflags) -O2 -fno-sanitize=all \
+	-Wno-missing-field-initializers -Wno-maybe-uninitialized
+ring-search-variants := asan
+# 95 are usual.
+ring-search-seconds := 3000
+ring-search-fast-sources := $(ring-search-sources)
+ring-search-fast-cflags = $(ring-search-cflags) -DRING_FAST
+ring-search-fast-variants := plain
+
+unit-programs += ring-search ring-search-fast
+
+# ring-calls.c includes them, too.
+ring-calls-sources := qa/shim/shim.c qa/unit/ring/ring-calls.c
+ring-calls-cflags = -Iqa/unit/core $(core-cflags) -Wno-maybe-uninitialized
+ring-calls-other-variants := m32
+
+unit-programs += ring-calls
