@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The API for kernel code: the portable core on this kernel's one table. What
- * each function means is in linux/kmmv.h.
+ * The API for kernel code: the portable core on this kernel's one table.
+ * linux/kmmv.h documents the functions.
  */
 #include <linux/export.h>
 #include <linux/preempt.h>
@@ -13,7 +13,7 @@
 #include "refused.h"
 #include "rings.h"
 
-/* The module's own instances are nobody else's to change. */
+/* Clients must not change the module's own instances. */
 static bool is_own(int instance)
 {
 	return instance >= 0 && instance < KMMV_RESERVED;
@@ -46,7 +46,7 @@ int perf_forget(int instance)
 }
 EXPORT_SYMBOL_GPL(perf_forget);
 
-/* A number that was never given out, or one of any while some is followed. */
+/* A number that was never given out, or any number while one is followed. */
 static noinline void adjust_slowly(int instance, s64 delta)
 {
 	u8 index;
@@ -114,9 +114,9 @@ int kmmv_read(int instance, u64 *sum)
 EXPORT_SYMBOL_GPL(kmmv_read);
 
 /*
- * 1: there is no memory for the CPU, nor need for it: it shows 0 as it is. A CPU
- * that counted before kmmv.ko was loaded, and has been offline since, shows that
- * as any other does.
+ * Returns 1 for a CPU without memory that is to show 0, as it does already. A
+ * CPU that counted before kmmv.ko was loaded, and has been offline since, gets
+ * memory to show its count.
  */
 static int store_prepare(struct kmmv_slot slot, int cpu, u64 value)
 {
@@ -158,7 +158,7 @@ static void store_here(void *argument)
 		       store->value);
 }
 
-/* A pair has one writer: its own CPU, or anybody while that is offline. */
+/* A pair has one writer: its own CPU, or any CPU while that is offline. */
 int kmmv_store(struct kmmv_slot slot, int cpu, u64 value)
 {
 	struct store store = { .slot = slot, .cpu = cpu, .value = value };
@@ -212,7 +212,7 @@ static int add_refused(int family, const char *name, enum kmmv_refused number)
 	return instance == number || instance < 0 ? min(instance, 0) : -EBUSY;
 }
 
-/* Before anybody else can ask for a number. */
+/* Called before any client can get a number. */
 int kmmv_api_init(void)
 {
 	int err, family;

@@ -2,19 +2,19 @@
 /*
  * The mapping: shared, read-only, a page at a time by fault.
  *
- * Pages go in as PFNs, without a reference: nothing in the kernel can then take
- * hold of one through the mapping (vmsplice, O_DIRECT, ptrace) and keep it for
- * longer than the mapping lives. The mapping keeps its file, the file keeps the
- * module, and the module keeps the pages. There is no state per mapping, hence
+ * Pages are mapped as PFNs, without a reference. So nothing in the kernel can
+ * take hold of a page through the mapping (vmsplice, O_DIRECT, ptrace) and keep
+ * it for longer than the mapping. The mapping keeps its file, the file keeps
+ * the module, and the module keeps the pages. There is no state per mapping, so
  * splitting, moving, forking and partly unmapping one need no care.
  *
  * Memory ordering:
  *
  *	slots:H  zeroing before the pointer, release - area:A  acquire
  *	slots:I  zeroing before the pointers, release - area:B  acquire
- *	    who maps a page before its number is given out maps zeroes.
+ *	    a fault that maps a page before its number is given out maps zeroes.
  *	area:C  zeroes mapped, then is there memory - area:D  memory, then what is mapped
- *	    of a fault and a CPU that comes up one takes the zeroes back.
+ *	    of a fault and a CPU that comes up, one unmaps the zero page.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -39,7 +39,7 @@ static struct vfsmount *kmmv_mount;
 static int kmmv_mount_count;
 static struct inode *kmmv_inode;
 
-/* A CPU that was never online shows zeroes that cost no page. */
+/* A CPU that was never online shows the zero page. */
 static struct page *page_of(void *address)
 {
 	if (!address)
@@ -48,7 +48,7 @@ static struct page *page_of(void *address)
 					  virt_to_page(address);
 }
 
-/* The page that lies there, or NULL; a page that came never goes. */
+/* The page at this place, or NULL. A page that is there stays. */
 static struct page *page_at(const struct kmmv_place *place, u32 ahead)
 {
 	const struct kmmv_slots *slots = &kmmv_table.slots;
@@ -76,9 +76,9 @@ static struct page *page_at(const struct kmmv_place *place, u32 ahead)
 }
 
 /*
- * Zeroes that went in for a CPU that was never online, while it got its memory,
- * may have come too late to be taken back with the others. No lock is held over
- * putting pages in, which waits for memory: CPUs would wait with it.
+ * A zero page mapped for a CPU while that gets its memory may be too late to be
+ * unmapped with the others. No lock is held while pages are mapped, which
+ * allocates memory: CPUs coming up would wait with it.
  */
 static void take_zeroes_back(const struct kmmv_place *place, u32 ahead,
 			     pgoff_t at)
@@ -90,7 +90,7 @@ static void take_zeroes_back(const struct kmmv_place *place, u32 ahead,
 				    (loff_t)at << PAGE_SHIFT, PAGE_SIZE, 1);
 }
 
-/* The page that was touched, and the ones behind it that are there. */
+/* Map the page that was touched, and those after it that are there. */
 static vm_fault_t area_fault(struct vm_fault *vmf)
 {
 	struct kmmv_place place = kmmv_geom_place(&kmmv_table.slots.geom,
@@ -124,10 +124,10 @@ static const struct vm_operations_struct area_vm_ops = {
 };
 
 /**
- * kmmv_vma_init() - a mapping of pages that the kernel alone writes
+ * kmmv_vma_init() - set up a mapping of pages that only the kernel writes
  * @vma: being made
- * @pages: that there are to be mapped
- * @ops: with a fault() that puts PFNs in
+ * @pages: number of pages that can be mapped
+ * @ops: with a fault() that maps PFNs
  *
  * Context: of a file's mmap().
  * Return: 0; -EPERM for a mapping that could be written, executed or copied on
@@ -154,7 +154,7 @@ int kmmv_vma_init(struct vm_area_struct *vma, u64 pages,
 /**
  * kmmv_area_mmap() - map the counters
  * @file: of the device
- * @vma: of whom
+ * @vma: being made
  *
  * Return: as kmmv_vma_init().
  */
@@ -165,8 +165,8 @@ int kmmv_area_mmap(struct file *file, struct vm_area_struct *vma)
 }
 
 /**
- * kmmv_area_populate() - a CPU is about to come up
- * @cpu: which
+ * kmmv_area_populate() - allocate a CPU's memory, and unmap its zero pages
+ * @cpu: about to come up, or one that is not online
  *
  * Context: task, before the CPU can count.
  * Return: 0 or -ENOMEM.
@@ -188,7 +188,7 @@ int kmmv_area_populate(unsigned int cpu)
 }
 
 /**
- * kmmv_area_open() - have all mappings of all nodes on one address space
+ * kmmv_area_open() - put all mappings of all nodes in one address space
  * @file: being opened
  */
 void kmmv_area_open(struct file *file)
@@ -201,7 +201,7 @@ static int kmmv_fs_init_fs_context(struct fs_context *fc)
 	return init_pseudo(fc, KMMV_FS_MAGIC) ? 0 : -ENOMEM;
 }
 
-/* No owner: its one mount is the module's own and goes with it. */
+/* No owner: its only mount belongs to the module. */
 static struct file_system_type kmmv_fs_type = {
 	.name = "kmmv",
 	.init_fs_context = kmmv_fs_init_fs_context,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters whose updates leave an event: which ring follows which. A number has
- * one follower, known to the slots by an index (slots.h), and here is the ring
- * of each index.
+ * Counters whose updates leave an event: which ring follows which counter. The
+ * slots know a number's follower by its index (slots.h); the ring of each index
+ * is here.
  */
 #include <linux/export.h>
 #include <linux/mutex.h>
@@ -17,10 +17,10 @@ static DEFINE_MUTEX(follow_lock);
 static struct kmmv_ring *followers[FOLLOWERS_MAX + 1];
 
 /**
- * kmmv_hit() - an update leaves an event
- * @instance: that was updated
- * @delta: by what
- * @index: of who follows it, not 0
+ * kmmv_hit() - leave the event of an update
+ * @instance: the number that was updated
+ * @delta: what was added
+ * @index: of the follower, not 0
  *
  * Context: any, preemption off since @index was found.
  */
@@ -29,7 +29,7 @@ void kmmv_hit(u32 instance, s64 delta, u8 index)
 	struct kmmv_hit hit = { .delta = delta };
 	struct kmmv_ring *ring;
 
-	/* Where nobody waits for it, it must not touch a ring that may go. */
+	/* Where RCU is not watching, kmmv_hit_end() does not wait for this. */
 	if (!rcu_is_watching())
 		return;
 	ring = READ_ONCE(followers[index]);
@@ -38,7 +38,7 @@ void kmmv_hit(u32 instance, s64 delta, u8 index)
 				sizeof(hit));
 }
 
-/* The ring's index, which it keeps, or -ENOSPC. */
+/* The ring's index, assigned at first use, or -ENOSPC. */
 static int follower_get(struct kmmv_ring *ring)
 {
 	int i;
@@ -69,8 +69,8 @@ int kmmv_ring_trace(struct kmmv_ring *ring, int instance)
 EXPORT_SYMBOL_GPL(kmmv_ring_trace);
 
 /**
- * kmmv_hit_unfollow() - a ring does not follow an instance any more
- * @ring: which
+ * kmmv_hit_unfollow() - have a ring no longer follow an instance
+ * @ring: the ring
  * @instance: number
  *
  * Return: 0; -ENOENT if it did not.
@@ -87,10 +87,10 @@ int kmmv_hit_unfollow(struct kmmv_ring *ring, int instance)
 }
 
 /**
- * kmmv_hit_list() - what a ring follows
- * @ring: which
- * @text: result: a number a line
- * @size: of it; what it has no room for is left out
+ * kmmv_hit_list() - list the instances that a ring follows
+ * @ring: the ring
+ * @text: result: one number a line
+ * @size: of @text; numbers that do not fit are left out
  *
  * Return: bytes.
  */
@@ -109,8 +109,8 @@ ssize_t kmmv_hit_list(struct kmmv_ring *ring, char *text, size_t size)
 }
 
 /**
- * kmmv_hit_end() - a ring goes
- * @ring: which
+ * kmmv_hit_end() - have a ring that is removed follow nothing
+ * @ring: the ring
  *
  * Context: task, may sleep.
  */
@@ -124,7 +124,10 @@ void kmmv_hit_end(struct kmmv_ring *ring)
 			kmmv_follow_clear(&kmmv_table, number, ring->follower);
 		WRITE_ONCE(followers[ring->follower], NULL);
 		ring->follower = 0;
-		/* No update is between finding the index and its event. */
+		/*
+		 * Wait for updates that found the index and have not left their
+		 * event.
+		 */
 		synchronize_rcu();
 	}
 	mutex_unlock(&follow_lock);

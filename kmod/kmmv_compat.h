@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Differences between kernels. The only file that may look at a version.
- */
+/* Differences between kernels. Only this file may test the version. */
 #ifndef KMMV_COMPAT_H
 #define KMMV_COMPAT_H
 
@@ -19,7 +17,9 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
 }
 #endif
 
-/* ff62b8e6588f ("driver core: make struct class.devnode() take a const"), 6.2 */
+/*
+ * ff62b8e6588f ("driver core: make struct class.devnode() take a const"), 6.2
+ */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
 #define KMMV_DEVNODE_CONST
 #else
@@ -31,7 +31,7 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
 #define irq_get_nr_irqs()	((unsigned int)nr_irqs)
 #endif
 
-/* Initialises with the function, 6.13 */
+/* hrtimer_setup() takes the function, 6.13 */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 static inline void hrtimer_setup(struct hrtimer *timer,
 				 enum hrtimer_restart (*function)(struct hrtimer *),
@@ -42,12 +42,12 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
-/* call_rcu() may take ten seconds by now, where it is configured so, 6.2 */
+/* call_rcu() may take ten seconds where so configured, 6.2 */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
 #define call_rcu_hurry	call_rcu
 #endif
 
-/* Where the x86 interrupt counts are; they became an array, 7.2 */
+/* The x86 interrupt counts became an array, 7.2 */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
 #define KMMV_IRQ_STAT(field, index)	offsetof(irq_cpustat_t, field)
 #else

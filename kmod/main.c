@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * kmmv: kernel memory-mapped values. Parameters, init and its mirror image.
- */
+/* kmmv: kernel memory-mapped values. Parameters, init and exit. */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
@@ -80,15 +78,15 @@ static int geom_init(struct kmmv_geom *geom)
 		       capacity, kmmv_geom_bytes(capacity, possible), possible,
 		       max_bytes);
 	else if (err)
-		pr_err("capacity=%u with max_bytes=%lu on %u possible CPUs cannot be mapped (%u to %u can)\n",
+		pr_err("capacity=%u with max_bytes=%lu on %u possible CPUs cannot be mapped (capacity has to be %u to %u)\n",
 		       capacity, max_bytes, possible, KMMV_RESERVED + 1,
 		       KMMV_CAPACITY_MAX);
 	return err;
 }
 
 /*
- * The devices are gone. Who was refused by one of them may not have let go of the
- * module yet; a failed init frees it without waiting. Nobody else can hold it.
+ * The devices are removed. A task whose open() was refused may still hold the
+ * module, and a failed init frees it without waiting. Nothing else can hold it.
  */
 static void wait_for_refused(void)
 {
@@ -98,7 +96,10 @@ static void wait_for_refused(void)
 #endif
 }
 
-/* Kernels before 6.10, and what was kept of them, leave out the CPUs that are up. */
+/*
+ * Kernels before 6.10, and stable branches of them, do not call cpu_prepares()
+ * for CPUs that are up.
+ */
 static int __init populate_online(void)
 {
 	unsigned int cpu;
@@ -130,7 +131,7 @@ static int __init kmmv_init(void)
 	err = kmmv_area_init();
 	if (err)
 		goto err_table_fini;
-	/* Before there are counters: with it, every CPU that is up has pages. */
+	/* Before there are counters, so that every CPU that is up has pages. */
 	err = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "kmmv:prepare",
 				cpu_prepares, cpu_gone);
 	if (err < 0)
@@ -153,7 +154,7 @@ static int __init kmmv_init(void)
 	err = kmmv_ringfs_init(ring_pages);
 	if (err)
 		goto err_ringnode_exit;
-	/* All is made: from here on it can be seen, and at last be used. */
+	/* Everything is allocated: now make it visible, and usable last. */
 	err = kmmv_chardev_init();
 	if (err)
 		goto err_ringfs_exit;
@@ -172,7 +173,9 @@ err_ringfs_exit:
 err_ringnode_exit:
 	kmmv_ringnode_exit();
 err_wait:
-	/* The last device is gone, of which an old node may have been opened. */
+	/*
+	 * The last device is removed; an old node of it may have been opened.
+	 */
 	wait_for_refused();
 	cpuhp_remove_state_nocalls(online_state);
 err_remove_prepare:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the files of kmmv.ko share: the table, which main.c makes, whether there is
- * anything to be opened, and a bound on those that wait.
+ * Shared by the files of kmmv.ko: the table, which main.c initialises; whether
+ * the devices may be opened; and a bound on the waiters of a file.
  */
 #include <linux/list.h>
 #include <linux/spinlock.h>
@@ -13,9 +13,9 @@ struct kmmv_table kmmv_table;
 bool kmmv_live;
 
 /**
- * kmmv_wait_has_room() - may one more wait
+ * kmmv_wait_has_room() - whether one more may wait
  * @wait: of an open file
- * @max: how many may; all of them are walked by who wakes them
+ * @max: how many may; a wake-up walks all of them
  *
  * Context: task, under a lock that is held by all who add themselves.
  */

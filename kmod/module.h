@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the files of kmmv.ko share beside the portable core.
- */
+/* Shared by the files of kmmv.ko, besides the portable core. */
 #ifndef KMMV_MODULE_H
 #define KMMV_MODULE_H
 
@@ -11,9 +9,9 @@
 #include "table.h"
 
 /*
- * Set when nothing of init can fail any more; until then every open() of a device
- * is -ENXIO. A file that was opened before would outlive an init that fails: the
- * kernel frees the module without a look at who holds it.
+ * Set when nothing in init can fail any more; until then every open() of a
+ * device returns -ENXIO. A file opened earlier would outlive an init that
+ * fails: the kernel then frees the module whatever its reference count.
  */
 extern bool kmmv_live;
 

@@ -2,11 +2,11 @@
 /*
  * /dev/kmmv/names: read, poll.
  *
- * What a reader can cost is bounded. So many files can be open, some of them
- * for CAP_SYS_ADMIN alone; so many may wait on one file at once; and who waits
- * is woken by a work, at most once in a while, never by who changes a name.
- * Opening takes no memory and no lock but one for a few instructions: the
- * kernel opens all misc devices one after another.
+ * The cost of readers is bounded. The number of open files is limited, with
+ * some reserved for CAP_SYS_ADMIN, and so is the number of waiters on one file.
+ * A work item wakes waiters, with a pause after each run, and never the task
+ * that changes a name. Opening allocates nothing and takes one lock for a few
+ * instructions only: the kernel opens misc devices one at a time.
  */
 #include <linux/bitmap.h>
 #include <linux/capability.h>
@@ -20,20 +20,20 @@
 #include "names.h"
 
 #define FILES_MAX	256	/* open at once */
-#define FILES_FOR_ROOT	32	/* and these, with CAP_SYS_ADMIN */
+#define FILES_FOR_ROOT	32	/* in addition, with CAP_SYS_ADMIN */
 #define FILES_ALL	(FILES_MAX + FILES_FOR_ROOT)
 #define WAITERS_MAX	32	/* on one file */
 #define PAUSE		(HZ / 25 ?: 1)
 
 /**
- * struct names_file - an open file, or one that can be
- * @lock: one read at a time; held while pages of the reader's come in
- * @cursor: where it stands
- * @poll_lock: one that comes to wait at a time, so that they can be counted
- * @wait: who waits
- * @crowded: one too many came to wait, and was refused
+ * struct names_file - an open file, or a free entry
+ * @lock: one read at a time; held while the reader's pages are faulted in
+ * @cursor: the reader's place
+ * @poll_lock: one poll() at a time, so that waiters can be counted
+ * @wait: waiters
+ * @crowded: a waiter too many was refused
  *
- * Never freed before the module is, so that the work needs no reference.
+ * Never freed before the module is, so the work needs no reference.
  */
 struct names_file {
 	struct mutex		lock;
@@ -51,9 +51,9 @@ static struct workqueue_struct *names_queue;
 static unsigned long next_wake;
 
 /*
- * A reader that has been given the present generation already is not woken:
- * what changes after it looked has this work queued again. Its file is not
- * closed and another one opened while that is looked at.
+ * A reader that has the current generation is not woken: a change after this
+ * queues the work again. The lock keeps the file from being closed and another
+ * one from being opened meanwhile.
  */
 static bool names_behind(unsigned int i)
 {
@@ -67,8 +67,8 @@ static bool names_behind(unsigned int i)
 }
 
 /*
- * Each wake-up has interrupts off for WAITERS_MAX at most. What changes while this
- * is at it has it queued again, for after the pause that begins here.
+ * Each wake-up disables interrupts for WAITERS_MAX waiters at most. A change
+ * meanwhile queues this work again, to run after the pause that begins here.
  */
 static void names_wake(struct work_struct *work)
 {
@@ -85,12 +85,15 @@ static void names_wake(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(names_work, names_wake);
 
-/* At once after a pause, else at its end; once for all that changes meanwhile. */
+/*
+ * Queues the work: at once after the pause, else at its end; once for all
+ * changes until it runs.
+ */
 static void names_changed(void)
 {
 	unsigned long rest = READ_ONCE(next_wake) - jiffies;
 
-	/* More than a pause: it is past, however long ago. */
+	/* More than a pause means that it is over, however long ago. */
 	queue_delayed_work(names_queue, &names_work, rest <= PAUSE ? rest : 0);
 }
 
@@ -127,9 +130,8 @@ static int names_release(struct inode *inode, struct file *file)
 }
 
 /*
- * The copy to the user is made without the table's locks: its page faults can
- * take for ever. A reader that is told that text did not arrive is told all of
- * it again.
+ * The copy to user space is made without the table's locks: its page faults may
+ * take any time. A reader that gets -EFAULT gets all of the text again.
  */
 static ssize_t names_read(struct file *file, char __user *to, size_t size,
 			  loff_t *offset)
@@ -164,8 +166,9 @@ static ssize_t names_read(struct file *file, char __user *to, size_t size,
 }
 
 /*
- * Who is refused would sleep for ever if it were not told, and epoll asks again
- * before it tells: hence all are told, until the file is closed.
+ * A refused waiter would sleep for ever unless its poll() reports an event, and
+ * epoll polls again before it reports one. So all polls report EPOLLERR until
+ * the file is closed.
  */
 static __poll_t names_poll(struct file *file, poll_table *wait)
 {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is mapped of a ring: its header, and each CPU's buffer.
+ * The mapping of a ring: its header, and each CPU's buffer.
  *
- * The mapping is shared and read-only, a page at a time by fault, as PFNs,
- * without a reference: nothing in the kernel can then take hold of one through
- * the mapping and keep it for longer than the mapping lives. The mapping keeps
- * its file, the file keeps the ring and its buffers, which are of one size as
- * long as there are files. There is no state per mapping.
+ * The mapping is shared and read-only. Pages are mapped by fault, as PFNs,
+ * without a reference: nothing in the kernel can take hold of one through the
+ * mapping and keep it for longer than the mapping. The mapping keeps its file,
+ * the file keeps the ring and its buffers, whose size does not change while
+ * there are files. There is no state per mapping.
  *
  * Memory ordering:
  *
  *	rings:C  a buffer before its pointer, release - ringarea:A  acquire
- *	    whoever finds a CPU's buffer finds it made.
+ *	    a caller that finds a CPU's buffer finds it made.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -21,8 +21,8 @@
 #define FAULT_AROUND_PAGES	16
 
 /**
- * kmmv_ringarea_header() - say what is mapped where
- * @ring: that has a zeroed header, and no buffers yet
+ * kmmv_ringarea_header() - fill in the header: what is mapped where
+ * @ring: has a zeroed header, and no buffers yet
  */
 void kmmv_ringarea_header(struct kmmv_ring *ring)
 {
@@ -68,7 +68,7 @@ void kmmv_ringarea_header(struct kmmv_ring *ring)
  * @cpu: below nr_cpu_ids
  *
  * Context: any.
- * Return: the buffer, which stays as long as the ring has files, or NULL.
+ * Return: the buffer, which stays while the ring has files, or NULL.
  */
 struct kmmv_ring_cpu *kmmv_ringarea_buffer(const struct kmmv_ring *ring,
 					   u32 cpu)
@@ -77,7 +77,7 @@ struct kmmv_ring_cpu *kmmv_ringarea_buffer(const struct kmmv_ring *ring,
 	return smp_load_acquire(&ring->side[cpu].rc);
 }
 
-/* The page that lies there, or NULL; a page that came stays. */
+/* The page at this place, or NULL. A page that is there stays. */
 static struct page *page_at(const struct kmmv_ring *ring, u64 pgoff)
 {
 	u32 stride = ring->header->cpu_stride >> PAGE_SHIFT, i;
@@ -102,7 +102,7 @@ static struct page *page_at(const struct kmmv_ring *ring, u64 pgoff)
 	}
 }
 
-/* The page that was touched, and the ones behind it that are there. */
+/* Map the page that was touched, and those after it that are there. */
 static vm_fault_t ring_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
@@ -133,11 +133,11 @@ static const struct vm_operations_struct ring_vm_ops = {
 };
 
 /**
- * kmmv_ringarea_mmap() - map a ring's header and its buffers
+ * kmmv_ringarea_mmap() - map a ring's header and buffers
  * @file: of its device
  * @vma: shared, read-only, within kmmv_ring_header.length
  *
- * Return: 0; kmmv_vma_init()'s errors.
+ * Return: as kmmv_vma_init().
  */
 int kmmv_ringarea_mmap(struct file *file, struct vm_area_struct *vma)
 {

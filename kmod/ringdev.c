@@ -2,9 +2,9 @@
 /*
  * /dev/kmmv/ring/NAME: open, ioctl, read, poll.
  *
- * Copies to the user are made without any lock that another file needs, or poll()
- * of the same one: their page faults can take for ever. Whoever can have to wait
- * for them, for kmmv_ring_file.turn, can be interrupted.
+ * Copies to user space are made without any lock that another file, or poll()
+ * of the same one, needs: their page faults may take any time. A task that has
+ * to wait for them, for kmmv_ring_file.turn, can be interrupted.
  */
 #include <linux/compat.h>
 #include <linux/fs.h>
@@ -18,7 +18,7 @@
 #include "rings.h"
 
 #define RANGES_MAX		1024U
-/* The greatest block that read() gives. */
+/* Size of the largest block that read() returns. */
 #define BLOCK_MAX							\
 	(sizeof(struct kmmv_ring_block) + ALIGN(KMMV_RING_PAGE_ROOM, 8))
 
@@ -85,7 +85,7 @@ static int ring_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* ---- what a consumer does on one CPU */
+/* ---- the consumer's operations on one CPU */
 
 static int side_lock(struct kmmv_ring_side *side)
 {
@@ -108,7 +108,7 @@ static int take(struct kmmv_ring *ring, u32 cpu, struct kmmv_ring_range *range)
 	return n;
 }
 
-/* What was taken last is given again, and nothing that was taken before. */
+/* Return the ranges taken last, and nothing taken before. */
 static void give_back(struct kmmv_ring *ring,
 		      const struct kmmv_ring_range *ranges, u32 n)
 {
@@ -129,8 +129,8 @@ static bool cpu_valid(u32 cpu)
 }
 
 /*
- * A range of each CPU in turn, until there is no more, or no more room. Return:
- * how many, or why there are none.
+ * Take a range of each CPU in turn, until there are no more or no more fit.
+ * Return: how many, or why there are none.
  */
 static int take_ranges(struct kmmv_ring_file *rf, u32 first, u32 nr_cpus,
 		       struct kmmv_ring_range *ranges, u32 room)
@@ -192,7 +192,7 @@ static long ring_take(struct kmmv_ring_file *rf,
 			 n * sizeof(*ranges)) ||
 	    put_user((u32)n, &argument->nr)) {
 		give_back(rf->ring, ranges, n);
-		/* It was not there for a while. */
+		/* A poll() meanwhile did not find it. */
 		kmmv_ring_again(rf);
 		n = -EFAULT;
 	}
@@ -241,8 +241,8 @@ static long ring_free(struct kmmv_ring_file *rf,
 }
 
 /*
- * What read() gives it also releases, and all before it. These two are not
- * beside it, or that could be something that was taken.
+ * read() also releases what it returns, and everything before. TAKE and RELEASE
+ * must not run beside it, or that could include what they took.
  */
 static long ring_take_or_free(struct kmmv_ring_file *rf, unsigned int command,
 			      void __user *argument)
@@ -265,7 +265,7 @@ static long ring_claim(struct kmmv_ring_file *rf)
 	struct kmmv_ring *ring = rf->ring;
 	long err = 0;
 
-	/* No poll() or read() is half way as another sort of reader. */
+	/* No poll() or read() is under way as a snapshot reader. */
 	err = mutex_lock_interruptible(&rf->turn);
 	if (err)
 		return err;
@@ -280,7 +280,10 @@ static long ring_claim(struct kmmv_ring_file *rf)
 	spin_unlock_irq(&ring->lock);
 	mutex_unlock(&rf->lock);
 	mutex_unlock(&rf->turn);
-	/* What others see is not what can be taken: that may be there already. */
+	/*
+	 * A snapshot reader's position is not the consumer's: events to take
+	 * may be there already.
+	 */
 	if (!err)
 		kmmv_ring_again(rf);
 	return err;
@@ -295,13 +298,15 @@ static void stats_add(struct kmmv_ring_stats *sum,
 	u64 *to = (u64 *)&sum->events;
 	size_t i;
 
-	/* All words from here on. */
+	/* Only 64-bit words from here on. */
 	BUILD_BUG_ON(offsetof(struct kmmv_ring_stats, events) != sizeof(u64));
 	for (i = 1; i < sizeof(*sum) / sizeof(u64); i++)
 		*to++ += *from++;
 }
 
-/* Without the lock: whoever asks often, or is slow, is in no consumer's way. */
+/*
+ * Without the lock, so that frequent or slow callers do not delay the consumer.
+ */
 static void stats_of(struct kmmv_ring *ring, u32 cpu,
 		     struct kmmv_ring_stats *sum)
 {
@@ -326,7 +331,7 @@ static long ring_stats(struct kmmv_ring *ring,
 	if (wanted != KMMV_RING_ALL_CPUS) {
 		if (!cpu_valid(wanted))
 			return -EINVAL;
-		/* No account is not an account of nothing. */
+		/* No buffer is not the same as an empty one. */
 		if (!kmmv_ringarea_buffer(ring, wanted))
 			return -ENODEV;
 		stats_of(ring, wanted, &sum);
@@ -362,11 +367,14 @@ static long ring_watermark(struct kmmv_ring_file *rf, u32 __user *argument)
 
 	if (get_user(watermark, argument))
 		return -EFAULT;
-	/* A poll() has compared with what it is now, or waits already. */
+	/* No poll() is between comparing with the old value and waiting. */
 	err = mutex_lock_interruptible(&rf->lock);
 	if (err)
 		return err;
-	/* Events may leave half of each page empty, and writers are on one. */
+	/*
+	 * Events may leave half of each page empty, and one page is being
+	 * written.
+	 */
 	WRITE_ONCE(rf->watermark, clamp_t(u64, watermark, 1, most));
 	mutex_unlock(&rf->lock);
 	kmmv_ring_again(rf);
@@ -398,7 +406,7 @@ static long ring_ioctl(struct file *file, unsigned int command,
 
 /* ---- read and poll */
 
-/* Block and events, the latter from data on; return: bytes or -EFAULT. */
+/* Copy a block and its events to user space. Return: bytes or -EFAULT. */
 static ssize_t put_block(char __user *to, const struct kmmv_ring_range *range,
 			 u64 time, const u8 *data)
 {
@@ -417,7 +425,7 @@ static ssize_t put_block(char __user *to, const struct kmmv_ring_range *range,
 	return block.size;
 }
 
-/* The consumer, under its lock, has something that it did not release. */
+/* Whether the consumer has taken something and not released it. */
 static bool has_taken(struct kmmv_ring *ring)
 {
 	struct kmmv_ring_cpu *rc;
@@ -431,7 +439,9 @@ static bool has_taken(struct kmmv_ring *ring)
 	return false;
 }
 
-/* The consumer's, that has nothing taken: what was given is released. */
+/*
+ * The consumer's read(), which has nothing taken: what it returns is released.
+ */
 static ssize_t consume(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
 {
 	struct kmmv_ring_side *side = &rf->ring->side[cpu];
@@ -451,13 +461,15 @@ static ssize_t consume(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
 	else
 		kmmv_ring_cpu_release(side->rc, range.seq, range.end);
 	mutex_unlock(&side->lock);
-	/* It was not there for a while. */
+	/* A poll() meanwhile did not find it. */
 	if (n < 0)
 		kmmv_ring_again(rf);
 	return n;
 }
 
-/* Anybody else's: the cursor goes on once the user has it. */
+/*
+ * A snapshot reader's read(): the cursor moves on once the copy has succeeded.
+ */
 static ssize_t look(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
 {
 	struct kmmv_ring_cursor *cursor = &rf->cpu[cpu];
@@ -481,8 +493,8 @@ static ssize_t look(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
 }
 
 /*
- * Blocks of each CPU in turn, as long as there is room for any. 0 if there is
- * nothing to be read: poll() waits.
+ * Return blocks of each CPU in turn, while there is room for the largest. 0 if
+ * there is nothing to read: poll() waits.
  */
 static ssize_t ring_read(struct file *file, char __user *to, size_t size,
 			 loff_t *offset)
@@ -494,7 +506,7 @@ static ssize_t ring_read(struct file *file, char __user *to, size_t size,
 
 	if (size < BLOCK_MAX)
 		return -EINVAL;
-	/* More than a count of bytes can say is not read at a time. */
+	/* The kernel's limit of one read(). */
 	size = min_t(size_t, size, MAX_RW_COUNT);
 	n = mutex_lock_interruptible(&rf->turn);
 	if (n)
@@ -527,7 +539,7 @@ static ssize_t ring_read(struct file *file, char __user *to, size_t size,
 	return done ?: err;
 }
 
-/* Is there anything on this CPU, for this file. */
+/* Whether this CPU has anything for this file to read. */
 static bool cpu_ready(struct kmmv_ring_file *rf, u32 cpu)
 {
 	struct kmmv_ring_side *side = &rf->ring->side[cpu];
@@ -548,9 +560,9 @@ static bool cpu_ready(struct kmmv_ring_file *rf, u32 cpu)
 }
 
 /*
- * Under rf->lock, so that those who wait can be counted. Who is refused would sleep
- * for ever if it were not told, and epoll asks again before it tells: hence all
- * are told, until the file is closed.
+ * Under rf->lock, so that waiters can be counted. A refused waiter would sleep
+ * for ever unless its poll() reports an event, and epoll polls again before it
+ * reports one. So all polls report EPOLLERR until the file is closed.
  */
 static void wait_for_more(struct kmmv_ring_file *rf, struct file *file,
 			  poll_table *wait)
@@ -571,10 +583,12 @@ static __poll_t ring_poll(struct file *file, poll_table *wait)
 	u64 seen;
 	int cpu;
 
-	/* To be killed is no way out: epoll would have a file that never tells it. */
+	/* Not killable: epoll would keep a file that never wakes it. */
 	mutex_lock(&rf->lock);
 	wait_for_more(rf, file, wait);
-	/* What comes from here on is told of, whatever is there already. */
+	/*
+	 * Events after this position wake the file, whatever is there already.
+	 */
 	seen = kmmv_ring_position(rf->ring);
 	for_each_possible_cpu(cpu) {
 		ready = cpu_ready(rf, cpu);
@@ -582,7 +596,7 @@ static __poll_t ring_poll(struct file *file, poll_table *wait)
 			break;
 		cond_resched();
 	}
-	/* Who looks and goes on is in no queue. */
+	/* A poll() that does not wait is in no queue. */
 	if (waitqueue_active(&rf->wait))
 		kmmv_ring_wait(rf, seen, ready);
 	events = rf->crowded ? EPOLLERR : 0;

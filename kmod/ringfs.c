@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rings in configfs: /sys/kernel/config/kmmv/rings/NAME. mkdir makes one, and
- * its device; rmdir removes it, unless somebody holds it: then the directory is
- * depended on, and configfs says -EBUSY.
+ * Rings in configfs: /sys/kernel/config/kmmv/rings/NAME. mkdir makes a ring and
+ * its device; rmdir removes them. While a ring is held, its directory is
+ * depended on, and rmdir fails with -EBUSY.
  *
- * A module holds no reference for its default groups, but one for each directory
- * that was made: kmmv.ko stays while there are rings beside `default'.
+ * Default groups hold no reference of the module, but each directory that was
+ * made does: kmmv.ko stays loaded while there are rings besides `default'.
  */
 #include <linux/ctype.h>
 #include <linux/kstrtox.h>
@@ -23,8 +23,8 @@ static struct kmmv_ring *to_ring(struct config_item *item)
 }
 
 /*
- * Decimal digits and no more: kstrtouint() by itself takes a sign, too. One
- * number; what follows its line is not one.
+ * Decimal digits only: kstrtouint() would also take a sign. One number, which a
+ * newline may follow.
  */
 static int number_of(const char *text, unsigned int *number)
 {
@@ -109,7 +109,7 @@ static ssize_t ring_trace_show(struct config_item *item, char *page)
 	return kmmv_hit_list(to_ring(item), page, PAGE_SIZE);
 }
 
-/* NUMBER: leave events from now on; -NUMBER: no more. */
+/* NUMBER starts to trace an instance, -NUMBER stops. */
 static ssize_t ring_trace_store(struct config_item *item, const char *page,
 				size_t size)
 {
@@ -168,20 +168,20 @@ static struct config_group rings_group;
 static struct configfs_subsystem subsystem;
 
 /**
- * directory_keep() - keep a ring's directory
- * @ring: in it
+ * directory_keep() - keep a ring's directory from being removed
+ * @ring: of the directory
  *
  * configfs_depend_item_unlocked() is for callbacks of configfs, which know that
- * their subsystem is registered. So do the holders of rings: they hold the module.
- * The other variant takes the root directory's lock, which is not to be had inside
- * a device's open().
+ * their subsystem is registered. So do the holders of rings: they hold the
+ * module. The other variant takes the root directory's lock, which must not be
+ * taken inside a device's open().
  *
- * Context: under the short one of the rings' locks; the ring was not told to leave.
+ * Context: under hold_lock of rings.c; kmmv_ring_leave() was not called.
  * Return: 0; -ENOENT while the directory is being made or removed.
  */
 static int directory_keep(struct kmmv_ring *ring)
 {
-	/* Its mkdir is not that far: kernel code can find it before. */
+	/* Kernel code can find the ring before mkdir has made the directory. */
 	if (!READ_ONCE(ring->group.cg_item.ci_group))
 		return -ENOENT;
 	return configfs_depend_item_unlocked(&subsystem, &ring->group.cg_item);
@@ -197,7 +197,7 @@ static const struct kmmv_ring_home directory = {
 	.let_go	= directory_let_go,
 };
 
-/* A ring without a device, and a first reference for the caller. */
+/* Make a ring without a device; the caller gets the first reference. */
 static struct kmmv_ring *ring_make(const char *name,
 				   const struct kmmv_ring_home *home)
 {
@@ -241,14 +241,14 @@ static struct config_group *rings_make_group(struct config_group *group,
 }
 
 /*
- * rmdir, or a mkdir that failed, is about to unlink the directory, of which
- * configfs_depend_item_unlocked() expects that it is linked. The device is still
- * there, and can be opened: that is told that there is no ring, or is through
- * with the directory.
+ * rmdir, or a failed mkdir, is about to unlink the directory, which
+ * configfs_depend_item_unlocked() expects to be linked. The device still exists
+ * and can be opened: such an open() either fails, or has finished with the
+ * directory already.
  *
- * configfs holds inodes and su_mutex. The rings' locks are inside of these, here as
- * in drop_item; inside the rings' locks nothing of configfs is taken but the
- * spinlock of its entries.
+ * configfs holds inodes and su_mutex. The rings' locks nest inside these, here
+ * as in drop_item. Inside the rings' locks, the only lock of configfs taken is
+ * the spinlock of its entries.
  */
 static void rings_disconnect_notify(struct config_group *group,
 				    struct config_item *item)
@@ -284,8 +284,8 @@ static const struct config_item_type kmmv_type = {
 static struct kmmv_ring *default_ring;
 
 /**
- * kmmv_ringfs_init() - the ring that is always there; nobody can see it yet
- * @pages: of its buffers; 0: it has none yet
+ * kmmv_ringfs_init() - make the default ring, which is not visible yet
+ * @pages: of each CPU's buffer; 0 for no buffers yet
  *
  * Return: 0; -ERANGE; -E2BIG; -ENOMEM.
  */
@@ -306,7 +306,7 @@ int kmmv_ringfs_init(u32 pages)
 		return 0;
 	err = kmmv_ring_set_pages(default_ring, pages);
 	if (err)
-		pr_err("ring_pages=%u: %u to %u can be, or 0\n", pages,
+		pr_err("ring_pages=%u is out of range: %u to %u, or 0\n", pages,
 		       KMMV_RING_PAGES_MIN, KMMV_RING_PAGES_MAX);
 	err = err ?: kmmv_ring_enable(default_ring, true);
 	if (err)
@@ -320,10 +320,11 @@ void kmmv_ringfs_exit(void)
 }
 
 /**
- * kmmv_ringfs_register() - the default ring's device, and the directories
+ * kmmv_ringfs_register() - register the default ring's device and the
+ * directories
  *
- * What is open in configfs holds the module, and nothing can refuse an open
- * there: so it is the last thing of all that can fail.
+ * An open file in configfs holds the module, and its open() cannot be refused:
+ * so this is called last of all that can fail.
  */
 int kmmv_ringfs_register(void)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device nodes of rings: a region of minor numbers of their own, so that any
- * number of rings takes nothing from other drivers, one character device for all
- * of it, and a class that names them /dev/kmmv/ring/NAME.
+ * Device nodes of rings: a region of minor numbers of their own, so that rings
+ * take none from other drivers; one character device for the region; and a
+ * class that names the nodes /dev/kmmv/ring/NAME.
  *
- * A minor number leads to its ring from the time on when there is nothing left
- * that can fail, until it goes. Opening looks it up and holds the ring under one
- * short lock (rings.c): nothing of the character devices' is held meanwhile.
+ * A minor number leads to its ring once nothing can fail any more, until the
+ * ring is removed. open() looks it up and holds the ring under one short lock
+ * (rings.c), and takes no lock of the character devices meanwhile.
  */
 #include <linux/cdev.h>
 #include <linux/device.h>
@@ -19,9 +19,12 @@
 
 static dev_t region;
 static struct cdev cdev;
-/* By minor number; entries come and go under the holders' lock. */
+/* Rings by minor number; entries are set and cleared under hold_lock. */
 static DEFINE_XARRAY_ALLOC(nodes);
-/* An old node of one that is gone leads nowhere, as long as can be. */
+/*
+ * Allocated cyclically, so that an old node of a removed ring leads nowhere for
+ * as long as possible.
+ */
 static u32 next_minor;
 
 static char *node_name(KMMV_DEVNODE_CONST struct device *device, umode_t *mode)
@@ -39,10 +42,10 @@ static struct class ring_class = {
 };
 
 /**
- * kmmv_ringnode_find() - the ring of a minor number
+ * kmmv_ringnode_find() - find the ring of a minor number
  * @minor: of an inode
  *
- * Context: under the holders' lock.
+ * Context: under hold_lock of rings.c.
  * Return: the ring, or NULL.
  */
 struct kmmv_ring *kmmv_ringnode_find(unsigned int minor)
@@ -51,10 +54,10 @@ struct kmmv_ring *kmmv_ringnode_find(unsigned int minor)
 }
 
 /**
- * kmmv_ringnode_make() - a node that leads nowhere yet
- * @ring: which; it has a name
+ * kmmv_ringnode_make() - make a node that leads nowhere yet
+ * @ring: has a name
  *
- * Return: 0; -ENOSPC for one ring too many; -ENOMEM.
+ * Return: 0; -ENOSPC for too many rings; -ENOMEM.
  */
 int kmmv_ringnode_make(struct kmmv_ring *ring)
 {
@@ -77,11 +80,11 @@ int kmmv_ringnode_make(struct kmmv_ring *ring)
 }
 
 /**
- * kmmv_ringnode_lead() - from now on a node leads to its ring, or no more
+ * kmmv_ringnode_lead() - have a node lead to its ring, or not
  * @ring: from kmmv_ringnode_make()
- * @lead: which
+ * @lead: whether it leads to the ring
  *
- * Context: under the holders' lock. Cannot fail: the entry is there.
+ * Context: under hold_lock of rings.c. Cannot fail: the entry is allocated.
  */
 void kmmv_ringnode_lead(struct kmmv_ring *ring, bool lead)
 {
@@ -89,7 +92,7 @@ void kmmv_ringnode_lead(struct kmmv_ring *ring, bool lead)
 }
 
 /**
- * kmmv_ringnode_remove() - there is no node any more
+ * kmmv_ringnode_remove() - remove a node
  * @ring: from kmmv_ringnode_make(); its node leads nowhere
  */
 void kmmv_ringnode_remove(struct kmmv_ring *ring)
@@ -99,7 +102,7 @@ void kmmv_ringnode_remove(struct kmmv_ring *ring)
 }
 
 /**
- * kmmv_ringnode_init() - the region, the class, the device
+ * kmmv_ringnode_init() - register the region, the class and the device
  * @fops: of every ring
  */
 int kmmv_ringnode_init(const struct file_operations *fops)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rings: how they come and go, their buffers, and the API for kernel code.
+ * Rings: making and removing them, their buffers, and the API for kernel code.
  *
- * A buffer is made when its ring is enabled, for the CPUs that are online, and
- * for others as they come up; it stays until the ring goes or is given another
- * size. Whether a ring records is whether writers find a pointer to it.
+ * When a ring is enabled, buffers are made for the CPUs that are online, and
+ * later for others as they come up. They stay until the ring is removed or
+ * resized. A ring records if writers find pointers to its buffers.
  *
  * Memory ordering: in rings.h.
  */
@@ -21,10 +21,10 @@
 #include "ring_write.h"
 #include "rings.h"
 
-/* All rings together may have this part of the machine's memory. */
+/* The part of the machine's memory that all rings together may have. */
 #define MEMORY_PART	8
 
-/* Where an interrupted cmpxchg could be in the way of an NMI's. */
+/* Whether a cmpxchg in NMI is safe when it interrupts another. */
 #if defined(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) && \
 	!defined(CONFIG_GENERIC_ATOMIC64)
 #define NMI_SAFE	1
@@ -33,24 +33,25 @@
 #endif
 
 /*
- * The rings, their buffers and settings. Held while memory is allocated and writers
- * are waited for: for long. Inside the hotplug lock.
+ * Protects the rings, their buffers and settings. Held for long: while memory
+ * is allocated and writers are waited for. Nests inside the hotplug lock.
  */
 static DEFINE_MUTEX(rings_lock);
 /*
- * Who holds a ring: users, opened, ready, leaving, and what leads to a ring, the
- * list and the nodes; inside rings_lock, and short: opening a ring waits for
- * nothing else. Nothing of configfs is taken inside but its entries' spinlock.
+ * Protects what holds a ring (users, opened, ready, leaving) and what leads to
+ * one (the list and the nodes). Nests inside rings_lock and is held briefly:
+ * opening a ring waits for nothing else. The only lock of configfs taken inside
+ * is the spinlock of its entries.
  */
 static DEFINE_MUTEX(hold_lock);
-/* Changed under both. */
+/* Changed under both locks. */
 static LIST_HEAD(rings);
 static u64 rings_memory;
 static u64 last_incarnation;
 
 /* ---- writers */
 
-/* Those of before this one: events that an NMI was refused. */
+/* Count the events refused in NMI before this one. */
 static void count_refused(struct kmmv_ring *ring, struct kmmv_ring_cpu *rc)
 {
 	struct kmmv_ring_writer *writer = rc->writer;
@@ -84,7 +85,7 @@ static __always_inline struct kmmv_event head_of(u16 type, int instance)
 	};
 }
 
-/* This CPU's buffer; it stays as long as preemption is off. */
+/* This CPU's buffer; it stays while preemption is off. */
 static __always_inline struct kmmv_ring_cpu *ring_here(struct kmmv_ring *ring)
 {
 	unsigned int cpu = smp_processor_id();
@@ -94,8 +95,9 @@ static __always_inline struct kmmv_ring_cpu *ring_here(struct kmmv_ring *ring)
 }
 
 /*
- * Somebody waits. What a CPU that goes queues after its last look would be there
- * for ever: kmmv_rings_recheck() comes when it is gone.
+ * Report an event to waiting files. Work that a dying CPU queues after it last
+ * ran its queue would stay there for ever: for that CPU, kmmv_rings_recheck()
+ * wakes them once it is dead.
  */
 static noinline void tell(struct kmmv_ring *ring)
 {
@@ -103,7 +105,7 @@ static noinline void tell(struct kmmv_ring *ring)
 		irq_work_queue(&ring->work);
 }
 
-/* A payload that is too large by far is too large. */
+/* Limits a payload's size; such a payload is too large anyway. */
 static __always_inline u32 event_size(size_t size)
 {
 	return min_t(size_t, size, U32_MAX / 2);
@@ -206,13 +208,13 @@ static u32 nr_pages(const struct kmmv_ring *ring)
 	return ring->ring_pages + ring->spares + 1;
 }
 
-/* Pages of a CPU's buffer: with both sides. */
+/* Pages of a CPU's buffer, including both mapped sides. */
 static u32 cpu_memory(const struct kmmv_ring *ring)
 {
 	return nr_pages(ring) + 2;
 }
 
-/* Two halves, wherever a word is no longer. */
+/* Two 32-bit stores, for machines without one of 64. */
 static void alive_add(struct kmmv_ring_header *header, int cpu)
 {
 	u64 *mask = (u64 *)((char *)header + header->alive_offset);
@@ -237,7 +239,7 @@ static int cpu_make(struct kmmv_ring *ring, int cpu)
 				 ring->overwrite);
 	if (!rc)
 		return -ENOMEM;
-	/* Somebody may be waiting for all CPUs: the first event will tell. */
+	/* A file may be waiting for all CPUs: have the first event report. */
 	rc->waiting = 1;
 	ring->memory += cpu_memory(ring);
 	rings_memory += cpu_memory(ring);
@@ -247,7 +249,7 @@ static int cpu_make(struct kmmv_ring *ring, int cpu)
 	return 0;
 }
 
-/* Writers find the buffers that there are, from now on, or none. */
+/* From now on writers find the buffers, or none. */
 static void publish(struct kmmv_ring *ring, bool record)
 {
 	int cpu;
@@ -260,7 +262,7 @@ static void publish(struct kmmv_ring *ring, bool record)
 		synchronize_rcu();
 }
 
-/* Nobody writes, and no file is open. */
+/* No writer is active, and no file is open. */
 static void buffers_free(struct kmmv_ring *ring)
 {
 	int cpu;
@@ -285,12 +287,12 @@ static int memory_check(struct kmmv_ring *ring)
 
 	if (ring->header || rings_memory + wanted <= limit)
 		return 0;
-	pr_err("ring %s would take %llu pages on %u CPUs, all rings may have %llu and have %llu\n",
+	pr_err("ring %s needs %llu pages on %u CPUs, all rings may have %llu and have %llu\n",
 	       ring->name, wanted, num_online_cpus(), limit, rings_memory);
 	return -E2BIG;
 }
 
-/* From now on it can be opened. */
+/* From now on the ring can be opened. */
 static void ready_set(struct kmmv_ring *ring)
 {
 	mutex_lock(&hold_lock);
@@ -298,7 +300,7 @@ static void ready_set(struct kmmv_ring *ring)
 	mutex_unlock(&hold_lock);
 }
 
-/* Unless somebody has it open, from now on it cannot be. */
+/* From now on the ring cannot be opened; fails if it is open. */
 static int ready_clear(struct kmmv_ring *ring)
 {
 	int err = -EBUSY;
@@ -312,7 +314,7 @@ static int ready_clear(struct kmmv_ring *ring)
 	return err;
 }
 
-/* With the CPUs that are online; what was there before stays if it fails. */
+/* For the CPUs that are online. Buffers made before are kept if it fails. */
 static int buffers_make(struct kmmv_ring *ring)
 {
 	bool had = ring->header;
@@ -339,11 +341,11 @@ static int buffers_make(struct kmmv_ring *ring)
 }
 
 /**
- * kmmv_rings_populate() - a CPU is about to come up
- * @cpu: which
+ * kmmv_rings_populate() - make the buffers of a CPU about to come up
+ * @cpu: the CPU
  *
  * Context: task, with the hotplug lock held for writing.
- * Return: 0 or -ENOMEM; then the CPU must not come up.
+ * Return: 0; -ENOMEM, when the CPU must not come up.
  */
 int kmmv_rings_populate(unsigned int cpu)
 {
@@ -367,9 +369,9 @@ int kmmv_rings_populate(unsigned int cpu)
 }
 
 /**
- * kmmv_rings_recheck() - a CPU came or is gone
+ * kmmv_rings_recheck() - look for events after a CPU came up or is dead
  *
- * It could not tell who waits for its events while it was neither here nor there.
+ * A CPU in between cannot report its events to waiting files.
  *
  * Context: task.
  */
@@ -383,14 +385,14 @@ void kmmv_rings_recheck(void)
 	mutex_unlock(&rings_lock);
 }
 
-/* ---- what an administrator does */
+/* ---- configuration */
 
 /**
- * kmmv_ring_enable() - record, or not
+ * kmmv_ring_enable() - start or stop recording
  * @ring: the ring
- * @enable: which
+ * @enable: true to start
  *
- * What was recorded stays.
+ * Events recorded before are kept.
  *
  * Context: task, may sleep.
  * Return: 0; -ENOMEM; -E2BIG for more memory than rings may have.
@@ -416,7 +418,7 @@ unlock:
 	return err;
 }
 
-/* While somebody writes: there was nothing in it a moment ago. */
+/* With active writers: there was nothing in it a moment ago. */
 static bool is_empty(struct kmmv_ring *ring)
 {
 	struct kmmv_ring_stats stats;
@@ -434,7 +436,7 @@ static bool is_empty(struct kmmv_ring *ring)
 	return true;
 }
 
-/* Nobody writes. */
+/* No writer is active. */
 static void mode_set(struct kmmv_ring *ring, bool overwrite)
 {
 	int cpu;
@@ -450,11 +452,11 @@ static void mode_set(struct kmmv_ring *ring, bool overwrite)
 }
 
 /**
- * kmmv_ring_set_mode() - what to do when it is full
+ * kmmv_ring_set_mode() - set what happens when the ring is full
  * @ring: the ring
- * @overwrite: the oldest page goes; else the newest event does
+ * @overwrite: true to overwrite the oldest page, false to drop the newest event
  *
- * While it is changed, the ring does not record.
+ * The ring does not record while its mode is changed.
  *
  * Context: task, may sleep.
  * Return: 0; -EBUSY if there is anything in it.
@@ -466,7 +468,9 @@ int kmmv_ring_set_mode(struct kmmv_ring *ring, bool overwrite)
 	mutex_lock(&rings_lock);
 	if (ring->overwrite == overwrite)
 		goto unlock;
-	/* What is refused costs no event: first while it records. */
+	/*
+	 * Look while it still records, so that a refused call drops no event.
+	 */
 	err = is_empty(ring) ? 0 : -EBUSY;
 	if (err)
 		goto unlock;
@@ -483,7 +487,7 @@ unlock:
 	return err;
 }
 
-/* Under rings_lock; what size there was is no more. */
+/* Under rings_lock. Frees the buffers if the size changes. */
 static int resize(struct kmmv_ring *ring, u32 *what, u32 value)
 {
 	bool had = ring->header;
@@ -501,11 +505,11 @@ static int resize(struct kmmv_ring *ring, u32 *what, u32 value)
 }
 
 /**
- * kmmv_ring_set_pages() - how much it holds
+ * kmmv_ring_set_pages() - set the size of a ring
  * @ring: the ring
  * @pages: of each CPU
  *
- * What is in it goes.
+ * Events in the ring are lost.
  *
  * Context: task, may sleep.
  * Return: 0; -ERANGE; -EBUSY while it is enabled or open.
@@ -523,11 +527,11 @@ int kmmv_ring_set_pages(struct kmmv_ring *ring, u32 pages)
 }
 
 /**
- * kmmv_ring_set_spares() - how much a consumer can have at a time
+ * kmmv_ring_set_spares() - set how much a consumer can have at a time
  * @ring: the ring
- * @spares: pages of each CPU beside one
+ * @spares: pages of each CPU besides one
  *
- * What is in it goes.
+ * Events in the ring are lost.
  *
  * Context: task, may sleep.
  * Return: as kmmv_ring_set_pages().
@@ -544,11 +548,11 @@ int kmmv_ring_set_spares(struct kmmv_ring *ring, u32 spares)
 	return err;
 }
 
-/* ---- how rings come and go */
+/* ---- making, holding and removing rings */
 
 /**
- * kmmv_ring_new() - a ring that nobody can find yet
- * @name: a valid one
+ * kmmv_ring_new() - make a ring that cannot be found yet
+ * @name: valid
  *
  * Return: the ring, or NULL without memory.
  */
@@ -577,7 +581,7 @@ struct kmmv_ring *kmmv_ring_new(const char *name)
 }
 
 /**
- * kmmv_ring_free() - the last reference is gone
+ * kmmv_ring_free() - free a ring, after its last reference
  * @ring: after kmmv_ring_remove(), or never shown
  */
 void kmmv_ring_free(struct kmmv_ring *ring)
@@ -587,7 +591,7 @@ void kmmv_ring_free(struct kmmv_ring *ring)
 }
 
 /**
- * kmmv_ring_show_up() - from now on kernel code can find it
+ * kmmv_ring_show_up() - let kernel code find a ring
  * @ring: from kmmv_ring_new()
  */
 void kmmv_ring_show_up(struct kmmv_ring *ring)
@@ -600,9 +604,9 @@ void kmmv_ring_show_up(struct kmmv_ring *ring)
 }
 
 /**
- * kmmv_ring_serve() - from now on its node leads to it, or no more
- * @ring: from kmmv_ringnode_make()
- * @serve: which
+ * kmmv_ring_serve() - have a ring's node lead to it, or not
+ * @ring: after kmmv_ringnode_make()
+ * @serve: whether it leads to the ring
  */
 void kmmv_ring_serve(struct kmmv_ring *ring, bool serve)
 {
@@ -612,8 +616,8 @@ void kmmv_ring_serve(struct kmmv_ring *ring, bool serve)
 }
 
 /**
- * kmmv_ring_leave() - from now on nobody can hold it
- * @ring: nobody does
+ * kmmv_ring_leave() - from now on refuse to hold a ring
+ * @ring: not held
  */
 void kmmv_ring_leave(struct kmmv_ring *ring)
 {
@@ -624,8 +628,8 @@ void kmmv_ring_leave(struct kmmv_ring *ring)
 }
 
 /**
- * kmmv_ring_remove() - nobody can find it any more, and nobody holds it
- * @ring: its device is gone, and what it followed has no follower
+ * kmmv_ring_remove() - remove a ring from the list, and free its buffers
+ * @ring: not held; it has no device and follows nothing
  */
 void kmmv_ring_remove(struct kmmv_ring *ring)
 {
@@ -647,7 +651,7 @@ static int hold(struct kmmv_ring *ring)
 {
 	int err = 0;
 
-	/* It can still be found, but its directory is not to be looked at. */
+	/* Still in the list, but its directory must not be accessed. */
 	if (ring->leaving)
 		return -ENOENT;
 	if (ring->home && !ring->users)
@@ -664,8 +668,8 @@ static void let_go(struct kmmv_ring *ring)
 }
 
 /*
- * One user cannot have all the files there can be, nor can all together but root:
- * neither locks the agent out, nor an administrator. Under hold_lock.
+ * Under hold_lock. One user cannot have all files, nor can all users together
+ * without CAP_SYS_ADMIN: they lock out neither the agent nor an administrator.
  */
 static int limits_check(struct kmmv_ring *ring, kuid_t uid)
 {
@@ -686,13 +690,13 @@ static int limits_check(struct kmmv_ring *ring, kuid_t uid)
 }
 
 /**
- * kmmv_ring_open() - a file of its node is being opened
+ * kmmv_ring_open() - add a file of a node that is being opened
  * @minor: of the node
- * @file: the file, which is the ring's from now on
+ * @file: belongs to the ring on success
  *
  * Context: task, may sleep, but not for long.
- * Return: 0; -ENODEV while there are no buffers; -EUSERS for a file too many;
- * -ENOENT while it is being made or removed; -EINTR.
+ * Return: 0; -ENODEV while there is no such ring, or it has no buffers; -EUSERS
+ * for too many files; -ENOENT while the ring is being made or removed; -EINTR.
  */
 int kmmv_ring_open(unsigned int minor, struct kmmv_ring_file *file)
 {
@@ -724,7 +728,7 @@ unlock:
 }
 
 /**
- * kmmv_ring_close() - the last of the file is gone
+ * kmmv_ring_close() - remove a file that is released
  * @file: from kmmv_ring_open()
  */
 void kmmv_ring_close(struct kmmv_ring_file *file)

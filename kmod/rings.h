@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Rings as objects: named, configured (ringfs.c), opened (ringdev.c), mapped
- * (ringarea.c), written to
- * by kernel code and followed counters (rings.c, hit.c), around one portable
- * buffer per CPU (ring.h).
+ * (ringarea.c), written by kernel code and followed counters (rings.c, hit.c).
+ * Each has one portable buffer per CPU (ring.h).
  *
- * Lifetime. A ring that somebody holds, an open file or kernel code, cannot be
- * removed: its directory in configfs is depended on. The buffers of a ring stay
- * while it has files, hence a mapping needs no care of its own.
+ * Lifetime. A ring that is held, by an open file or by kernel code, cannot be
+ * removed: its directory in configfs is depended on. A ring's buffers stay
+ * while it has files, so a mapping holds no reference of its own.
  *
  * Memory ordering:
  *
  *	rings:A  a buffer before its pointer, release - rings:B  acquire
  *	    a writer that finds its CPU's buffer finds it made.
  *	rings:C  a buffer before its pointer, release - ringarea:A  acquire
- *	    so does a fault.
+ *	    so does a fault that finds it.
  *	rings:C  a buffer before its CPU is alive, release - ringmap:A  acquire
- *	    so does a reader that maps it, lib/ringmap.c.
+ *	    so does a reader that maps it, in lib/ringmap.c.
  *	rings:E  an event, in a read-side section - ringwake:A  a grace period
- *	    a writer that did not see that somebody waits was seen by then.
+ *	    the event of a writer that missed `waiting' is seen by then.
  */
 #ifndef KMMV_RINGS_H
 #define KMMV_RINGS_H
@@ -34,22 +33,23 @@
 #define KMMV_RING_DEFAULT		"default"
 #define KMMV_RING_PAGES_DEFAULT		64
 #define KMMV_RING_SPARES_DEFAULT	8
-/* Minor numbers. */
+/* Number of minor numbers. */
 #define KMMV_RINGS_MAX			4096
 /*
- * Open files of a ring: waking is done for all of them, interrupts disabled. Of
- * these so many are for who has CAP_SYS_ADMIN, and any other user can have so many.
+ * Limit of a ring's open files, since all are woken with interrupts disabled;
+ * how many of them are reserved for CAP_SYS_ADMIN; and the limit of one user
+ * without it.
  */
 #define KMMV_RING_FILES_MAX		256
 #define KMMV_RING_FILES_ADMIN		32
 #define KMMV_RING_FILES_USER		64
-/* On each of them so many may wait, for the same reason. */
+/* Limit of waiters on each file, for the same reason. */
 #define KMMV_RING_WAITERS_MAX		8
 
 /**
- * struct kmmv_ring_side - a CPU's buffer, for those who do not write events
- * @lock: the consumer's functions; innermost
- * @rc: the buffer, NULL for a CPU that was never online while there was one
+ * struct kmmv_ring_side - a CPU's buffer, for all but writers
+ * @lock: serialises the consumer's functions; innermost
+ * @rc: the buffer; NULL for a CPU that was never online while there was one
  */
 struct kmmv_ring_side {
 	struct mutex		lock;
@@ -58,23 +58,24 @@ struct kmmv_ring_side {
 
 /**
  * struct kmmv_ring_file - an open device
- * @ring: which one's
+ * @ring: of which it is a file
  * @link: in kmmv_ring.files
- * @uid: who opened it
- * @turn: read() and what a consumer does, one at a time; held while it is copied
- *	to the user, hence only waited for interruptibly, and outside all others
- * @lock: poll(), and what that goes by: @consumer, @watermark, @cpu, @crowded;
- *	outside the sides' locks
- * @wait: who polls
- * @crowded: one too many came to wait, and was refused
- * @consumer: it claimed the ring; does not change back
- * @waits: there may be somebody in @wait; under kmmv_ring.lock
- * @seen: position of the ring up to which they know; likewise
- * @watermark: bytes on one CPU from which on it is
- * @next: CPU at which the next take of all CPUs begins
+ * @uid: of the user that opened it
+ * @turn: serialises read() and the consumer's ioctls; held while data are
+ *	copied to user space, hence only waited for interruptibly; outside all
+ *	other locks
+ * @lock: serialises poll() and changes of what it depends on: @consumer,
+ *	@watermark, @cpu, @crowded; outside the sides' locks
+ * @wait: tasks that poll
+ * @crowded: a waiter too many was refused
+ * @consumer: the file claimed the ring; stays set
+ * @waits: there may be a waiter in @wait; under kmmv_ring.lock
+ * @seen: position of the ring up to which its waiters know; likewise
+ * @watermark: bytes on one CPU that wake the consumer
+ * @next: CPU at which the next read() or take of all CPUs begins
  * @copy: a page, for snapshots by read()
  * @peek: another one, for poll()
- * @cpu: how far it came on each CPU
+ * @cpu: place of a snapshot reader on each CPU
  */
 struct kmmv_ring_file {
 	struct kmmv_ring	*ring;
@@ -94,18 +95,18 @@ struct kmmv_ring_file {
 	struct kmmv_ring_cursor	cpu[];
 };
 
-/* While a file waits it is armed or quiet; see ringwake.c. */
+/* While a file waits, the ring is armed or quiet; see ringwake.c. */
 enum kmmv_ring_watch {
 	KMMV_RING_IDLE,		/* the timer is not under way */
-	KMMV_RING_ARMED,	/* likewise; the next commit tells */
+	KMMV_RING_ARMED,	/* likewise; the next commit reports */
 	KMMV_RING_QUIET,	/* the timer will look */
 };
 
 /**
- * struct kmmv_ring_home - where rings are made, and taken away again
- * @keep: it is not to be taken away from now on; 0 or -ENOENT. Under the short one
- *	of the rings' locks; the ring was not told to leave
- * @let_go: it may be
+ * struct kmmv_ring_home - where rings are made and removed
+ * @keep: keep the ring from being removed; 0 or -ENOENT. Called under hold_lock
+ *	of rings.c, for a ring that is not leaving
+ * @let_go: allow it to be removed again
  */
 struct kmmv_ring_home {
 	int	(*keep)(struct kmmv_ring *ring);
@@ -118,35 +119,37 @@ struct kmmv_ring_home {
  * @link: in the list of rings
  * @name: of directory and device
  * @minor: number of its node
- * @home: where it was made; NULL for one that stays as long as the module
- * @leaving: its directory is being removed; nobody can hold it any more
- * @users: who hold it: open files, and kernel code
- * @opened: files of them
+ * @home: where it was made; NULL for one that stays until the module is
+ *	unloaded
+ * @leaving: its directory is being removed; it cannot be held any more
+ * @users: open files and kernel code that hold it
+ * @opened: open files
  * @ready: there are buffers, and it can be opened
  * @enabled: writers find the buffers
  * @overwrite: mode
- * @ring_pages: of a CPU
- * @spares: pages beside one that a consumer can have
- * @follower: index of this ring as one that follows counters, 0 for none
+ * @ring_pages: pages of each CPU's ring
+ * @spares: pages of each CPU that a consumer can have besides one
+ * @follower: index of this ring as a follower of counters, 0 for none
  * @memory: pages that the buffers take
  * @header: mapped; NULL while there are no buffers
  * @side: by CPU
- * @lock: what is about waiting; irqsave
+ * @lock: protects @files, @consumer and the state of waiting; irqsave
  * @files: open ones
- * @consumer: the one that claimed it
- * @watch: how those that wait are told
- * @work: a commit found that somebody waits; its own line with what wakes
- * @timer: of a quiet ring
- * @next_look: when it may be armed or looked at again
- * @rcu: all writers that may have missed that somebody waits are done
- * @rcu_queued: it is under way
- * @rcu_again: the ring was armed since it was
+ * @consumer: the file that claimed it
+ * @watch: how waiting files are woken
+ * @work: queued by a commit that found `waiting' set; its cache line is that of
+ *	the state of waiting
+ * @timer: looks for events while the ring is quiet
+ * @next_look: earliest time to arm or to look again
+ * @rcu: runs when all writers that may have missed `waiting' are done
+ * @rcu_queued: @rcu is queued
+ * @rcu_again: the ring was armed again since then
  * @refused: events refused in NMI that are not counted yet
  * @refused_bytes: likewise
  * @live: by CPU: the buffer to write to, or NULL
  *
- * What has no other lock here is under one of the two of rings.c, which says which,
- * inside the hotplug lock and outside all others.
+ * A member without a lock here is protected by one of the two of rings.c, which
+ * says which; they nest inside the hotplug lock and outside all others.
  */
 struct kmmv_ring {
 	struct config_group	group;

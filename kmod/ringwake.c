@@ -1,54 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waiting for events, without cost for those who write them: a commit reads one
- * word of its own buffer, and has no barrier for it.
+ * Waiting for events, at no cost for writers: a commit reads one word of its
+ * own buffer, and needs no barrier for that.
  *
- * A file waits as long as there is somebody in its wait queue, be there anything
- * to be read or not, and be it asked again after a wake-up or not: what is told
- * of edges only, epoll's EPOLLET, io_uring's multishot poll, is asked once for
- * each of them, before it reads, or not even then. It is woken for what came
- * after the place up to which it knows: where writers were before it was woken
- * last, or before a poll() that found nothing to be read, by anybody. (One that
- * found something says nothing for others who wait for the same file.) Under
- * ring->lock a ring with a file that waits is either of two:
+ * A file waits while its wait queue is not empty, whether or not there is
+ * anything to read, and whether or not it is polled again after a wake-up: a
+ * user of edges only (epoll's EPOLLET, io_uring's multishot poll) polls once
+ * per edge before it reads, or not even then. A file is woken for events after
+ * the position that its waiters know: the position before it was last woken, or
+ * before a poll() that found nothing to read. (A poll() that found something
+ * says nothing about other waiters of the same file.) Under ring->lock, a ring
+ * with a file that waits is in one of two states:
  *
- *	armed	`waiting' is set on every CPU, and the next commit tells: it queues
- *		an irq_work, which may be done from anywhere, NMI included. That
- *		clears waiting, so that further commits go on without ado, wakes
- *		who has something to read, and leaves the ring quiet or idle;
- *	quiet	nobody tells, but the timer looks, a millisecond after the ring was
- *		told of anything last: wakes who has something to read by then, else
- *		arms.
+ *	armed	`waiting' is set on every CPU, and the next commit reports: it
+ *		queues an irq_work, which any context can do, NMI included. The
+ *		work clears waiting, so that later commits cost nothing more,
+ *		wakes files that have something to read, and leaves the ring
+ *		quiet or idle;
+ *	quiet	no commit reports, but the timer looks, a millisecond after the
+ *		last report: it wakes files that have something to read by then,
+ *		or else arms the ring.
  *
- * So however often somebody polls, waiting is set and cleared once a millisecond
- * at most, wake-ups are as far apart, and poll() itself does here what does not
- * depend on the number of CPUs, but for once a millisecond. An event that the
- * wake-up itself leaves wakes nobody who polls again when he has read; who waits
- * for edges has to be told of it, once a millisecond. And since nobody is woken
- * for less than the watermark, neither can a poller keep itself awake by the
- * events of its own waking and sleeping, below the watermark.
+ * So however often files are polled, waiting is set and cleared once a
+ * millisecond at most, wake-ups are as far apart, and poll() does what depends
+ * on the number of CPUs here once a millisecond at most. An event that a wake-
+ * up itself leaves does not wake a reader that polls again after it has read; a
+ * reader of edges has to be woken for it, once a millisecond. Nor can a poller
+ * keep itself awake by the events of its own waking and sleeping while these
+ * are below the watermark.
  *
- * Who arms looks once more. A writer that had not seen waiting set may then be
- * the one whose event was not seen: each was too early for the other. But writers
- * run with preemption disabled, which is a read-side section of RCU. Either the
- * section began after the grace period that follows upon the store to waiting,
- * and the writer sees it, or it was over before that grace period was, and the
- * callback sees its event. (Linux's own buffer has the same store and load
- * without either, and may sleep with an event there.) A file that begins to wait
- * while the ring is armed looks once more, too: the callback may have been there
- * between its first look and its waiting.
+ * Arming is followed by another look. A writer that missed `waiting' may have
+ * left an event that this look misses: each was too early for the other. But
+ * writers run with preemption disabled, which is a read-side section of RCU. If
+ * the section began after the start of the grace period that follows the store
+ * to waiting, the writer sees it. If not, the section ended before the end of
+ * that grace period, and the callback sees the event. (Linux's own ring buffer
+ * has the same store and load without either, and may sleep with an event
+ * there.) A file that begins to wait while the ring is armed looks once more,
+ * too: the callback may have run between its first look and its waiting.
  *
  * qa/proof/model/wake.pml is a model of all this.
  *
  * Memory ordering:
  *
  *	rings:E  an event, in a read-side section - ringwake:A  a grace period
- *	    a writer that did not see that somebody waits was seen by then.
+ *	    the event of a writer that missed `waiting' is seen by then.
  *	ring:B  a page's totals, then the commit page, release - ringwake:D  acquire
- *	    who notes how far writers are, and looks then, sees what that tells of.
+ *	    a look after reading a position sees all events up to it.
  *	ring:D  commit = 0, then seq, release - ringwake:B  acquire
  *	ring:E  seq = 0 before new events, wmb - ringwake:C  rmb
- *	    a position's commit is that of its seq.
+ *	    a position's commit is that of its seq, or 0.
  */
 #include <linux/poll.h>
 
@@ -56,10 +57,10 @@
 #include "rings.h"
 
 #define WAKE_INTERVAL	NSEC_PER_MSEC
-/* Looks at a CPU whose writers begin a page at each. */
+/* Attempts to read a position while writers begin pages. */
 #define TRIES		4
 
-/* Another number after each event, greater ones later; 0: no telling. */
+/* A CPU's position: it grows with each event; 0 if it cannot be read. */
 static u64 position(const struct kmmv_ring_cpu *rc)
 {
 	const struct kmmv_ring_page *page;
@@ -72,7 +73,7 @@ static u64 position(const struct kmmv_ring_cpu *rc)
 		/* ringwake:B pairs with ring:D: this number's commit, or 0. */
 		seq = kmmv_load64_acquire(&page->seq);
 		commit = kmmv_load64(&page->commit);
-		/* ringwake:C pairs with ring:E: read before it had another one. */
+		/* ringwake:C pairs with ring:E: commit is before this load. */
 		smp_rmb();
 		if (seq && kmmv_load64(&page->seq) == seq)
 			return seq << 16 | commit;
@@ -81,13 +82,13 @@ static u64 position(const struct kmmv_ring_cpu *rc)
 }
 
 /**
- * kmmv_ring_position() - how far writers of all CPUs are
- * @ring: that has buffers
+ * kmmv_ring_position() - the sum of the writers' positions of all CPUs
+ * @ring: has buffers
  *
- * No position falls, so that it is another one if any of them is.
+ * No CPU's position falls, so the sum changes if any of them does.
  *
  * Context: any.
- * Return: another number after each event, or 0 if there is no telling.
+ * Return: a number that grows with each event, or 0 if it cannot be read.
  */
 u64 kmmv_ring_position(const struct kmmv_ring *ring)
 {
@@ -107,7 +108,7 @@ u64 kmmv_ring_position(const struct kmmv_ring *ring)
 	return sum;
 }
 
-/* Of the one consumer: some CPU has so many bytes. */
+/* For the consumer: whether some CPU has this many bytes. */
 static bool has_bytes(const struct kmmv_ring *ring, u32 bytes)
 {
 	int cpu;
@@ -122,8 +123,8 @@ static bool has_bytes(const struct kmmv_ring *ring, u32 bytes)
 }
 
 /*
- * Under ring->lock from here on, interrupts disabled: each CPU is looked at once,
- * not once for each file that waits.
+ * Under ring->lock from here on, with interrupts disabled: each CPU is looked
+ * at once, not once for each file that waits.
  */
 static bool file_due(const struct kmmv_ring_file *file, u64 at)
 {
@@ -132,21 +133,21 @@ static bool file_due(const struct kmmv_ring_file *file, u64 at)
 	if (at && file->seen == at)
 		return false;
 	/*
-	 * Once: with what is 1 by now kmmv_ring_cpu_ready() would look as the
-	 * consumer does, who may be at it.
+	 * Read once: with a watermark that has become 1, kmmv_ring_cpu_ready()
+	 * would look as the consumer does, which may run now.
 	 */
 	watermark = READ_ONCE(file->watermark);
 	return !file->consumer || watermark <= 1 ||
 	       has_bytes(file->ring, watermark);
 }
 
-/* One that nobody waits for any more, whom a wake-up could reach, does not. */
+/* Updates @waits: a file whose wait queue is empty does not wait any more. */
 static bool any_waits(struct kmmv_ring *ring)
 {
 	struct kmmv_ring_file *file;
 
 	list_for_each_entry(file, &ring->files, link) {
-		/* Who comes now sets it, after he is in the queue. */
+		/* A new waiter sets it after it is in the queue. */
 		file->waits = file->waits && waitqueue_active(&file->wait);
 		if (file->waits)
 			return true;
@@ -195,7 +196,7 @@ static void waiting_set(struct kmmv_ring *ring, u32 waiting)
 
 static void wake_rcu(struct rcu_head *rcu);
 
-/* Writers are to tell, and those that are too early for that are waited for. */
+/* Have commits report, and wait for the writers that are too early for that. */
 static void arm(struct kmmv_ring *ring)
 {
 	ring->watch = KMMV_RING_ARMED;
@@ -205,7 +206,7 @@ static void arm(struct kmmv_ring *ring)
 		return;
 	}
 	ring->rcu_queued = true;
-	/* ringwake:A pairs with rings:E: who was too early is seen by then. */
+	/* ringwake:A pairs with rings:E: a writer too early is seen by then. */
 	call_rcu_hurry(&ring->rcu, wake_rcu);
 }
 
@@ -219,7 +220,7 @@ static void timer_start(struct kmmv_ring *ring)
 	hrtimer_start(&ring->timer, left, HRTIMER_MODE_REL_SOFT);
 }
 
-/* The ring was told of something: for a while nothing is done about it. */
+/* An event was reported: do nothing for a while. */
 static void pause(struct kmmv_ring *ring)
 {
 	ring->watch = KMMV_RING_IDLE;
@@ -228,7 +229,7 @@ static void pause(struct kmmv_ring *ring)
 		timer_start(ring);
 }
 
-/* Armed: there may be something for those who wait. */
+/* Armed, and an event was reported: wake files, and pause. */
 static void told(struct kmmv_ring *ring)
 {
 	waiting_set(ring, 0);
@@ -236,7 +237,7 @@ static void told(struct kmmv_ring *ring)
 	pause(ring);
 }
 
-/* Quiet, and the time has come. */
+/* Quiet, and the pause is over. */
 static void look(struct kmmv_ring *ring)
 {
 	if (wake_due(ring)) {
@@ -247,13 +248,13 @@ static void look(struct kmmv_ring *ring)
 	if (!any_waits(ring))
 		return;
 	arm(ring);
-	/* That need not wait for the grace period. */
+	/* No need to wait for the grace period. */
 	if (any_due(ring))
 		told(ring);
 }
 
 /**
- * kmmv_ring_recheck() - there may be something for those who wait
+ * kmmv_ring_recheck() - look for events for files that wait
  * @ring: the ring
  *
  * Context: any but NMI, and hard interrupts where locks sleep.
@@ -266,9 +267,9 @@ void kmmv_ring_recheck(struct kmmv_ring *ring)
 	if (ring->watch == KMMV_RING_ARMED) {
 		told(ring);
 	} else {
-		/* A buffer that is new tells once, whoever waits. */
+		/* A new buffer reports once, whether or not a file waits. */
 		waiting_set(ring, 0);
-		/* Its CPU may be gone. */
+		/* The timer's CPU may be dead. */
 		if (ring->watch == KMMV_RING_QUIET)
 			timer_start(ring);
 	}
@@ -276,8 +277,8 @@ void kmmv_ring_recheck(struct kmmv_ring *ring)
 }
 
 /*
- * Where locks sleep, the timer does it. A work that a thread does (without HARD,
- * there) would wait for the one of its CPU: for ever, if that goes.
+ * Where locks sleep, the timer does it. A work run by a thread (without HARD,
+ * there) would wait for that thread's CPU: for ever, if that goes down.
  */
 static void wake_work(struct irq_work *work)
 {
@@ -307,7 +308,7 @@ static enum hrtimer_restart wake_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Who is not due waits on as before, or this would go on for ever. */
+/* A file that is not due keeps waiting as before, or this would never end. */
 static void wake_rcu(struct rcu_head *rcu)
 {
 	struct kmmv_ring *ring = container_of(rcu, struct kmmv_ring, rcu);
@@ -325,8 +326,8 @@ static void wake_rcu(struct rcu_head *rcu)
 	} else if (again) {
 		ring->rcu_queued = true;
 		/*
-		 * ringwake:A for who armed after the last one was queued; and be
-		 * it that nobody waits by now: who comes finds the ring armed.
+		 * ringwake:A for arming after the last one was queued, even if
+		 * no file waits any more: a new waiter finds the ring armed.
 		 */
 		call_rcu_hurry(&ring->rcu, wake_rcu);
 	}
@@ -336,9 +337,9 @@ unlock:
 
 /**
  * kmmv_ring_wait() - have a file's wait queue woken when there is more
- * @file: that somebody waits for
- * @seen: kmmv_ring_position() of before it was looked whether there is anything
- * @ready: there is
+ * @file: somebody is in its wait queue
+ * @seen: kmmv_ring_position() from before the look for anything to read
+ * @ready: whether that look found anything
  *
  * Context: task.
  */
@@ -360,14 +361,14 @@ void kmmv_ring_wait(struct kmmv_ring_file *file, u64 seen, bool ready)
 	}
 	armed = ring->watch == KMMV_RING_ARMED;
 	spin_unlock_irqrestore(&ring->lock, flags);
-	/* What came since has told nobody, if it was before waiting was set. */
+	/* An event since then, before waiting was set, was not reported. */
 	if (armed && (!seen || kmmv_ring_position(ring) != seen))
 		kmmv_ring_recheck(ring);
 }
 
 /**
- * kmmv_ring_again() - what a file waits for may be there now
- * @file: which
+ * kmmv_ring_again() - wake a file for which there may be something to read
+ * @file: the file
  *
  * Context: task.
  */
@@ -385,10 +386,10 @@ void kmmv_ring_wake_init(struct kmmv_ring *ring)
 }
 
 /**
- * kmmv_ring_wake_drain() - nothing of this is under way any more
+ * kmmv_ring_wake_drain() - wait for the work, the timer and the RCU callback
  * @ring: without writers and without files
  *
- * Without files none of the three begins another one.
+ * Without files, none of the three starts another.
  *
  * Context: task, may sleep.
  */
@@ -396,7 +397,9 @@ void kmmv_ring_wake_drain(struct kmmv_ring *ring)
 {
 	irq_work_sync(&ring->work);
 	hrtimer_cancel(&ring->timer);
-	/* A quiet ring's timer is no more; an armed one's callback comes again. */
+	/*
+	 * A quiet ring has lost its timer; an armed one's callback would go on.
+	 */
 	spin_lock_irq(&ring->lock);
 	ring->watch = KMMV_RING_IDLE;
 	spin_unlock_irq(&ring->lock);

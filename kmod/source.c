@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Sources: mirrors of what is counted elsewhere, copied when a reader asks.
- */
+/* Sources: mirrors of what is counted elsewhere, copied when a reader asks. */
 #include <linux/export.h>
 #include <linux/rwsem.h>
 
 #include "module.h"
 
-/* Held for reading while sources copy, so that none of them goes meanwhile. */
+/*
+ * Held for reading while sources copy, so that none is unregistered meanwhile.
+ */
 static DECLARE_RWSEM(sources_sem);
 static LIST_HEAD(sources);
 
-/* Under sources_sem. By its address: it may never have been registered. */
+/* Under sources_sem. By address: the source may never have been registered. */
 static bool is_registered(const struct kmmv_source *source)
 {
 	const struct kmmv_source *other;
@@ -49,9 +49,9 @@ EXPORT_SYMBOL_GPL(kmmv_unregister_source);
 
 /**
  * kmmv_source_refresh() - have every source copy
- * @max_age: nanoseconds; younger copies stand
+ * @max_age: nanoseconds; younger copies are kept
  *
- * One source's failure keeps none of the others from copying.
+ * A failing source does not keep the others from copying.
  *
  * Context: task.
  * Return: age of the oldest copy in nanoseconds, 0 without sources; -EINTR; the

@@ -112,7 +112,7 @@ put huge pages 1048576
 is "no more memory than an eighth" "$(put huge enable 1)" \
 	"Argument list too long"
 like "the kernel says how much" "$(dmesg | tail -n 5)" \
-	'ring huge would take 41943[0-9]* pages on 4 CPUs, all rings may have [0-9]* and have [0-9]*$'
+	'ring huge needs 41943[0-9]* pages on 4 CPUs, all rings may have [0-9]* and have [0-9]*$'
 is "it is not enabled" "$(cat $rings/huge/enable)" 0
 put huge pages 8000
 is "a smaller one is" "$(put huge enable 1)" ""
@@ -236,6 +236,6 @@ for value in 1 1048577; do
 	not_ok "no ring of $value pages" load_core ring_pages=$value
 done
 like "the kernel says why" "$(dmesg | tail -n 3)" \
-	'ring_pages=1048577: 2 to 1048576 can be, or 0$'
+	'ring_pages=1048577 is out of range: 2 to 1048576, or 0$'
 not_ok "nothing is left" test -e /dev/kmmv
 finish
