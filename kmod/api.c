@@ -199,10 +199,10 @@ static const struct kmmv_family refused_family = {
 	.semantics = KMMV_COUNTER,
 	.oneline = "Calls by kernel code that kmmv refused",
 	.help = "bad_number: perf_adjust() of an instance number that was never given\n"
-		"out, or perf_del() of one that nothing has. unbalanced_del:\n"
+		"out, or perf_del() of one that no instance has. unbalanced_del:\n"
 		"perf_del() more often than perf_add(). nmi: updates from NMI on a\n"
 		"machine where they could lose others; always 0 elsewhere.\n"
-		"perf_adjust() of a number that was forgotten is not seen.",
+		"perf_adjust() of a number that was forgotten is not detected.",
 };
 
 static int add_refused(int family, const char *name, enum kmmv_refused number)

@@ -12,8 +12,8 @@
  * struct arch_line - one line
  * @name: its label
  * @offset: of the count in the per-CPU irq_stat
- * @seldom: /proc/interrupts has it only on some machines, which ones a module
- *	cannot see: shown once it has counted
+ * @seldom: only some machines have the line in /proc/interrupts, and a module
+ *	cannot tell which: shown once it has counted
  */
 struct arch_line {
 	const char	*name;

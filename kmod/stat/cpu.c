@@ -14,14 +14,14 @@ static const struct kmmv_family cpu_family = {
 	.semantics = KMMV_COUNTER,
 	.flags = KMMV_SINCE_BOOT,
 	.oneline = "CPU time by what it was spent on, as /proc/stat has it",
-	.help = "Together they are all the time that there was: what guests had is in user\n"
-		"and nice, and in kmmv.value.stat.guest. idle and iowait of a CPU\n"
-		"that is offline stand; /proc/stat may count that time, or forget all\n"
-		"before it, once the CPU is back. How exact the times are is the kernel's affair:\n"
-		"without CONFIG_VIRT_CPU_ACCOUNTING all but idle and iowait are sampled\n"
-		"at each tick.\n"
-		"What else is in /proc/stat is out of a module's reach and not here:\n"
-		"context switches, forks, processes running and blocked, boot time.",
+	.help = "The instances add up to all time. Time of guests is in user and nice, and\n"
+		"in kmmv.value.stat.guest. idle and iowait of a CPU do not grow while it is\n"
+		"offline; /proc/stat may count that time once the CPU is back, or lose all\n"
+		"before it. The times are as exact as the kernel's: without\n"
+		"CONFIG_VIRT_CPU_ACCOUNTING all but idle and iowait are sampled at each\n"
+		"tick.\n"
+		"A module cannot read what else is in /proc/stat: context switches, forks,\n"
+		"processes running and blocked, boot time.",
 };
 
 static const struct kmmv_family guest_family = {
@@ -59,7 +59,7 @@ static const struct {
 	{ "nice",	CPUTIME_GUEST_NICE, &guest_family },
 };
 
-/* The kernel's own array of them is not exported. */
+/* The kernel's own array is not exported. */
 static const char * const softirqs[NR_SOFTIRQS] = {
 	[HI_SOFTIRQ]		= "HI",
 	[TIMER_SOFTIRQ]		= "TIMER",
@@ -76,7 +76,7 @@ static const char * const softirqs[NR_SOFTIRQS] = {
 static struct kmmv_stat_row *time_rows[ARRAY_SIZE(times)];
 static struct kmmv_stat_row *softirq_rows[NR_SOFTIRQS];
 
-/* CPUs whose idle time was last read while they were online, and still are. */
+/* CPUs that have been online since their idle time was last read. */
 static struct cpumask was_online;
 
 static void note_online(int cpu)
@@ -93,8 +93,8 @@ static bool is_idle(enum cpu_usage_stat index)
 }
 
 /*
- * The kernel adds the idle period at hand without a lock: one that ends
- * meanwhile may be there twice. The next reading is right again.
+ * The kernel adds the current idle period without a lock: one that ends
+ * meanwhile may be added twice. The next reading is right again.
  */
 static u64 idle_usecs(u64 (*read)(int cpu, u64 *last_update), int cpu)
 {
@@ -103,7 +103,7 @@ static u64 idle_usecs(u64 (*read)(int cpu, u64 *last_update), int cpu)
 	return min(usecs, read(cpu, NULL));
 }
 
-/* As fs/proc/stat.c does it; the tick keeps neither where NO_HZ counts them. */
+/* As in fs/proc/stat.c: where NO_HZ counts these two, the tick does not. */
 static u64 raw_time(const struct kernel_cpustat *stat, int cpu,
 		    enum cpu_usage_stat index)
 {
@@ -117,9 +117,9 @@ static u64 raw_time(const struct kernel_cpustat *stat, int cpu,
 }
 
 /*
- * What was kept by an earlier load is another account of idle time where a CPU
- * was offline meanwhile: what the kernel's has more than there was time for is
- * no reason to jump.
+ * The value kept by an earlier load is another account of idle time if the CPU
+ * was offline since. A kernel value that exceeds it by more than the time since
+ * then must not make the value jump.
  */
 static bool is_another(u64 kept, u64 raw, int cpu, enum cpu_usage_stat index)
 {
@@ -152,9 +152,9 @@ static int adopt_times(int cpu)
 }
 
 /*
- * idle and iowait stand while the CPU is offline. When it is back, some kernels
- * have set them to 0, and some have added the time that it was away (a CPU dies
- * in an idle period, which the first interrupt after its return may end).
+ * idle and iowait stay while the CPU is offline. When it comes back, some
+ * kernels have set them to 0, and some have added the time in between (a CPU
+ * dies in an idle period, which the first interrupt after its return may end).
  */
 static void copy_times(int cpu)
 {
@@ -202,7 +202,7 @@ static int create_rows(void)
 	int i, family;
 
 	for (i = 0; i < ARRAY_SIZE(times); i++) {
-		/* Known from the second time on. */
+		/* Registers the family the first time, then finds it. */
 		family = kmmv_register_family(times[i].family);
 		if (family < 0)
 			return family;
@@ -264,9 +264,9 @@ void kmmv_stat_cpu_copy(void)
 }
 
 /*
- * On the CPU itself, so that no idle period is open: idle time goes on here. One
- * that was never online before has no other account: what it has idled on its
- * way here counts.
+ * On the CPU itself, so that no idle period is open: idle time continues here.
+ * A CPU that was never online before has no other account: its idle time so far
+ * counts.
  */
 void kmmv_stat_cpu_came(int cpu, bool first)
 {
@@ -275,7 +275,7 @@ void kmmv_stat_cpu_came(int cpu, bool first)
 	copy_times(cpu);
 }
 
-/* On the CPU itself, still online: its idle time to this moment. */
+/* On the CPU itself, still online: copies its idle time up to now. */
 void kmmv_stat_cpu_goes(int cpu)
 {
 	copy_times(cpu);

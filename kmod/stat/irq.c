@@ -2,10 +2,10 @@
 /*
  * Interrupts: /proc/interrupts, line by line.
  *
- * A line's counts live in its descriptor, which goes and comes with its device.
- * This module holds a reference of each descriptor that it shows: the last
- * counts of one that was freed are still there at the next copy, and no other
- * can be mistaken for it, because its memory is not given out again.
+ * A line's counts are in its descriptor, which is made and freed with its
+ * device. This module holds a reference of each descriptor that it shows. So
+ * the last counts of one that was freed are still there at the next copy, and
+ * another one cannot be at the same address.
  */
 #include <linux/ctype.h>
 #include <linux/irq.h>
@@ -23,26 +23,26 @@ static const struct kmmv_family irq_family = {
 	.semantics = KMMV_COUNTER,
 	.flags = KMMV_SINCE_BOOT,
 	.oneline = "Interrupts, by number or line, as /proc/interrupts has them",
-	.help = "The label action says who handles the interrupt. A number that is given\n"
-		"to another device goes on with its count; one that vanished is inactive,\n"
-		"its counts up to then are in the value.\n"
+	.help = "The label action names the handlers of the interrupt. If a number is given\n"
+		"to another device, its count continues. An interrupt that was removed is\n"
+		"inactive, and its last counts are in the value.\n"
 		"The kernel counts in 32 bits, and from 0 again once a number was given back.\n"
-		"What kmmv adds up while it is loaded has 64 bits and goes through all lives of\n"
-		"the number; loaded again, it starts from what /proc/interrupts says then.\n"
-		"Counts of the architecture are out of a module's reach where the kernel\n"
-		"does not export them: MCE, MCP, ERR and MIS on x86, all lines that are no\n"
-		"numbers on other machines. Those that /proc/interrupts shows on some\n"
-		"machines only (PLT, HYP, HRE, HVS, PMN) are here once they have counted.",
+		"kmmv's sum has 64 bits and includes all devices that had the number while\n"
+		"kmmv was loaded; loaded again, it starts from /proc/interrupts.\n"
+		"A module cannot read counts of the architecture that the kernel does not\n"
+		"export: MCE, MCP, ERR and MIS on x86, and all lines without a number on\n"
+		"other machines. Lines that only some machines have in /proc/interrupts\n"
+		"(PLT, HYP, HRE, HVS, PMN) are shown once they have counted.",
 };
 
 /**
  * struct irq_line - a numbered interrupt that was seen
  * @row: its instance and mirrors
  * @desc: descriptor whose counts are mirrored, referenced; NULL for none
- * @settled: the counts that were last read added up to @total, and while the
- *	kernel's total is that, they are what they were
- * @total: the kernel's own, before they were read
- * @labelled: the label says @action
+ * @settled: the counts last read added up to @total, so they have not changed
+ *	while the kernel's total is @total
+ * @total: the kernel's own, read before the counts
+ * @labelled: the label is @action
  * @action: names of the actions, empty for no label
  */
 struct irq_line {
@@ -55,8 +55,8 @@ struct irq_line {
 };
 
 /**
- * struct view - what the kernel has under a number at this moment
- * @desc: the descriptor, NULL for none; referenced here if not by the line
+ * struct view - the current state of a number in the kernel
+ * @desc: the descriptor, NULL for none; holds a reference unless the line does
  * @shown: /proc/interrupts has a line
  * @per_cpu: the kernel keeps no total: CPUs count without a lock
  * @total: of all CPUs, modulo 2^32; unless @per_cpu
@@ -74,14 +74,14 @@ static int family;
 static struct irq_line **lines;
 static unsigned int nr_lines;
 
-/* Lines whose counts this copy has read. */
+/* Number of lines whose counts this copy has read. */
 static unsigned int nr_read;
 
 #ifdef CONFIG_SPARSE_IRQ
 
 /*
- * Under RCU the reference that the descriptor's table holds is still there: it
- * is dropped a grace period after the descriptor was taken out.
+ * Called under RCU: the reference of the descriptor's table is still there, as
+ * it is dropped a grace period after the descriptor was removed.
  */
 static void desc_get(struct irq_desc *desc)
 {
@@ -95,7 +95,7 @@ static void desc_put(struct irq_desc *desc)
 
 #else
 
-/* Descriptors are for ever; a new life shows as a fall. */
+/* Descriptors are never freed; a reused one shows as a fall. */
 static void desc_get(struct irq_desc *desc)
 {
 }
@@ -106,7 +106,7 @@ static void desc_put(struct irq_desc *desc)
 
 #endif
 
-/* Append to @to, of which @at bytes are used; cut off where a label must end. */
+/* Append to @to, of which @at bytes are used; cut off at a label's length. */
 static size_t append(char *to, size_t at, const char *text)
 {
 	while (*text && at < KMMV_LABEL_MAX) {
@@ -117,9 +117,9 @@ static size_t append(char *to, size_t at, const char *text)
 }
 
 /*
- * Names as in /proc/interrupts. Interrupts are off meanwhile: no printf. Under
- * the same lock most interrupts are counted, on their CPU and in the total.
- * Per-CPU ones are not, nor those that are NMIs, which have to be per-CPU ones.
+ * Names as in /proc/interrupts. Interrupts are off meanwhile: no printf. The
+ * lock is also held when most interrupts are counted, on their CPU and in the
+ * total; not so per-CPU ones, which include those that are NMIs.
  */
 static void read_desc(struct irq_desc *desc, struct view *view)
 {
@@ -156,7 +156,7 @@ static bool has_counted(struct irq_desc *desc, const struct view *view)
 	return false;
 }
 
-/* What is neither shown nor was is left alone: no descriptor in the view. */
+/* A number that neither is nor was shown gets no descriptor in the view. */
 static void look(unsigned int irq, const struct irq_line *line,
 		 struct view *view)
 {
@@ -215,7 +215,7 @@ err_free:
 	return ERR_PTR(err);
 }
 
-/* The sum of what CPUs have counted, modulo 2^32. */
+/* Copies the counts. Returns their sum, modulo 2^32. */
 static u32 copy_counts(struct irq_line *line)
 {
 	u32 raw, sum = 0;
@@ -231,10 +231,10 @@ static u32 copy_counts(struct irq_line *line)
 }
 
 /*
- * A total that stood means that no CPU has counted since, provided that it was
- * the sum of the counts: it is one count of many CPUs, read before them, and
- * what a CPU has counted and the total has not yet, or the other way round, will
- * still move it.
+ * A total that has not changed means that no CPU has counted since, if it was
+ * the sum of the counts. The total and the counts are not read at once: an
+ * interrupt that one of them includes and the other does not yet will still
+ * change the total.
  */
 static void copy_moved(struct irq_line *line, const struct view *view,
 		       bool whole)
@@ -249,7 +249,7 @@ static void copy_moved(struct irq_line *line, const struct view *view,
 	line->settled = !view->per_cpu && sum == view->total;
 }
 
-/* Follow @view's descriptor, whose reference becomes the line's. */
+/* Follow @view's descriptor, and take over its reference. */
 static void change_desc(struct irq_line *line, const struct view *view)
 {
 	int cpu;
@@ -318,7 +318,10 @@ static void copy_line(unsigned int irq, bool whole)
 	show_line(line, &view);
 }
 
-/* Most numbers are nobody's: the first from @irq on that is, or was. */
+/*
+ * Find the first number from @irq on that has a descriptor or a line: most have
+ * neither.
+ */
 static unsigned int next_line(unsigned int irq)
 {
 	rcu_read_lock();
@@ -328,7 +331,7 @@ static unsigned int next_line(unsigned int irq)
 	return irq;
 }
 
-/* The kernel may make room for more numbers as it runs. */
+/* The kernel may add numbers at run time. */
 static int grow(unsigned int nr)
 {
 	struct irq_line **more;
@@ -348,7 +351,7 @@ static int grow(unsigned int nr)
 
 /**
  * kmmv_stat_irq_copy() - copy interrupts
- * @whole: also the counts of those whose total stood
+ * @whole: also read the counts of lines whose total has not changed
  *
  * Context: task, one at a time; not within a section.
  */

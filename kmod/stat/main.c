@@ -15,23 +15,26 @@
 
 static unsigned int period_ms;
 module_param(period_ms, uint, 0444);
-MODULE_PARM_DESC(period_ms, "copy every so many milliseconds; 0, the default: when a reader asks");
+MODULE_PARM_DESC(period_ms, "period of copies in milliseconds (0, the default: when a reader asks)");
 
-/* One copy at a time, and all that it finds out for itself. */
+/* Serialises copies, and protects what only they use. */
 static DEFINE_MUTEX(copy_lock);
 
-/* When the last copy was begun that read all there is; under copy_lock. */
+/* When the last copy that read everything was begun; under copy_lock. */
 static u64 whole_begun;
 
-/* Under pace_lock, so that whoever finds a copy young enough waits for nobody. */
+/*
+ * Under pace_lock, so that a reader that finds the copy young enough does not
+ * wait for the next one.
+ */
 static struct kmmv_pace pace;
 static DEFINE_SPINLOCK(pace_lock);
 
 static enum cpuhp_state hotplug_state;
 
 /*
- * Under copy_lock. What has not moved since the last copy is left out where the
- * kernel says so; that it says so is believed for a period only.
+ * Under copy_lock. What has not changed since the last copy is left out where
+ * the kernel's totals say so. That is relied on for one period only.
  */
 static void copy(void)
 {
@@ -79,7 +82,7 @@ static s64 refresh(struct kmmv_source *source, u64 max_age)
 	if (is_due(asked, max_age)) {
 		if (mutex_lock_killable(&copy_lock))
 			return -EINTR;
-		/* Whoever had the lock may have copied. */
+		/* The lock's last holder may have copied. */
 		if (is_due(asked, max_age))
 			copy();
 		mutex_unlock(&copy_lock);
@@ -92,8 +95,8 @@ static struct kmmv_source source = {
 };
 
 /*
- * On no CPU in particular: the one that it was queued on may idle, or be busy,
- * for longer than others may go without being copied.
+ * Unbound: the CPU that queues the work may idle, or be busy, for longer than
+ * sources may go without being copied.
  */
 static struct workqueue_struct *queue;
 
@@ -134,7 +137,7 @@ static int cpu_goes(unsigned int cpu)
 	return 0;
 }
 
-/* The kernel's own mask of CPUs that were up is not exported. */
+/* The kernel's own mask of CPUs that were ever up is not exported. */
 static bool was_ever_online(int cpu)
 {
 	int i;
@@ -202,7 +205,7 @@ static void discard(void)
 }
 
 /*
- * First sight and callback without a CPU that comes or goes in between. The
+ * Adopt the sources and set up the callback, with no hotplug in between. The
  * callback is set up outside kmmv_stat_lock, which it takes.
  */
 static int begin(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rows: one instance of kmmv each, with a mirror for every CPU.
+ * Rows: each is one instance of kmmv, with a mirror for every CPU.
  *
  * Context of all: task, under kmmv_stat_lock and with CPU hotplug kept out.
  */
@@ -20,8 +20,8 @@ static int cpu_of(struct kmmv_stat_row *row, int cpu)
 }
 
 /*
- * Fails for want of memory only, and only where a CPU that is offline shows more
- * than 0 for the first time since kmmv was loaded: when its row is new.
+ * Can only fail with -ENOMEM, and only if an offline CPU shows more than 0 for
+ * the first time since kmmv was loaded: when its row is new.
  */
 static int store(struct kmmv_stat_row *row, int cpu)
 {
@@ -35,7 +35,7 @@ static void count_reset(struct kmmv_stat_row *row)
 		kmmv_stat_row_add(row->resets, 1);
 }
 
-/* What an earlier load of this module has shown is where it goes on. */
+/* Continue from what an earlier load of this module has shown. */
 static void take_kept(struct kmmv_stat_row *row)
 {
 	int cpu;
@@ -49,12 +49,14 @@ static void take_kept(struct kmmv_stat_row *row)
 }
 
 /**
- * kmmv_stat_row_create() - an active instance that shows what it last did
- * @family: of kmmv
+ * kmmv_stat_row_create() - make a row, whose instance is active
+ * @family: of the instance
  * @name: of the instance
- * @resets: what counts it when a value goes back, or NULL
+ * @resets: row that counts values that go back, or NULL
  * @per_cpu: false for a total
- * @shift: what is shown is what is counted, times 2 to the power of this
+ * @shift: values are shown times 2 to the power of this
+ *
+ * It shows what its instance last showed.
  *
  * Return: the row, or ERR_PTR() of kmmv_add()'s errors or -ENOMEM.
  */
@@ -91,8 +93,8 @@ err_free:
 }
 
 /**
- * kmmv_stat_row_destroy() - give the instance up; it keeps its values
- * @row: NULL and ERR_PTR() are fine
+ * kmmv_stat_row_destroy() - free a row; the instance keeps its values
+ * @row: may be NULL or ERR_PTR()
  */
 void kmmv_stat_row_destroy(struct kmmv_stat_row *row)
 {
@@ -104,9 +106,9 @@ void kmmv_stat_row_destroy(struct kmmv_stat_row *row)
 
 /**
  * kmmv_stat_row_show() - make the instance active
- * @row: may be so already
+ * @row: may be active already
  *
- * Return: 0 or an error of kmmv_add()'s.
+ * Return: 0 or an error of kmmv_add().
  */
 int kmmv_stat_row_show(struct kmmv_stat_row *row)
 {
@@ -124,7 +126,7 @@ int kmmv_stat_row_show(struct kmmv_stat_row *row)
 
 /**
  * kmmv_stat_row_hide() - make the instance inactive
- * @row: may be so already
+ * @row: may be inactive already
  */
 void kmmv_stat_row_hide(struct kmmv_stat_row *row)
 {
@@ -134,14 +136,14 @@ void kmmv_stat_row_hide(struct kmmv_stat_row *row)
 }
 
 /**
- * kmmv_stat_row_adopt() - first sight of a source
+ * kmmv_stat_row_adopt() - begin to follow a source on one CPU
  * @row: just created
- * @cpu: possible; any one for a total
+ * @cpu: possible; any for a total
  * @rule: how the source counts
  * @raw: its value
  *
- * Return: 0; -ENOMEM for a CPU that counted before kmmv was loaded. With 0 for
- * each CPU nothing else of the row's can fail.
+ * Return: 0; -ENOMEM for a CPU that counted before kmmv was loaded. Once this
+ * has succeeded for each CPU, nothing else on the row can fail.
  */
 int kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
 			enum kmmv_mirror_rule rule, u64 raw)
@@ -152,13 +154,14 @@ int kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
 }
 
 /**
- * kmmv_stat_row_advance() - what the source has counted since
+ * kmmv_stat_row_advance() - add what the source has counted since
  * @row: adopted
- * @cpu: possible; any one for a total
+ * @cpu: possible; any for a total
  * @rule: how the source counts
  * @raw: its value
  *
- * A value that did not move is not stored: its cache line stays the readers'.
+ * A value that has not changed is not stored, which leaves its cache line to
+ * readers.
  */
 void kmmv_stat_row_advance(struct kmmv_stat_row *row, int cpu,
 			   enum kmmv_mirror_rule rule, u64 raw)
@@ -175,7 +178,7 @@ void kmmv_stat_row_advance(struct kmmv_stat_row *row, int cpu,
 }
 
 /**
- * kmmv_stat_row_renew() - the source is another one, that started from 0
+ * kmmv_stat_row_renew() - follow another source that started from 0
  * @row: adopted
  * @cpu: possible
  * @raw: the new source's value
@@ -187,7 +190,7 @@ void kmmv_stat_row_renew(struct kmmv_stat_row *row, int cpu, u64 raw)
 }
 
 /**
- * kmmv_stat_row_rebase() - the source is another account of the same thing
+ * kmmv_stat_row_rebase() - follow another account of the same thing
  * @row: just created, or adopted
  * @cpu: possible
  * @raw: the new account's value
@@ -198,7 +201,7 @@ void kmmv_stat_row_rebase(struct kmmv_stat_row *row, int cpu, u64 raw)
 }
 
 /**
- * kmmv_stat_row_add() - count something of this module's own
+ * kmmv_stat_row_add() - add to one of this module's own counts
  * @row: a total
  * @delta: what to add
  */
@@ -208,9 +211,9 @@ void kmmv_stat_row_add(struct kmmv_stat_row *row, u64 delta)
 }
 
 /**
- * kmmv_stat_row_set() - show a level
+ * kmmv_stat_row_set() - set one of this module's own values
  * @row: a total
- * @value: what it is
+ * @value: the value
  */
 void kmmv_stat_row_set(struct kmmv_stat_row *row, u64 value)
 {

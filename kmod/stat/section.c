@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What a copy is made in: short sections, in which no CPU comes or goes.
- */
+/* Sections of a copy: short, and with CPU hotplug kept out. */
 #include <linux/cpu.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
@@ -12,9 +10,9 @@ DEFINE_MUTEX(kmmv_stat_lock);
 struct cpumask kmmv_stat_cpus;
 
 /**
- * kmmv_stat_section_begin() - CPUs neither come nor go, and rows are the caller's
+ * kmmv_stat_section_begin() - keep CPU hotplug out, and lock the rows
  *
- * Context: task, within a copy. What follows is short: a CPU's numbers, a line.
+ * Context: task, within a copy. A section is short: a CPU's numbers, or a line.
  */
 void kmmv_stat_section_begin(void)
 {
@@ -23,7 +21,7 @@ void kmmv_stat_section_begin(void)
 }
 
 /**
- * kmmv_stat_section_end() - whoever waits goes ahead
+ * kmmv_stat_section_end() - let waiters take the locks
  */
 void kmmv_stat_section_end(void)
 {

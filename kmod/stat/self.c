@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the source says of itself: when it copied, what went back, what failed.
+ * The source's own metrics: when it copied, what went back, what failed.
  *
  * Memory ordering; the other side is in lib/read.c:
  *
@@ -17,8 +17,9 @@ static const struct kmmv_family copied_family = {
 	.semantics = KMMV_INSTANT,
 	.flags = KMMV_NO_TOTAL,
 	.oneline = "When the copy of the kernel's statistics was begun",
-	.help = "Time of CLOCK_MONOTONIC, in nanoseconds, at which the copy that all\n"
-		"other metrics of kmmv.value.stat come from was begun: no value is\nolder.",
+	.help = "Time of CLOCK_MONOTONIC, in nanoseconds, at which the last copy was\n"
+		"begun. All other metrics of kmmv.value.stat come from it: no value is\n"
+		"older.",
 };
 
 static const struct kmmv_family resets_family = {
@@ -26,10 +27,10 @@ static const struct kmmv_family resets_family = {
 	.units = KMMV_UNITS_COUNT,
 	.semantics = KMMV_COUNTER,
 	.oneline = "Values of the kernel that went back, by source",
-	.help = "How often a copy found a value of the kernel's less than it had been. The\n"
-		"value shown never falls: it stands, and goes on with the next increase.\n"
-		"For times of CPUs (idle and iowait change into one another when tasks\n"
-		"begin or end to wait) it stands until the kernel's is where it was.",
+	.help = "How often a copy found a value of the kernel less than before. The value\n"
+		"shown never falls: it stays, and grows with the kernel's from then on.\n"
+		"For CPU times (idle and iowait change into one another when tasks begin\n"
+		"or end to wait) it stays until the kernel's value is where it was.",
 };
 
 static const struct kmmv_family failed_family = {
@@ -37,8 +38,8 @@ static const struct kmmv_family failed_family = {
 	.units = KMMV_UNITS_COUNT,
 	.semantics = KMMV_COUNTER,
 	.oneline = "Interrupts that could not be shown",
-	.help = "How often an interrupt or its label could not be given to kmmv, because\n"
-		"there was no instance number or no memory left. Each copy tries again.",
+	.help = "How often an interrupt or its label could not be registered, because there\n"
+		"was no instance number or no memory left. Each copy tries again.",
 };
 
 static const struct kmmv_family work_family = {
@@ -46,22 +47,22 @@ static const struct kmmv_family work_family = {
 	.units = KMMV_UNITS_COUNT,
 	.semantics = KMMV_COUNTER,
 	.flags = KMMV_NO_TOTAL,
-	.oneline = "What was done to copy the kernel's statistics",
-	.help = "copies: how often they were copied. lines: numbered interrupts whose counts\n"
-		"were read on every CPU; those that have not moved are left out, but for\n"
-		"per-CPU ones, and but for one copy a minute that reads all.",
+	.oneline = "Work done to copy the kernel's statistics",
+	.help = "copies: number of copies. lines: numbered interrupts whose counts were read\n"
+		"on every CPU. Those that have not changed are left out, except per-CPU\n"
+		"ones, and except in one copy a minute, which reads all.",
 };
 
 static const struct kmmv_family took_family = {
 	.name = "stat.took",
 	.units = KMMV_UNITS_NSEC,
 	.semantics = KMMV_COUNTER,
-	.oneline = "Time that copies of the kernel's statistics took, and rested after",
-	.help = "copies: while they were made. rest: after each, for nine times as long as it\n"
-		"took, though no less than 1 and no more than 100 ms, there is no other;\n"
-		"whoever asks is given what there is. So however many readers ask, they\n"
-		"cost about a tenth of one CPU. Both together pass as fast as time does\n"
-		"where they ask as often as they may.",
+	.oneline = "Time that copies of the kernel's statistics took, and of the rest after",
+	.help = "copies: time to make them. rest: after each copy there is no other for nine\n"
+		"times as long as it took, but 1 ms at least and 100 ms at most; readers\n"
+		"that ask meanwhile get the last copy. So however many readers ask, they\n"
+		"cost about a tenth of one CPU. If they ask as often as possible, both\n"
+		"together grow as fast as time passes.",
 };
 
 static const char * const sources[KMMV_STAT_SOURCES] = {
@@ -90,7 +91,7 @@ static int create_one(const struct kmmv_family *metric, const char *name,
 	return PTR_ERR_OR_ZERO(*row);
 }
 
-/* Before all others: they report here. */
+/* Called before all others, which report here. */
 int kmmv_stat_self_init(void)
 {
 	int err, i;
@@ -129,13 +130,16 @@ void kmmv_stat_self_exit(void)
 		kmmv_stat_row_destroy(resets[i]);
 }
 
-/* What counts the values of a source that went back. */
+/* The row that counts the values of a source that went back. */
 struct kmmv_stat_row *kmmv_stat_self_resets(enum kmmv_stat_source source)
 {
 	return resets[source];
 }
 
-/* An interrupt, or its label, is not shown. Under kmmv_stat_lock, as all below. */
+/*
+ * Count an interrupt, or label, that is not shown. Under kmmv_stat_lock, as all
+ * below.
+ */
 void kmmv_stat_self_failed(int err)
 {
 	pr_warn_once("an interrupt is not shown, error %d; further ones are counted in kmmv.value.stat.failed\n",
@@ -143,13 +147,16 @@ void kmmv_stat_self_failed(int err)
 	kmmv_stat_row_add(failed, 1);
 }
 
-/* The counts of so many numbered interrupts were read. */
+/* Count numbered interrupts whose counts were read. */
 void kmmv_stat_self_read(unsigned int n)
 {
 	kmmv_stat_row_add(lines, n);
 }
 
-/* Last of a copy: whoever sees the time sees values of it, or later ones. */
+/*
+ * Last step of a copy: a reader that sees the time sees its values, or later
+ * ones.
+ */
 void kmmv_stat_self_copied(const struct kmmv_pace *pace)
 {
 	kmmv_stat_row_add(copies, 1);
@@ -160,7 +167,7 @@ void kmmv_stat_self_copied(const struct kmmv_pace *pace)
 	kmmv_stat_row_set(copied, pace->begun);
 }
 
-/* When the last copy was begun, this load's or an earlier one's; 0 for none. */
+/* When the last copy was begun, by this load or an earlier one; 0 if never. */
 u64 kmmv_stat_self_last(void)
 {
 	return copied->cell[0].total;

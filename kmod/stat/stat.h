@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmmv_stat.ko: what the kernel counts per CPU, and hands out as text, mirrored
- * into kmmv's pages.
+ * kmmv_stat.ko: mirrors what the kernel counts per CPU, and shows as text, into
+ * kmmv's pages.
  *
- * One copy reads every number once and stores those that moved. It is made in
- * sections, a CPU or a line each, between which whoever waits may go ahead: how
- * many readers there are, and how much there is to copy, is no CPU's wait that
- * comes or goes. The locks, in this order:
+ * A copy reads every number once and stores those that changed. It is made in
+ * sections of a CPU or a line each, between which waiters can take the locks.
+ * So a CPU that comes up or goes down waits for one section, however many
+ * readers there are and however much there is to copy. The locks, in this
+ * order:
  *
  *	copy_lock		one copy at a time
- *	cpus_read_lock()	a section: the online mask and vm events hold still
+ *	cpus_read_lock()	a section: online mask and vm events are stable
  *	kmmv_stat_lock		all mirrors, all rows
  *	kmmv's own locks	kmmv_add() and the like
  *
- * Callbacks of CPU hotplug hold the second as writers, and take the third.
+ * Callbacks of CPU hotplug hold the second for writing, and take the third.
  */
 #ifndef KMMV_STAT_H
 #define KMMV_STAT_H
@@ -34,15 +35,15 @@ enum kmmv_stat_source {
 };
 
 /**
- * struct kmmv_stat_row - an instance, and the mirrors behind it
+ * struct kmmv_stat_row - an instance, and the mirrors whose values it shows
  * @family: of the instance
  * @instance: its number
  * @active: this module holds a reference of the instance
- * @resets: what counts it when a value goes back, or NULL
+ * @resets: row that counts values that go back, or NULL
  * @shift: values are shown times 2 to the power of this
- * @nr_cells: nr_cpu_ids, or 1 for a total, which the first possible CPU shows,
+ * @nr_cells: nr_cpu_ids; or 1 for a total, which the first possible CPU shows,
  *	online or not
- * @slot: where the values go
+ * @slot: handle of the instance
  * @name: of the instance
  * @cell: a mirror for each CPU
  */
@@ -60,7 +61,7 @@ struct kmmv_stat_row {
 
 extern struct mutex kmmv_stat_lock;
 
-/* CPUs that have ever been online: the others have nothing to copy. */
+/* CPUs that have ever been online; the others have nothing to copy. */
 extern struct cpumask kmmv_stat_cpus;
 
 void kmmv_stat_section_begin(void);

@@ -3,7 +3,7 @@
  * VM events: the counters at the end of /proc/vmstat.
  *
  * Totals only. The kernel keeps them per CPU, but adds those of a dead CPU to
- * whichever CPU buries it.
+ * the CPU that runs its teardown.
  */
 #include <linux/mm.h>
 #include <linux/vmstat.h>
@@ -17,9 +17,9 @@ static const struct kmmv_family vm_family = {
 	.flags = KMMV_SINCE_BOOT | KMMV_NO_TOTAL,
 	.oneline = "VM events since boot, by name as in /proc/vmstat",
 	.help = "Summed over all CPUs; kmmv.percpu.stat.vm has the sum on the first CPU.\n"
-		"pgpgin and pgpgout are no counts of events: they are in kmmv.value.stat.paged.\n"
+		"pgpgin and pgpgout do not count events: they are in kmmv.value.stat.paged.\n"
 		"The levels and the numa_* counts of allocations at the start of\n"
-		"/proc/vmstat are not events, and not here.",
+		"/proc/vmstat are not events and are not shown.",
 };
 
 static const struct kmmv_family paged_family = {
@@ -43,14 +43,14 @@ static const char * const names[NR_VM_EVENT_ITEMS] = {
 static struct kmmv_stat_row *rows[NR_VM_EVENT_ITEMS];
 static unsigned long events[NR_VM_EVENT_ITEMS];
 
-/* Counted in sectors. */
+/* The kernel counts these in sectors. */
 #define PAGED_SHIFT	9
 
 /*
- * all_vm_events() would do, but takes cpus_read_lock(), which does not nest
- * while a CPU is waiting to go. It cannot be left and taken again on the way: a
- * CPU that goes adds its events to another's, and they would be summed twice, or
- * not at all.
+ * all_vm_events() takes cpus_read_lock(), which does not nest while a hotplug
+ * operation waits for it. It cannot be dropped on the way, either: a CPU that
+ * goes down adds its events to another's, and they would be summed twice or not
+ * at all.
  */
 static void sum_events(void)
 {
