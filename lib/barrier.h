@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The library's memory model, all of it. Shared words are reached through
- * these functions only; pointers to them are named with a leading k.
+ * The library's memory model. Shared words are only accessed through these
+ * functions; names of pointers to them begin with k.
  *
- * acquire	what the writer stored before the release that this load sees
- *		is seen by every later access
- * kmmv_rmb	loads before it are done before loads after it
+ * acquire	later accesses see what the writer stored before the release
+ *		whose value this load returns
+ * kmmv_rmb	orders earlier loads before later loads
  *
- * On 64-bit machines a load of 64 bits is one access. Elsewhere, and where
- * KMMV_SPLIT64 is defined to test it, high, low and high again are loaded until
- * both highs are equal. That is right for a word whose high half does not go
- * and come back within three loads, as <linux/kmmv.h> says.
+ * On 64-bit machines a load of 64 bits is one access. Otherwise, and with
+ * KMMV_SPLIT64 for tests, the high, the low and again the high half are loaded
+ * until both high halves are equal. That is correct if the high half does not
+ * change and change back within three loads, see <linux/kmmv.h>.
  *
- * KMMV_BEFORE_LOAD, a function of a test, is called before each access.
+ * KMMV_BEFORE_LOAD is called before each access; tests define it.
  *
- * ThreadSanitizer knows loads and stores with an order and no fences. Under it
- * every load is an acquire and the barrier is empty, which orders the same.
+ * ThreadSanitizer supports ordered loads and stores but no fences. Under it
+ * every load is an acquire and the barrier is empty: the order is the same.
  */
 #ifndef KMMV_LIB_BARRIER_H
 #define KMMV_LIB_BARRIER_H
@@ -98,8 +98,8 @@ static inline void kmmv_rmb(void)
 }
 
 /*
- * Whole words that may be stored to meanwhile: then what was copied is not used.
- * The writer's stores have no order, which ThreadSanitizer would call a race.
+ * Copies whole words that may change meanwhile; the copy is not used then. The
+ * writer's stores are plain, which ThreadSanitizer would report as a race.
  */
 #ifdef __SANITIZE_THREAD__
 __attribute__((no_sanitize("thread")))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A copy of the area as files: the same form, its capacity cut to what is in
- * use. Each file is written beside its place and renamed into it.
+ * A copy of the area as files of the same form, with the capacity reduced to
+ * what is in use. Each file is written under a temporary name and renamed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static uint64_t round_up(uint64_t n, uint64_t unit)
 	return (n + unit - 1) / unit * unit;
 }
 
-/* Geometry of the copy. Its values are whole words, so it needs no pairs. */
+/* The geometry of the copy. Its values are whole words: it needs no pairs. */
 static struct kmmv_header copy_header(const struct kmmv *k)
 {
 	struct kmmv_header h = k->header;
@@ -56,7 +56,7 @@ static bool put_at(FILE *file, uint64_t offset, const void *from, size_t size)
 			 fwrite(from, 1, size, file) == size);
 }
 
-/* Instances FIRST.. of all CPUs; what has no name has no value. */
+/* Write values of instances from FIRST on, of all CPUs; 0 without a name. */
 static int put_block(struct kmmv *k, FILE *file, const struct kmmv_header *h,
 		     uint32_t first, uint64_t *values)
 {
@@ -211,7 +211,7 @@ static int put_file(struct kmmv *k, const char *dir, const char *name,
 	if (asprintf(&path, "%s/%s", dir, name) < 0 ||
 	    asprintf(&temporary, "%s/.%s.new", dir, name) < 0)
 		goto out;
-	/* Devices, and what leads to a simulated area, are not replaced. */
+	/* Do not replace devices, or links to a simulated area. */
 	err = -EEXIST;
 	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
 		goto out;
@@ -251,11 +251,11 @@ int kmmv_capture(struct kmmv *k, const char *dir)
 					       put_counters) :
 				      -EAGAIN;
 	} while (err == -EAGAIN && ++tries < TRIES_MAX);
-	/* The caller has not been told; its next update says so. */
+	/* Not reported to the caller yet: its next kmmv_update() does. */
 	k->stream.changed |= changed;
 	k->stream.moved |= changed;
 	if (err == -EAGAIN)
-		kmmv_fail(k, err, "%s: table and values do not hold still; try again",
+		kmmv_fail(k, err, "%s: table and values keep changing; try again",
 			  k->dir);
 	if (!err)
 		err = put_file(k, dir, "names", put_names);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The consumer's bytes: ranges of pages that it took. They lie in the mapping and
- * hold still until they are released.
+ * The consumer's bytes: ranges of pages that it took. They are in the mapping
+ * and do not change until they are released.
  *
- * A record is consumed when the next one is asked for. That is told to the kernel
- * with the next take, before the reader waits, when many pages are done with, and
- * when the ring is closed: who dies in between gets some of them again.
+ * A record is consumed when the next one is asked for. The kernel is told so,
+ * by a release, before the next take, before the reader waits, when many pages
+ * are consumed, and at close. If the consumer dies in between, the next one
+ * gets some records again.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -28,7 +29,7 @@ int kmmv_consume_claim(struct kmmv_ring *r)
 	err = r->ioctl(r, KMMV_RING_IOC_CLAIM, NULL);
 	if (err == -EBUSY)
 		return kmmv_ring_fail(r, err,
-				      "%s: has a consumer already; make a ring of your own, or read without claiming it",
+				      "%s: already has a consumer; make another ring, or read without claiming it",
 				      r->path);
 	if (err)
 		return kmmv_ring_fail(r, err, "%s: claim: %s", r->path,
@@ -58,7 +59,7 @@ static int release_lane(struct kmmv_ring *r, struct kmmv_lane *lane)
 	return 0;
 }
 
-/* All that was consumed. */
+/* Release all that was consumed. */
 int kmmv_consume_give_back(struct kmmv_ring *r)
 {
 	uint32_t cpu;
@@ -93,7 +94,7 @@ static int lane_queue(struct kmmv_ring *r, struct kmmv_lane *lane,
 	return 0;
 }
 
-/* What the kernel says must lie in the mapping. */
+/* Queue a range, which must be in the mapping. */
 static int take_range(struct kmmv_ring *r, const struct kmmv_ring_range *range,
 		      uint64_t seen)
 {
@@ -105,14 +106,16 @@ static int take_range(struct kmmv_ring *r, const struct kmmv_ring_range *range,
 	    range->end > kmmv_ring_room(r) || range->offset > range->end ||
 	    range->offset % 4)
 		return kmmv_ring_fail(r, -EBADMSG,
-				      "%s: a range of CPU %u that cannot be: bytes %u to %u of page %u",
+				      "%s: invalid range of CPU %u: bytes %u to %u of page %u",
 				      r->path, range->cpu, range->offset,
 				      range->end, range->id);
 	err = kmmv_ring_lane(r, range->cpu, &lane);
 	return err ?: lane_queue(r, lane, range, seen);
 }
 
-/* How often a take of this CPU left something for want of a page, or of luck. */
+/*
+ * How often a take on this CPU left events, for lack of a page or after a race.
+ */
 static uint64_t gave_way(const struct kmmv_lane *lane)
 {
 	return kmmv_load64(kmmv_kword(&lane->kreader->starved)) +
@@ -135,7 +138,7 @@ static void note_more(struct kmmv_ring *r, bool all)
 	}
 }
 
-/* Take what there is of all CPUs. */
+/* Take all available ranges of all CPUs. */
 int kmmv_consume_take(struct kmmv_ring *r)
 {
 	struct kmmv_ring_take take;
@@ -172,7 +175,7 @@ int kmmv_consume_take(struct kmmv_ring *r)
 	return 0;
 }
 
-/* The lane's head, which was handed over, is consumed. */
+/* The record returned last, the lane's head, is consumed. */
 void kmmv_consume_passed(struct kmmv_lane *lane)
 {
 	if (!lane->reading)
@@ -181,7 +184,7 @@ void kmmv_consume_passed(struct kmmv_lane *lane)
 	lane->consumed_end = lane->cursor.pos;
 }
 
-/* The range at hand has come to its end, padding and all. */
+/* The current range has been read to its end, with padding. */
 static void finish_range(struct kmmv_ring *r, struct kmmv_lane *lane)
 {
 	lane->consumed_seq = lane->seq;
@@ -193,7 +196,10 @@ static void finish_range(struct kmmv_ring *r, struct kmmv_lane *lane)
 		r->hungry = true;
 }
 
-/* What lies on a page before the range is passed over; it tells the time. */
+/*
+ * Start on a page. Events before the range are skipped, but needed for the
+ * time.
+ */
 static void begin_page(struct kmmv_ring *r, struct kmmv_lane *lane,
 		       const struct kmmv_ring_range *range)
 {
@@ -225,7 +231,7 @@ static void begin_page(struct kmmv_ring *r, struct kmmv_lane *lane,
 	}
 }
 
-/* On to the range that comes next. */
+/* Go on to the next range. */
 bool kmmv_consume_refill(struct kmmv_ring *r, struct kmmv_lane *lane)
 {
 	const struct kmmv_ring_range *range;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Error texts. A handle keeps the sentence of its last failure; the sentence
- * of a kmmv_open() that failed outlives its handle, one per thread.
+ * Error messages. A handle keeps the message of its last failure; that of a
+ * failed kmmv_open() outlives the handle, one per thread.
  */
 #include <errno.h>
 #include <stdarg.h>

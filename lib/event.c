@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Events as they lie on a page, <linux/kmmv_ring.h>. Nothing is taken on trust:
- * whatever the bytes are, none beyond the end is touched, each is loaded once,
- * and each step goes on by four bytes at least.
+ * Events on a page, <linux/kmmv_ring.h>. The bytes are not trusted: whatever
+ * they are, none beyond the end is accessed, each is loaded once, and each step
+ * advances by four bytes at least.
  */
 #include <errno.h>
 
@@ -10,7 +10,9 @@
 #include "barrier.h"
 
 #define DELTA_BITS KMMV_RING_DELTA_BITS
-/* Bits of a whole time stamp; the others are those of the time before it. */
+/*
+ * Bits of an absolute time stamp; the others are those of the time before it.
+ */
 #define STAMP_MASK ((1ULL << 59) - 1)
 
 static uint32_t word_at(const struct kmmv_cursor *c, uint32_t offset)
@@ -25,7 +27,7 @@ static uint64_t repair(uint64_t before, uint64_t stamp)
 	return time < before ? time + STAMP_MASK + 1 : time;
 }
 
-/* An event of SIZE bytes, struct kmmv_event included, OFFSET behind pos. */
+/* An event of SIZE bytes, including struct kmmv_event, at OFFSET from pos. */
 static void take_event(const struct kmmv_cursor *c, uint32_t offset,
 		       uint32_t size, struct kmmv_record *record)
 {
@@ -57,7 +59,9 @@ int kmmv_event_next(struct kmmv_cursor *c, struct kmmv_record *record)
 			c->pos = c->end;
 			break;
 		}
-		/* Bytes of array[]; of those types it says so itself. */
+		/*
+		 * Bytes of array[]; for padding and type 0, array[0] has them.
+		 */
 		array = type <= KMMV_RING_TYPE_LEN_MAX ? 4 * type : 4;
 		if (left - 4 < (array ? array : 4))
 			return -EBADMSG;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How far the counters go.
+ * The number of instances.
  *
  * Memory ordering; the writer's side is in kmod/core/change.c:
  *
  *	extent:A  nr_instances, acquire       - change:C
- *	    whoever counts an instance can touch its pages.
+ *	    a reader that sees an instance counted can access its pages.
  */
 #include <errno.h>
 
 #include "handle.h"
 #include "barrier.h"
 
-/* How far instances go by now. */
+/* Update the number of instances. */
 int kmmv_extent_read(struct kmmv *k)
 {
-	/* extent:A pairs with change:C: their pages are there. */
+	/* extent:A pairs with change:C: their pages exist. */
 	uint32_t nr = kmmv_load32_acquire(&k->kheader->nr_instances);
 
 	if (nr > k->header.capacity || nr < k->nr_instances)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * What a record's bytes say.
- */
+/* The instance of a record, and its fields as text. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,7 +39,9 @@ static int put_value(const struct kmmv_field_info *field, uint64_t value,
 	}
 }
 
-/* Up to the first NUL; what would break a line or its quotes is escaped. */
+/*
+ * Up to the first NUL; characters that would end a line or string are escaped.
+ */
 static int put_text(const unsigned char *from, size_t n, char *text,
 		    size_t size)
 {

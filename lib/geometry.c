@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The geometry that a header claims, checked completely before any of it is
- * used. All sums and products are of 64 bits and refuse to overflow.
+ * The geometry in a header, checked completely before any of it is used. All
+ * sums and products have 64 bits and are checked for overflow.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static int check_version(struct kmmv *k)
 
 	if (h->magic == __builtin_bswap64(KMMV_MAGIC))
 		return kmmv_fail(k, -EPROTO,
-				 "%s/counters: written in the other byte order; read it on a machine of its own kind",
+				 "%s/counters: in the other byte order; read it on a machine of that byte order",
 				 k->dir);
 	if (h->magic != KMMV_MAGIC)
 		return kmmv_fail(k, -EPROTO, "%s/counters: not a kmmv file",
@@ -65,7 +65,7 @@ static int check_scalars(struct kmmv *k)
 	return 0;
 }
 
-/* Both masks lie behind the header in the first page, apart. */
+/* Both masks are in the first page, after the header, and do not overlap. */
 static int check_masks(struct kmmv *k)
 {
 	const struct kmmv_header *h = &k->header;
@@ -119,7 +119,7 @@ static int check_areas(struct kmmv *k)
 	return 0;
 }
 
-/* FILE_LENGTH is UINT64_MAX where only mmap(2) knows. */
+/* FILE_LENGTH is UINT64_MAX for a device, where only mmap(2) knows it. */
 int kmmv_geometry_check(struct kmmv *k, uint64_t file_length)
 {
 	int err;
@@ -159,7 +159,7 @@ uint32_t kmmv_mask_weight(const uint64_t *mask, uint32_t words)
 	return n;
 }
 
-/* The copied possible mask names CPUs that have areas, and one at least. */
+/* Only CPUs with areas may be possible, and at least one must be. */
 int kmmv_geometry_masks(struct kmmv *k)
 {
 	uint32_t nr = k->header.nr_cpus, i;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The handle, and what the units of the library call of each other.
+ * The handle, and declarations shared by the library's files.
  *
- * Everything outside the mapping is this reader's own: geometry is copied from
- * the header once, validated, and never read again. What is read again from
- * the mapping is checked against that copy before it is used.
+ * Everything outside the mapping is private to this reader: the geometry is
+ * copied from the header once, validated, and not read again. Other values read
+ * from the mapping are checked against that copy before use.
  */
 #ifndef KMMV_LIB_HANDLE_H
 #define KMMV_LIB_HANDLE_H
@@ -22,7 +22,7 @@ enum kmmv_kind {
 
 /* The counters of one possible CPU. */
 struct kmmv_area {
-	const uint64_t *kvalues;	/* by instance number */
+	const uint64_t *kvalues;	/* indexed by instance number */
 	const struct kmmv_pair *kpair;	/* NULL if a value is one load */
 	uint32_t cpu;
 };
@@ -40,46 +40,46 @@ struct kmmv_instance {
 struct kmmv_family {
 	struct kmmv_family_info info;
 	char *name, *units, *oneline, *help;	/* owned */
-	uint32_t next_id;	/* chain of the id, index + 1; 0 ends */
-	uint32_t next_name;	/* chain of the name, likewise */
+	uint32_t next_id;	/* in the id's chain, index + 1; 0 ends */
+	uint32_t next_name;	/* in the name's chain, likewise */
 };
 
 struct kmmv_field {
-	struct kmmv_field_info info;	/* its strings are below */
+	struct kmmv_field_info info;	/* its strings are those below */
 	char *name, *units;	/* owned */
 };
 
-/* A type of events. */
+/* An event type. */
 struct kmmv_type {
 	struct kmmv_type_info info;	/* fields: as of the last "end" */
 	char *name, *oneline;	/* owned */
 	struct kmmv_field *fields;
 	uint32_t nr_fields;
-	struct kmmv_field_info *shown;	/* what info.fields is */
-	uint32_t told;		/* fields, since the type was told last */
+	struct kmmv_field_info *shown;	/* array for info.fields */
+	uint32_t told;		/* fields since the last "type" line */
 };
 
 enum { KMMV_FAMILY_HEADS = 256 };
 
-/* What the names said so far. */
+/* What the names have said so far. */
 struct kmmv_table {
 	struct kmmv_instance *instances;	/* by number */
 	/*
-	 * By number, for the read path: what values are checked against. As of
-	 * the last "end", so that no caller is given a value of what it has
-	 * not been told of.
+	 * Indexed by number, for the read path, which checks values against
+	 * them. As of the last "end", so that no caller gets values of
+	 * instances that it has not been told of.
 	 */
 	uint32_t *incarnations;
 	uint8_t *readable;	/* 1 if active or inactive */
-	uint32_t nr;		/* numbers below it have an entry */
+	uint32_t nr;		/* numbers below have an entry */
 	uint32_t room;
 
-	uint32_t *heads;	/* identity to number + 1 */
+	uint32_t *heads;	/* from identity to number + 1 */
 	uint32_t nr_heads;	/* a power of two */
 	uint32_t nr_hashed;
-	uint64_t seed;		/* nobody can prepare long chains */
+	uint64_t seed;		/* random: chains cannot be made long */
 
-	uint32_t *changed;	/* numbers whose record came since "end" */
+	uint32_t *changed;	/* numbers with a record since "end" */
 	uint32_t nr_changed, changed_room;
 
 	struct kmmv_family *families;
@@ -94,24 +94,24 @@ struct kmmv_table {
 	bool types_changed;
 };
 
-/* Where the names stream stands. */
+/* Position in the names stream. */
 struct kmmv_stream {
-	char line[KMMV_LINE_MAX];	/* head of a line that is not complete */
+	char line[KMMV_LINE_MAX];	/* start of an incomplete line */
 	size_t len;
-	uint64_t lines;		/* for messages */
+	uint64_t lines;		/* line number, for messages */
 	bool started;		/* the first line was read */
 	bool complete;		/* the last line was an "end" */
 	uint64_t generation;	/* of the last "end" */
-	bool changed;		/* something came since kmmv_update() last said so */
-	bool moved;		/* likewise: a number is another instance's */
-	uint32_t last;		/* number of the last instance, plus 1 */
+	bool changed;		/* changed since kmmv_update() reported */
+	bool moved;		/* the same: a number is another instance's */
+	uint32_t last;		/* number of the last instance line, plus 1 */
 };
 
 struct kmmv {
 	enum kmmv_kind kind;
 	char *dir;
 	int counters_fd, names_fd;
-	dev_t dev;		/* of a sealed memfd: who was opened */
+	dev_t dev;		/* of the sealed memfd opened */
 	ino_t ino;
 
 	struct kmmv_header header;	/* the copy; gen1.. are as of opening */
@@ -126,24 +126,26 @@ struct kmmv {
 	size_t map_length;
 	void *memory;		/* of a captured area */
 
-	uint32_t nr_instances;	/* as last loaded; only grows */
+	uint32_t nr_instances;	/* as last read; only grows */
 	uint32_t slots_free;
 	uint64_t generation;
 	uint64_t retries, rereads;
-	int broken;		/* why the names cannot be read on, or 0 */
+	int broken;		/* why the names cannot be followed, or 0 */
 
 	struct kmmv_table table;
 	struct kmmv_stream stream;
 	char error[512];
 };
 
-/* error.c: keep a sentence for kmmv_error() and hand back ERR. */
+/* error.c: set the message for kmmv_error() and return ERR. */
 int kmmv_fail(struct kmmv *k, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void kmmv_fail_open(const struct kmmv *k);
 int kmmv_fail_nomem(struct kmmv *k);
 
-/* geometry.c: the copied header and masks against FILE_LENGTH bytes. */
+/*
+ * geometry.c: check the copied header against FILE_LENGTH bytes, and the masks.
+ */
 int kmmv_geometry_check(struct kmmv *k, uint64_t file_length);
 int kmmv_geometry_masks(struct kmmv *k);
 bool kmmv_mask_test(const uint64_t *mask, uint32_t cpu);
@@ -154,13 +156,13 @@ int kmmv_map_open(struct kmmv *k, const char *dir);
 void kmmv_map_close(struct kmmv *k);
 bool kmmv_map_is_sealed(int fd);
 
-/* names.c: read on; TARGET is the generation that must be reached. */
+/* names.c: read on; TARGET is the generation to reach. */
 int kmmv_names_feed(struct kmmv *k, const char *bytes, size_t len);
 void kmmv_names_restart(struct kmmv *k);
 int kmmv_names_read(struct kmmv *k, uint64_t target);
 bool kmmv_names_reached(const struct kmmv *k, uint64_t target);
 
-/* table.c: records as they come, and the check when a batch is complete. */
+/* table.c: take records, and check a batch when it is complete. */
 int kmmv_table_init(struct kmmv *k);
 void kmmv_table_fini(struct kmmv *k);
 int kmmv_table_family(struct kmmv *k, const struct kmmv_family_info *info);
@@ -171,7 +173,7 @@ int kmmv_table_label(struct kmmv *k, uint32_t number, uint32_t incarnation,
 		     const char *key, const char *text);
 int kmmv_table_end(struct kmmv *k);
 
-/* types.c: likewise, types of events. */
+/* types.c: the same, for event types. */
 int kmmv_types_init(struct kmmv *k);
 void kmmv_types_fini(struct kmmv *k);
 int kmmv_types_type(struct kmmv *k, uint32_t id, const char *name);
@@ -183,7 +185,7 @@ int kmmv_types_end(struct kmmv *k);
 /* extent.c */
 int kmmv_extent_read(struct kmmv *k);
 
-/* update.c: wait a little longer each time; false when it is enough. */
+/* update.c: wait, a little longer each time; false after too many tries. */
 bool kmmv_retry(struct kmmv *k, unsigned int *tries);
 int kmmv_update_words(struct kmmv *k);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A CPU's lane: how far its events have been read, and what was lost or dropped on
- * the way.
+ * A CPU's lane: how far its events have been read, and what was lost or
+ * dropped.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ uint64_t kmmv_ring_monotonic(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Drops that the writers have counted. */
+/* Drops counted by the writers. */
 uint64_t kmmv_lane_drops(const struct kmmv_lane *lane)
 {
 	uint64_t sum = 0;
@@ -31,9 +31,10 @@ uint64_t kmmv_lane_drops(const struct kmmv_lane *lane)
 }
 
 /*
- * A page was begun when so many events had been dropped; of those, what comes
- * after BASE is to be told of if the page is the first one. Drops are told of
- * without a page, too, so a page may know of fewer: its own are not told again.
+ * A page began when DROPPED events had been dropped on its CPU. If it is the
+ * lane's first page, drops after BASE are reported, otherwise those not noted
+ * yet. Drops are also noted without a page, so DROPPED may be less than noted:
+ * then there is nothing new.
  */
 void kmmv_lane_dropped(struct kmmv_lane *lane, uint64_t base, uint64_t dropped)
 {
@@ -49,7 +50,7 @@ void kmmv_lane_dropped(struct kmmv_lane *lane, uint64_t base, uint64_t dropped)
 	}
 }
 
-/* What a snapshot reader needs, with no page in the window, wherever that is. */
+/* Allocate a snapshot reader's buffers, and empty the window. */
 static int snapshot_room(struct kmmv_ring *r, struct kmmv_lane *lane)
 {
 	if (!lane->copy)
@@ -63,7 +64,7 @@ static int snapshot_room(struct kmmv_ring *r, struct kmmv_lane *lane)
 	return 0;
 }
 
-/* As if nothing had been read. */
+/* Return to the state in which nothing was read. */
 int kmmv_lane_reset(struct kmmv_ring *r, struct kmmv_lane *lane)
 {
 	lane->seq = 0;
@@ -113,7 +114,7 @@ static int lane_new(struct kmmv_ring *r, uint32_t cpu)
 	return 0;
 }
 
-/* Lanes for CPUs that have come to life; one that fails is tried again. */
+/* Make lanes for CPUs newly alive; one that fails is tried again next time. */
 int kmmv_lane_rise(struct kmmv_ring *r)
 {
 	uint64_t risen, bit;
@@ -133,7 +134,7 @@ int kmmv_lane_rise(struct kmmv_ring *r)
 	return err ?: kmmv_merge_room(r);
 }
 
-/* The lane of a CPU that the kernel named: 0, -ENOMEM or -EBADMSG. */
+/* The lane of a CPU named by the kernel: 0, -ENOMEM or -EBADMSG. */
 int kmmv_ring_lane(struct kmmv_ring *r, uint32_t cpu, struct kmmv_lane **lane)
 {
 	int err = r->lanes[cpu] ? 0 : kmmv_lane_rise(r);

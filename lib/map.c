@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Opening a directory: which kind it is, and the area in memory.
+ * Opening a directory: finding its kind, and getting the area into memory.
  *
- * Only what cannot shrink is mapped: the device, and a memfd under
- * F_SEAL_SHRINK. Any other file is read into private memory, and only the part
- * of it that is in use, because its owner may truncate it at any time and a
- * touch of the mapping then is SIGBUS.
+ * Only what cannot shrink is mapped: the device, and a memfd with
+ * F_SEAL_SHRINK. Of any other file the part in use is read into private memory,
+ * because its owner may truncate it at any time and accesses to a mapping would
+ * raise SIGBUS.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #include "handle.h"
 #include "barrier.h"
 
-/* More is not read from captured files: their length is anybody's claim. */
+/* Limit for captured files, whose header is not trusted. */
 #define CAPTURED_MAX (1ULL << 30)
 
 static int fail_file(struct kmmv *k, const char *name, int err)
@@ -46,7 +46,7 @@ static int open_file(struct kmmv *k, const char *name, int *fdp,
 
 	if (asprintf(&path, "%s/%s", k->dir, name) < 0)
 		return kmmv_fail_nomem(k);
-	/* O_NONBLOCK: a FIFO that somebody left there must not hang us. */
+	/* O_NONBLOCK: do not hang if it is a FIFO. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	err = fd < 0 ? -errno : 0;
 	free(path);
@@ -62,7 +62,7 @@ static int open_file(struct kmmv *k, const char *name, int *fdp,
 	return 0;
 }
 
-/* A memfd on huge pages can be SIGBUS although it is sealed. */
+/* A memfd on huge pages can raise SIGBUS even if it is sealed. */
 bool kmmv_map_is_sealed(int fd)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
@@ -121,7 +121,7 @@ static int alloc_areas(struct kmmv *k)
 	return 0;
 }
 
-/* LENGTH is that of the file, UINT64_MAX for a device. */
+/* LENGTH is the file's, or UINT64_MAX for a device. */
 static int map_header(struct kmmv *k, uint64_t length)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -135,7 +135,7 @@ static int map_header(struct kmmv *k, uint64_t length)
 	kwords = mmap(NULL, page, PROT_READ, MAP_SHARED, k->counters_fd, 0);
 	if (kwords == MAP_FAILED)
 		return fail_file(k, "counters", -errno);
-	/* No order: the words that change are loaded again where they are used. */
+	/* No order: words that change are loaded again where they are used. */
 	for (i = 0; i < sizeof(k->header) / 8; i++)
 		words[i] = kmmv_load64(kwords + i);
 	munmap((void *)kwords, page);
@@ -182,7 +182,7 @@ static int map_area(struct kmmv *k, uint64_t length)
 	return 0;
 }
 
-/* The values of one CPU; its pair must say that no update was half done. */
+/* Read the values of a CPU; its pair must show that no update was half done. */
 static int load_cpu(struct kmmv *k, struct kmmv_area *a, uint64_t *values)
 {
 	const struct kmmv_header *h = &k->header;
@@ -241,14 +241,14 @@ static int load_area(struct kmmv *k, uint64_t length)
 	if (err)
 		return err;
 	/*
-	 * 2^32 instances on the 2^23 CPUs of a mask do not overflow. The table
-	 * counts, too: a name for the last number makes it that long.
+	 * No overflow: at most 2^32 instances, and 2^23 CPUs in a mask. The
+	 * table is counted, too: a name for the last number makes it that long.
 	 */
 	bytes = (uint64_t)h->nr_instances * 8 * (k->nr_areas + 1ULL);
 	if (bytes + (uint64_t)h->nr_instances * sizeof(struct kmmv_instance) >
 	    CAPTURED_MAX)
 		return kmmv_fail(k, -ENOMEM,
-				 "%s/counters: %u instances on %u CPUs are more than the library reads into memory",
+				 "%s/counters: too large to read into memory: %u instances on %u CPUs",
 				 k->dir, h->nr_instances, k->nr_areas);
 	k->memory = calloc(1, bytes ?: 8);
 	if (!k->memory)
@@ -287,7 +287,9 @@ int kmmv_map_open(struct kmmv *k, const char *dir)
 	}
 	if (kmmv_map_is_sealed(k->counters_fd)) {
 		k->kind = KMMV_SEALED;
-		/* The length again: until it was sealed it could shrink. */
+		/*
+		 * The length again: the file could shrink until it was sealed.
+		 */
 		if (fstat(k->counters_fd, &st))
 			return fail_file(k, "counters", -errno);
 		k->dev = st.st_dev;

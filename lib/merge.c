@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The lanes in the order of their heads' times, the lower CPU first: a heap.
- */
+/* A heap of the lanes, by the time of their heads, then by CPU. */
 #include <stdlib.h>
 
 #include "ring.h"
@@ -13,7 +11,7 @@ static bool is_before(const struct kmmv_lane *a, const struct kmmv_lane *b)
 	return a->cpu < b->cpu;
 }
 
-/* Room for all lanes, before one of them is pushed. */
+/* Make room for all lanes, before one is pushed. */
 int kmmv_merge_room(struct kmmv_ring *r)
 {
 	uint32_t room = r->heap_room ? r->heap_room : 4;
@@ -44,7 +42,7 @@ void kmmv_merge_push(struct kmmv_ring *r, struct kmmv_lane *lane)
 	r->heap[at] = lane;
 }
 
-/* The head of heap[0] is another one, not an earlier one. */
+/* heap[0] has another head, which is not earlier. */
 void kmmv_merge_changed(struct kmmv_ring *r)
 {
 	struct kmmv_lane *lane = r->heap[0];
@@ -64,7 +62,7 @@ void kmmv_merge_changed(struct kmmv_ring *r)
 	r->heap[at] = lane;
 }
 
-/* heap[0] ran dry. */
+/* heap[0] has no head any more. */
 void kmmv_merge_pop(struct kmmv_ring *r)
 {
 	r->heap[0] = r->heap[--r->nr_heap];

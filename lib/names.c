@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The names stream, kmmv(5): lines as they come, in pieces of any size. Unknown
- * kinds of lines and unknown keys are skipped: they are of a later minor
- * version.
+ * The names stream, kmmv(5), in pieces of any size. Unknown kinds of lines and
+ * unknown keys are skipped: they are of a later minor version.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +65,7 @@ static bool unescape(char *text)
 	return true;
 }
 
-/* Cuts the line up. False for what is no list of fields. */
+/* Splits LINE in place; false if it is not a list of fields. */
 static bool split(char *line, struct fields *f)
 {
 	char *value, *next;
@@ -113,7 +112,7 @@ static bool parse_u32(const char *text, uint32_t *value)
 	return true;
 }
 
-/* "MAJOR.MINOR"; cuts it up. */
+/* "MAJOR.MINOR"; modifies TEXT. */
 static bool parse_abi(char *text, uint32_t *major, uint32_t *minor)
 {
 	char *dot = text ? strchr(text, '.') : NULL;
@@ -129,7 +128,7 @@ static bool is_control(char c)
 	return (unsigned char)c < 0x20 || c == 0x7f;
 }
 
-/* A name or a text may hold anything but control characters. */
+/* Names and texts contain no control characters. */
 static bool is_clean(const char *text, size_t max)
 {
 	size_t n = 0;
@@ -140,7 +139,7 @@ static bool is_clean(const char *text, size_t max)
 	return n <= max;
 }
 
-/* Help has lines. */
+/* Help may have several lines. */
 static bool is_clean_help(const char *text, size_t max)
 {
 	size_t n = 0;
@@ -162,7 +161,9 @@ static bool is_label_key(const char *key)
 	return p != key && p - key <= KMMV_LABEL_KEY_MAX;
 }
 
-/* It becomes a metric's name: components, first a letter, between dots. */
+/*
+ * Valid in a metric's name: components that start with a letter, between dots.
+ */
 static bool is_family_name(const char *name)
 {
 	const char *p;
@@ -218,7 +219,7 @@ static int take_family(struct kmmv *k, struct fields *f)
 	if (i == 3)
 		return bad(k, "semantics %s", f->semantics);
 	info.semantics = (enum kmmv_sem)i;
-	/* What is not said is said of most: it starts anew, and adds up. */
+	/* Defaults of absent keys: since=load, total=yes. */
 	info.since_boot = f->since && !strcmp(f->since, "boot");
 	info.total = !f->total || !strcmp(f->total, "yes");
 	return kmmv_table_family(k, &info);
@@ -280,14 +281,14 @@ static int take_label(struct kmmv *k, struct fields *f)
 	return kmmv_table_label(k, number, incarnation, f->key, f->text);
 }
 
-/* A type of events may be called whatever a family may. */
+/* Names of event types follow the rules for families. */
 static int take_type(struct kmmv *k, struct fields *f)
 {
 	uint32_t id;
 
 	k->stream.last = 0;
 	if (!parse_u32(f->id, &id) || !f->text || !is_family_name(f->text))
-		return bad(k, "not a type of events");
+		return bad(k, "not an event type");
 	return kmmv_types_type(k, id, f->text);
 }
 
@@ -298,7 +299,7 @@ static int take_about(struct kmmv *k, struct fields *f)
 	k->stream.last = 0;
 	if (!parse_u32(f->id, &id) || !f->text ||
 	    !is_clean(f->text, KMMV_ONELINE_MAX))
-		return bad(k, "not a text about events");
+		return bad(k, "not an event type's text");
 	return kmmv_types_about(k, id, f->text);
 }
 
@@ -327,7 +328,7 @@ static int take_field(struct kmmv *k, struct fields *f)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(f->kind, names[i]))
 			break;
-	/* One of a later version is better seen as bytes than not at all. */
+	/* A kind of a later version is shown as hex or text. */
 	if (i == sizeof(names) / sizeof(names[0]))
 		i = is_word_size(size) ? KMMV_HEX : KMMV_TEXT;
 	if (i != KMMV_TEXT && !is_word_size(size))
@@ -346,7 +347,7 @@ static int take_end(struct kmmv *k, const char *rest)
 	if (cut)
 		*cut = '\0';
 	if (!parse_u64(rest, &k->stream.generation))
-		return bad(k, "end of no generation");
+		return bad(k, "end of an invalid generation");
 	k->stream.last = 0;
 	err = kmmv_table_end(k);
 	if (err < 0)
@@ -371,7 +372,7 @@ static const struct {
 	{ "kmmv", take_start },
 };
 
-/* A label line can be apart from its instance's by lines of unknown kind only. */
+/* Only lines of unknown kinds may stand between an instance and its label. */
 static int take_line(struct kmmv *k, char *line)
 {
 	char *rest = strchr(line, ' ');
@@ -383,11 +384,11 @@ static int take_line(struct kmmv *k, char *line)
 	if (rest)
 		*rest++ = '\0';
 	if (!*line)
-		return bad(k, "no kind of line");
+		return bad(k, "a line without a kind");
 	if (!k->stream.started && strcmp(line, "kmmv"))
 		return bad(k, "not a names file");
 	if (!strcmp(line, "end"))
-		return rest ? take_end(k, rest) : bad(k, "end of nothing");
+		return rest ? take_end(k, rest) : bad(k, "end of no generation");
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(line, kinds[i].kind))
 			break;
@@ -412,7 +413,7 @@ int kmmv_names_feed(struct kmmv *k, const char *bytes, size_t len)
 			return bad(k, "longer than %zu bytes",
 				   sizeof(s->line) - 1);
 		if (memchr(bytes, '\0', n))
-			return bad(k, "a NUL in it");
+			return bad(k, "contains a NUL");
 		memcpy(s->line + s->len, bytes, n);
 		s->len += n;
 		if (!end)
@@ -428,7 +429,9 @@ int kmmv_names_feed(struct kmmv *k, const char *bytes, size_t len)
 	return 0;
 }
 
-/* What comes next is a stream's first line; the part of a line is of no use. */
+/*
+ * The stream begins again with its first line; an incomplete line is dropped.
+ */
 void kmmv_names_restart(struct kmmv *k)
 {
 	k->stream.started = false;
@@ -438,9 +441,9 @@ void kmmv_names_restart(struct kmmv *k)
 }
 
 /*
- * Up to where the stream ends for now. A device is left at the first end that
- * is late enough, else a storm of changes could hold the reader for ever; a
- * file that only grows is given up.
+ * Read to the current end of the stream. A device is read to the first "end"
+ * that reaches TARGET, or else a storm of changes could hold the reader for
+ * ever. A file that keeps growing is given up.
  */
 static int read_fd(struct kmmv *k, int fd, uint64_t target)
 {
@@ -460,7 +463,10 @@ static int read_fd(struct kmmv *k, int fd, uint64_t target)
 				continue;
 			err = kmmv_fail(k, -errno, "%s/names: %s", k->dir,
 					strerror(errno));
-			/* kmmv(5): what was lost comes again, from the start. */
+			/*
+			 * kmmv(5): records were lost, and the stream begins
+			 * again.
+			 */
 			if (err == -EFAULT)
 				kmmv_names_restart(k);
 			break;
@@ -470,7 +476,7 @@ static int read_fd(struct kmmv *k, int fd, uint64_t target)
 			if (!k->stream.len && kmmv_names_reached(k, target))
 				break;
 		} else if (!err && (uint64_t)n > left) {
-			err = bad(k, "longer than all its records can be");
+			err = bad(k, "longer than its records can be");
 		} else {
 			left -= (uint64_t)n;
 		}
@@ -479,7 +485,7 @@ static int read_fd(struct kmmv *k, int fd, uint64_t target)
 	return err;
 }
 
-/* A file is not read on but again, as a whole: it may be another one by now. */
+/* A file is read again as a whole, not on: it may be another one by now. */
 static int reopen(struct kmmv *k)
 {
 	char *path;
@@ -499,8 +505,8 @@ static int reopen(struct kmmv *k)
 }
 
 /*
- * What there is to read. -EAGAIN if it did not come to TARGET's end, which on a
- * device cannot be: TARGET was seen in the header.
+ * Read what is available. -EAGAIN if no "end" reached TARGET, which cannot
+ * happen on a device, as TARGET was in the header.
  */
 int kmmv_names_read(struct kmmv *k, uint64_t target)
 {
@@ -519,8 +525,8 @@ int kmmv_names_read(struct kmmv *k, uint64_t target)
 }
 
 /*
- * Generations wrap: a later one is less than half the range away. Where there
- * is no 64-bit atomicity the range is that of 32 bits.
+ * Generations wrap: a later one is ahead by less than half of the range, which
+ * is 32 bits where there is no 64-bit atomicity.
  */
 bool kmmv_names_reached(const struct kmmv *k, uint64_t target)
 {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Values.
+ * Reading values.
  *
- * Memory ordering; the writer's side is in kmod/slots.[ch], kmod/stat/self.c:
+ * Memory ordering; the writer's side is in kmod/core/slots.[ch] and
+ * kmod/stat/self.c:
  *
  *	read_status:A  values before the incarnation - slots:C
- *	    a value that is not the known instance's any more comes with an
- *	    incarnation that says so.
+ *	    a value of another instance is read with another incarnation.
  *	read_status:A  the time before later values  - self:A
- *	    values that are read after their time are of it, or younger.
+ *	    values read after their time are of that time or later.
  *	read_pair:A  done before the halves, acquire - slots:E
  *	read_pair:B  the halves before begun         - slots:D
- *	    equal counts: no half is of an update.
+ *	    with equal counts, both halves are of one value.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "handle.h"
 #include "barrier.h"
 
-/* Sums of so many stay in the first-level cache while CPUs stream by. */
+/* So many sums stay in the first-level cache while counters stream by. */
 enum { BLOCK = 512, PAIR_TRIES = 10000 };
 
 static bool is_atomic(const struct kmmv *k)
@@ -29,7 +29,7 @@ static bool is_atomic(const struct kmmv *k)
 
 /*
  * Four CPUs at a time: a sum is loaded and stored once for four values. Each
- * load is of one aligned word, hence never torn.
+ * load is of one aligned word, and so never torn.
  */
 static void add_areas(const struct kmmv *k, uint32_t first, size_t n,
 		      uint64_t *sums)
@@ -69,7 +69,7 @@ static void add_areas(const struct kmmv *k, uint32_t first, size_t n,
 	}
 }
 
-/* One value under its CPU's pair. */
+/* Read one value under its CPU's pair. */
 static int read_pair(struct kmmv *k, const struct kmmv_area *a, uint32_t number,
 		     uint64_t *value)
 {
@@ -115,7 +115,7 @@ static int sum_one(struct kmmv *k, uint32_t number, uint64_t *sum)
 	return 0;
 }
 
-/* Numbers first..first+n-1, all of them below nr_instances. */
+/* Sum numbers first..first+n-1, all of them below nr_instances. */
 static void sum_block(struct kmmv *k, uint32_t first, size_t n, uint64_t *sums,
 		      int *status)
 {
@@ -130,7 +130,10 @@ static void sum_block(struct kmmv *k, uint32_t first, size_t n, uint64_t *sums,
 		status[i] = sum_one(k, first + (uint32_t)i, &sums[i]);
 }
 
-/* Is the number what the table says; its values are read. */
+/*
+ * Whether the number still is what the table says; called after its values were
+ * read.
+ */
 static int owner_status(const struct kmmv *k, uint32_t number)
 {
 	const struct kmmv_table *t = &k->table;
@@ -142,7 +145,7 @@ static int owner_status(const struct kmmv *k, uint32_t number)
 	return 0;
 }
 
-/* All of them as the table says: the rule. */
+/* Whether all numbers are as the table says, the common case. */
 static bool block_valid(const struct kmmv *k, uint32_t first, size_t n)
 {
 	const uint32_t *kinc = k->kincarnations + first;
@@ -188,7 +191,7 @@ static size_t block_status(const struct kmmv *k, uint32_t first, size_t n,
 	return valid;
 }
 
-/* Numbers that follow each other are read as a block. */
+/* The length of a run of consecutive numbers, which are read as a block. */
 static size_t run_of(const uint32_t *numbers, size_t count)
 {
 	size_t n = 1;
@@ -245,7 +248,7 @@ int kmmv_read_all(struct kmmv *k, uint64_t *sums, int *status, size_t count)
 	return (int)valid;
 }
 
-/* One line of each CPU's counters at a time, so that none is fetched twice. */
+/* Values per step: one cache line of each CPU's counters, fetched once. */
 enum { LINE = 8 };
 
 static void copy_line(const struct kmmv *k, uint32_t first, size_t n,

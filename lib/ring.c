@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rings: the handle, and records of all CPUs in the order of their time.
+ * Rings: the handle, and the records of all CPUs in the order of their time.
  *
- * The order. Each CPU's events come in the order of their stamps. The earliest
- * of the lanes' heads is the next record if no lane that is dry can still come
- * up with an earlier one: a writer stamps its event, and commits it a little
- * later. So dry lanes are looked at again, in a batch, and then a head goes out
+ * Each CPU's events are in the order of their time stamps. The earliest of the
+ * lanes' heads is the next record if no dry lane can get an earlier one: a
+ * writer stamps its event and commits it a little later. So dry lanes are read
+ * again, in a batch, and then a head is returned
  *
  *	- if its stamp is KMMV_SLACK_NS older than the batch, or
- *	- if it was there already KMMV_SLACK_NS before the batch, whatever the
- *	  clocks say, or
+ *	- if it was there KMMV_SLACK_NS before the batch, whatever the clocks
+ *	  say, or
  *	- if no lane is dry.
  *
- * A writer that takes longer than that from stamp to commit has its events come
- * late, and they are counted; none is held back, or left out, for the order.
+ * Events of a writer that takes longer than that from stamp to commit are
+ * returned late and counted; none is held back longer or left out.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,13 +29,13 @@
 #include "barrier.h"
 
 enum {
-	PASSES = 4,		/* batches in a row where a lane is in a hurry */
+	PASSES = 4,		/* batches in a row while one has more */
 	NAP_MIN_MS = 1,
 	NAP_MAX_MS = 16,
 	END_TRIES = 64,
 };
 
-/* The clocks go their own ways no further than this takes. */
+/* How long a reading of the clocks is used: they drift apart. */
 #define CLOCK_AGE_NS 100000000ULL
 
 static _Thread_local char open_error[sizeof(((struct kmmv_ring *)0)->error)];
@@ -50,7 +50,7 @@ static int ring_ioctl(struct kmmv_ring *r, unsigned long request, void *arg)
 	return n < 0 ? -errno : 0;
 }
 
-/* The three clocks, from not longer ago than they are good for. */
+/* Read the three clocks, unless the last reading is recent. */
 static int clock_fetch(struct kmmv_ring *r, uint64_t now)
 {
 	int err;
@@ -64,7 +64,7 @@ static int clock_fetch(struct kmmv_ring *r, uint64_t now)
 	return err;
 }
 
-/* The ring's clock when CLOCK_MONOTONIC is NOW; 0 if there is no telling. */
+/* The ring's clock when CLOCK_MONOTONIC is NOW; 0 if unknown. */
 static uint64_t ring_time(struct kmmv_ring *r, uint64_t now)
 {
 	if (clock_fetch(r, now))
@@ -72,7 +72,7 @@ static uint64_t ring_time(struct kmmv_ring *r, uint64_t now)
 	return r->clock.ring + (now - r->clock.monotonic);
 }
 
-/* The next record of a lane becomes its head. */
+/* Make the next record of a lane its head. */
 static bool lane_advance(struct kmmv_ring *r, struct kmmv_lane *lane)
 {
 	bool more = true;
@@ -106,7 +106,7 @@ static bool lane_advance(struct kmmv_ring *r, struct kmmv_lane *lane)
 	return false;
 }
 
-/* Losses behind which nothing has come are a record, too. */
+/* Losses that no event follows yet are a record, too. */
 static bool lane_losses(struct kmmv_lane *lane, uint64_t ring_now)
 {
 	uint64_t drops = kmmv_lane_drops(lane);
@@ -134,7 +134,7 @@ static bool lane_losses(struct kmmv_lane *lane, uint64_t ring_now)
 	return true;
 }
 
-/* A look at all lanes that are dry. */
+/* Look for records in all dry lanes. */
 static int batch(struct kmmv_ring *r)
 {
 	uint64_t now = kmmv_ring_monotonic(), ring_now = ring_time(r, now);
@@ -165,7 +165,7 @@ static int batch(struct kmmv_ring *r)
 	return 0;
 }
 
-/* May the earliest head go out? */
+/* Whether the earliest head can be returned. */
 static bool is_ripe(const struct kmmv_ring *r)
 {
 	const struct kmmv_lane *lane;
@@ -177,7 +177,7 @@ static bool is_ripe(const struct kmmv_ring *r)
 	       (int64_t)(r->batch - lane->seen) >= (int64_t)KMMV_SLACK_NS;
 }
 
-/* The record that was handed over is done with. */
+/* The record returned last is done with. */
 static void pass_current(struct kmmv_ring *r)
 {
 	struct kmmv_lane *lane = r->current;
@@ -211,7 +211,7 @@ int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *record)
 	}
 	r->current = r->heap[0];
 	*record = r->current->head;
-	/* Losses alone are of no certain time. */
+	/* The time of losses alone is not exact. */
 	if (record->type && record->time < r->last_time)
 		r->late++;
 	else if (record->type)
@@ -219,7 +219,7 @@ int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *record)
 	return 1;
 }
 
-/* Lanes as if nothing had been read. */
+/* Return to the state in which nothing was read. */
 static int reset(struct kmmv_ring *r)
 {
 	uint32_t cpu;
@@ -247,7 +247,7 @@ int kmmv_ring_seek(struct kmmv_ring *r, bool end)
 
 	if (r->consumer)
 		return kmmv_ring_fail(r, -EINVAL,
-				      "%s: what was consumed is gone",
+				      "%s: a consumer cannot seek",
 				      r->path);
 	err = reset(r);
 	for (cpu = 0; end && !err && cpu < r->header.nr_cpus; cpu++) {
@@ -290,7 +290,7 @@ static int nap(struct kmmv_ring *r, uint64_t ns)
 	return 0;
 }
 
-/* A head is there and not ripe: it will be, whatever else comes. */
+/* There is a head that is not ripe: it will be, even if nothing follows. */
 static int wait_ripe(struct kmmv_ring *r, uint64_t limit)
 {
 	uint64_t now = kmmv_ring_monotonic();
@@ -321,7 +321,7 @@ static int wait_device(struct kmmv_ring *r, int timeout_ms)
 				      strerror(errno));
 	if (n && pollfd.revents & POLLERR)
 		return kmmv_ring_fail(r, -EUSERS,
-				      "%s: as many wait for this file as may; open it once more",
+				      "%s: too many wait for this file; open the ring once more",
 				      r->path);
 	if (n && !(pollfd.revents & POLLIN))
 		return kmmv_ring_fail(r, -ENODEV, "%s: the ring is gone",
@@ -329,7 +329,7 @@ static int wait_device(struct kmmv_ring *r, int timeout_ms)
 	return n;
 }
 
-/* A snapshot reader is not told: it looks, ever less often. */
+/* A snapshot reader is not woken: it polls, ever less often. */
 static int wait_snapshot(struct kmmv_ring *r, uint64_t limit)
 {
 	uint64_t ms = NAP_MIN_MS, now, ns;
@@ -431,7 +431,7 @@ int kmmv_ring_open(const char *dir, const char *name, struct kmmv_ring **ring)
 	return 0;
 }
 
-/* The record that was handed over last is not consumed. */
+/* The record returned last is not consumed. */
 void kmmv_ring_close(struct kmmv_ring *r)
 {
 	uint32_t cpu;

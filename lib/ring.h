@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A ring's handle, and what the units of the library call of each other.
+ * A ring's handle, and declarations shared by the library's files about rings.
  *
- * A lane is one CPU's way into the merge: a cursor over the bytes at hand, the
- * record in front, and where more bytes come from. A snapshot reader's are a copy
- * of one page, a consumer's lie in the mapping, in ranges that it has taken.
+ * A lane is one CPU's input to the merge: a cursor in the bytes available, the
+ * record at its head, and the source of more bytes. A snapshot reader's bytes
+ * are a copy of one page, a consumer's are in the mapping, in ranges that it
+ * has taken.
  *
- * As in handle.h, geometry is copied and checked once; what is read again from
- * the mapping is checked against it each time.
+ * As in handle.h, the geometry is copied and checked once; other values are
+ * checked against it each time they are read from the mapping.
  */
 #ifndef KMMV_LIB_RING_H
 #define KMMV_LIB_RING_H
@@ -16,14 +17,14 @@
 
 #include "libkmmv.h"
 
-/* Where in a run of events we are. All of it is in [0, end) of bytes. */
+/* A position in a run of events, within [0, end) of bytes. */
 struct kmmv_cursor {
 	const unsigned char *bytes;	/* 4-byte aligned */
 	uint32_t pos, end;
 	uint64_t time;		/* of the event before pos */
 };
 
-/* A range that was taken, and when it was first seen. */
+/* A range that was taken, and when. */
 struct kmmv_taken {
 	struct kmmv_ring_range range;
 	uint64_t seen;
@@ -33,45 +34,45 @@ enum { KMMV_WINDOW = 256 };
 
 struct kmmv_lane {
 	uint32_t cpu;
-	const char *kpages;	/* by id */
+	const char *kpages;	/* indexed by id */
 	const struct kmmv_ring_writer *kwriter;
 	const struct kmmv_ring_reader *kreader;
 
 	struct kmmv_record head;
-	bool full;		/* there is a head: it is in the heap */
-	uint64_t seen;		/* CLOCK_MONOTONIC when head was there at last */
+	bool full;		/* has a head, and is in the heap */
+	uint64_t seen;		/* CLOCK_MONOTONIC by when head was there */
 	struct kmmv_cursor cursor;
-	uint64_t seq;		/* of the page it is on, 0 before the first */
-	bool gone;		/* there is nothing more on that page for us */
-	bool known;		/* sequence is: a difference to it is loss */
-	uint64_t sequence;	/* number of the event behind head */
-	uint64_t lost, dropped;	/* not yet told of: go with the next record */
-	uint64_t noted;		/* drops on the CPU when all had been told of */
-	uint64_t start;		/* noted as long as none was */
-	bool more;		/* the last batch may have left something */
+	uint64_t seq;		/* of the current page, 0 before the first */
+	bool gone;		/* nothing more to read on that page */
+	bool known;		/* sequence is valid: a gap after it is loss */
+	uint64_t sequence;	/* number of the event after head */
+	uint64_t lost, dropped;	/* not reported yet: for the next record */
+	uint64_t noted;		/* drops on this CPU accounted for */
+	uint64_t start;		/* noted after the last reset */
+	bool more;		/* the last batch may have left events */
 
 	/* snapshot */
-	uint32_t id;		/* of the page */
+	uint32_t id;		/* of the current page */
 	unsigned char *copy;
 	uint64_t window_first;	/* ids[n] is of the page window_first + n */
 	uint32_t *ids;
 
 	/* consumer */
-	struct kmmv_taken *queue;	/* first: the one that is being read */
+	struct kmmv_taken *queue;	/* the first is being read */
 	uint32_t queued, queue_first, queue_room;
 	bool reading;		/* the cursor is in the first of them */
 	uint64_t done_seq, consumed_seq;	/* released; consumed */
 	uint32_t done_end, consumed_end;
-	uint32_t done_pages;	/* consumed and not released */
+	uint32_t done_pages;	/* consumed, not released */
 	uint64_t gave_way;	/* starved + contended, as of the last batch */
 };
 
 struct kmmv_ring {
 	char *path;
 	int fd;
-	/* The ioctl(2) that returns -errno; tests have their own. */
+	/* ioctl(2), returning -errno; tests replace it. */
 	int (*ioctl)(struct kmmv_ring *r, unsigned long request, void *arg);
-	void *private;		/* theirs */
+	void *private;		/* for tests */
 
 	struct kmmv_ring_header header;	/* the copy */
 	const struct kmmv_ring_header *kheader;
@@ -82,26 +83,26 @@ struct kmmv_ring {
 	size_t map_length;
 
 	bool consumer;
-	struct kmmv_lane **lanes;	/* by CPU, NULL if not alive */
+	struct kmmv_lane **lanes;	/* indexed by CPU, NULL if not alive */
 	uint32_t nr_lanes;
-	struct kmmv_lane **heap;	/* those that have a head */
+	struct kmmv_lane **heap;	/* lanes with a head */
 	uint32_t nr_heap, heap_room;
-	struct kmmv_lane *current;	/* whose head was handed over, or NULL */
-	bool again;		/* a lane ran dry that may have more */
-	bool hungry;		/* many pages are consumed and not released */
+	struct kmmv_lane *current;	/* lane of the last record, or NULL */
+	bool again;		/* a dry lane may have more events */
+	bool hungry;		/* many pages are consumed, not released */
 	uint64_t batch;		/* CLOCK_MONOTONIC before the last batch */
-	uint64_t horizon;	/* see merge.c */
-	uint64_t last_time;	/* of the record that was handed over last */
+	uint64_t horizon;	/* ring's clock: earlier heads are ripe */
+	uint64_t last_time;	/* of the record returned last */
 	uint64_t late, malformed;
 	struct kmmv_ring_range *ranges;
 
-	struct kmmv_ring_clock clock;	/* as last asked for */
+	struct kmmv_ring_clock clock;	/* as last read */
 	bool clock_known;
-	int clock_error;	/* why there is none, or 0 */
+	int clock_error;	/* why it cannot be read, or 0 */
 	char error[512];
 };
 
-/* A record is held back for so long: events of other CPUs may be older. */
+/* How long a record is held back, as older events of other CPUs may follow. */
 #define KMMV_SLACK_NS 1000000ULL
 
 /* ringmap.c */
@@ -112,7 +113,7 @@ int kmmv_ring_map(struct kmmv_ring *r, const char *dir, const char *name);
 void kmmv_ring_unmap(struct kmmv_ring *r);
 uint64_t kmmv_ring_risen(struct kmmv_ring *r, uint32_t word);
 
-/* event.c: 1 and the next event, 0 at the end, -EBADMSG for nonsense. */
+/* event.c: 1 and the next event, 0 at the end, -EBADMSG if invalid. */
 int kmmv_event_next(struct kmmv_cursor *cursor, struct kmmv_record *record);
 
 /* merge.c: the lane with the earliest head is heap[0]. */
@@ -121,7 +122,7 @@ void kmmv_merge_push(struct kmmv_ring *r, struct kmmv_lane *lane);
 void kmmv_merge_changed(struct kmmv_ring *r);
 void kmmv_merge_pop(struct kmmv_ring *r);
 
-/* snapshot.c: true if there are more bytes under the cursor. */
+/* snapshot.c: true if the cursor has more bytes. */
 bool kmmv_snapshot_refill(struct kmmv_ring *r, struct kmmv_lane *lane);
 bool kmmv_snapshot_end(struct kmmv_ring *r, struct kmmv_lane *lane);
 
@@ -141,7 +142,7 @@ void kmmv_lane_free(struct kmmv_lane *lane);
 uint64_t kmmv_lane_drops(const struct kmmv_lane *lane);
 void kmmv_lane_dropped(struct kmmv_lane *lane, uint64_t base, uint64_t dropped);
 
-/* What one page holds, for events. */
+/* Bytes for events on a page. */
 static inline uint32_t kmmv_ring_room(const struct kmmv_ring *r)
 {
 	return r->header.page_size - (uint32_t)sizeof(struct kmmv_ring_page);
@@ -155,7 +156,7 @@ kmmv_lane_page(const struct kmmv_ring *r, const struct kmmv_lane *lane,
 			      (size_t)id * r->header.page_size);
 }
 
-/* The kernel's and the C library's name of the one type. */
+/* The kernel and the C library name the type differently. */
 static inline const uint64_t *kmmv_kword(const __u64 *kword)
 {
 	return (const uint64_t *)kword;

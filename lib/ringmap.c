@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Opening a ring: what its header claims, checked completely before any of it is
- * used, and the mapping. As map.c does, only what cannot shrink is mapped.
+ * Opening a ring: the geometry in its header, checked completely before any of
+ * it is used, and the mapping. As in map.c, only what cannot shrink is mapped.
  *
- * The area of a CPU may be touched once the CPU is in the alive mask, and the
- * library has no other way to one than kmmv_ring_risen().
+ * The area of a CPU may be accessed once the CPU is in the alive mask, which
+ * the library reads in kmmv_ring_risen() only.
  *
  * Memory ordering:
  *
  *	ringmap:A  the alive mask, acquire - rings:C
- *	    who sees a CPU alive can touch its area.
+ *	    a reader that sees a CPU alive can access its area.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +69,7 @@ static int check_version(struct kmmv_ring *r)
 
 	if (h->magic == __builtin_bswap64(KMMV_RING_MAGIC))
 		return kmmv_ring_fail(r, -EPROTO,
-				      "%s: written in the other byte order; read it on a machine of its own kind",
+				      "%s: in the other byte order; read it on a machine of that byte order",
 				      r->path);
 	if (h->magic != KMMV_RING_MAGIC)
 		return kmmv_ring_fail(r, -EPROTO, "%s: not a kmmv ring",
@@ -101,16 +101,16 @@ static int check_scalars(struct kmmv_ring *r)
 		return bad(r, "no CPU");
 	if (!h->ring_pages ||
 	    (uint64_t)h->ring_pages + h->spares + 1 != h->nr_pages)
-		return bad(r, "%u pages, of them %u in the ring and %u spare",
+		return bad(r, "%u pages, %u in the ring and %u spare",
 			   h->nr_pages, h->ring_pages, h->spares);
 	if (h->mode != KMMV_RING_OVERWRITE && h->mode != KMMV_RING_CONSUME)
 		return bad(r, "mode %u", h->mode);
 	if (!memchr(h->name, '\0', sizeof(h->name)))
-		return bad(r, "a name without end");
+		return bad(r, "unterminated name");
 	return 0;
 }
 
-/* Both masks lie behind the header in the first page, apart. */
+/* Both masks are in the first page, after the header, and do not overlap. */
 static int check_masks(struct kmmv_ring *r)
 {
 	const struct kmmv_ring_header *h = &r->header;
@@ -132,13 +132,16 @@ static int check_masks(struct kmmv_ring *r)
 	return 0;
 }
 
-/* [A, A + A_SIZE) and [B, B + B_SIZE) have no byte in common; no sum is too big. */
+/*
+ * Whether [A, A + A_SIZE) and [B, B + B_SIZE) are disjoint; sums do not
+ * overflow.
+ */
 static bool is_apart(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
 {
 	return a + a_size <= b || b + b_size <= a;
 }
 
-/* A page-aligned part of a CPU's area. */
+/* A page-aligned part that lies within a CPU's area. */
 static bool is_part(const struct kmmv_ring_header *h, uint64_t offset,
 		    uint64_t size)
 {
@@ -149,7 +152,7 @@ static bool is_part(const struct kmmv_ring_header *h, uint64_t offset,
 static int check_areas(struct kmmv_ring *r)
 {
 	const struct kmmv_ring_header *h = &r->header;
-	/* 2^32 pages of 2^20 bytes. */
+	/* At most 2^32 pages of 2^20 bytes: no overflow. */
 	uint64_t page = h->page_size, data = h->nr_pages * page, areas, end;
 
 	if (h->cpu_stride & (page - 1) || h->cpu_stride > INT64_MAX)
@@ -176,7 +179,7 @@ static int check_areas(struct kmmv_ring *r)
 	return 0;
 }
 
-/* FILE_LENGTH is UINT64_MAX where only mmap(2) knows. */
+/* FILE_LENGTH is UINT64_MAX for a device, where only mmap(2) knows it. */
 static int check_header(struct kmmv_ring *r, uint64_t file_length)
 {
 	int err;
@@ -201,7 +204,7 @@ static int check_header(struct kmmv_ring *r, uint64_t file_length)
 	return 0;
 }
 
-/* LENGTH is that of the file, UINT64_MAX for a device. */
+/* LENGTH is the file's, or UINT64_MAX for a device. */
 static int map_header(struct kmmv_ring *r, uint64_t length)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -276,9 +279,9 @@ int kmmv_ring_map(struct kmmv_ring *r, const char *dir, const char *name)
 		return kmmv_ring_fail_nomem(r);
 	}
 	if (!is_name(name))
-		return kmmv_ring_fail(r, -ENOENT, "%s: not a ring's name",
+		return kmmv_ring_fail(r, -ENOENT, "%s: invalid ring name",
 				      r->path);
-	/* O_NONBLOCK: a FIFO that somebody left there must not hang us. */
+	/* O_NONBLOCK: do not hang if it is a FIFO. */
 	r->fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (r->fd < 0 || fstat(r->fd, &st))
 		return fail_file(r, -errno);
@@ -288,7 +291,7 @@ int kmmv_ring_map(struct kmmv_ring *r, const char *dir, const char *name)
 		return kmmv_ring_fail(r, -EPROTO,
 				      "%s: neither a device nor a sealed memfd; rings are not read from files",
 				      r->path);
-	/* The length again: until it was sealed it could shrink. */
+	/* The length again: the file could shrink until it was sealed. */
 	if (fstat(r->fd, &st))
 		return fail_file(r, -errno);
 	return map_area(r, (uint64_t)st.st_size);
@@ -307,14 +310,14 @@ void kmmv_ring_unmap(struct kmmv_ring *r)
 }
 
 /*
- * CPUs of a word of the alive mask that were not known to be alive. A CPU whose
- * area may be touched has been returned here.
+ * CPUs in a word of the alive mask that are newly alive. Only areas of CPUs
+ * that this function has returned may be accessed.
  */
 uint64_t kmmv_ring_risen(struct kmmv_ring *r, uint32_t word)
 {
 	uint64_t risen;
 
-	/* ringmap:A pairs with rings:C: their areas are there. */
+	/* ringmap:A pairs with rings:C: their areas exist. */
 	risen = kmmv_load64_acquire(&r->kalive[word]);
 	return risen & r->possible[word] & ~r->alive[word];
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A snapshot reader's bytes: copies of pages, each checked to have been the same
- * page before and after. No system call, and writers do not notice.
+ * A snapshot reader's bytes: copies of pages, each checked to be of the same
+ * page before and after. This takes no system call and does not affect writers.
  *
- * A page that has a younger one beside it is complete; so before the youngest
- * that we know is left, the younger one is found first, and then the rest of the
- * old one is copied. Pages that were missed show as a difference between the
- * number of the next event and that of the page's first.
+ * A page is complete once there is a later one. So before the lane leaves its
+ * page, the next one is found first, and then the rest of the old one is
+ * copied. Missed pages show as a gap between the number of the next event and
+ * that of the page's first.
  *
  * Memory ordering; the writers' side is in kmod/core/ring.c:
  *
@@ -14,11 +14,11 @@
  *	    the commit is that of the page, or 0; the pages before it are
  *	    complete.
  *	snapshot:B  commit before the events, acquire - ring:A
- *	    there are events up to there.
+ *	    the events up to there are complete.
  *	snapshot:C  the copy before seq again - ring:E
- *	    the same number: nothing of the copy is of a later page.
+ *	    with the same number, no part of the copy is of a later page.
  *	snapshot:D  the writers' seq before the pages', acquire - ring:F
- *	    a page that was begun is found.
+ *	    the scan finds every page that was begun.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,8 +36,8 @@ static uint64_t load_seq(const struct kmmv_ring_page *kpage)
 }
 
 /*
- * Bytes FROM up to the commit, of the page if it is SEQ. Returns where they end;
- * -ESTALE if it is another page by now, -EBADMSG if they cannot be.
+ * Copy the events of page SEQ from FROM up to its commit. Returns where they
+ * end; -ESTALE if it is another page by now, -EBADMSG if its commit is invalid.
  */
 static int copy_page(const struct kmmv_ring *r, struct kmmv_lane *lane,
 		     uint32_t id, uint64_t seq, uint32_t from,
@@ -65,7 +65,7 @@ static int copy_page(const struct kmmv_ring *r, struct kmmv_lane *lane,
 	return sane ? (int)commit : -EBADMSG;
 }
 
-/* More of the page that the lane is on. */
+/* Get more of the current page. */
 static bool pull(struct kmmv_ring *r, struct kmmv_lane *lane)
 {
 	struct kmmv_cursor *c = &lane->cursor;
@@ -86,7 +86,9 @@ static bool pull(struct kmmv_ring *r, struct kmmv_lane *lane)
 	return true;
 }
 
-/* What was lost and dropped up to a page that follows on the one before it. */
+/*
+ * Account for events lost and dropped before a page that follows the last one.
+ */
 static void account(struct kmmv_lane *lane, const struct kmmv_ring_page *header)
 {
 	if (lane->known && header->first > lane->sequence)
@@ -96,7 +98,7 @@ static void account(struct kmmv_lane *lane, const struct kmmv_ring_page *header)
 	lane->sequence = header->first;
 }
 
-/* Go to a page: 1; 0 if nothing is on it yet; -ESTALE if it has gone. */
+/* Start on a page: 1; 0 if it is empty yet; -ESTALE if it was overwritten. */
 static int begin(struct kmmv_ring *r, struct kmmv_lane *lane, uint32_t id,
 		 uint64_t seq)
 {
@@ -121,10 +123,10 @@ static int begin(struct kmmv_ring *r, struct kmmv_lane *lane, uint32_t id,
 }
 
 /*
- * The first page behind the lane's, and a window of those that follow it. The
- * caller knows that a page was begun: that and those before it are found, or have
- * gone. Only where writers go all around the ring meanwhile may one be passed
- * over, and then it counts as lost.
+ * Find the first page after the lane's, and a window of those that follow it.
+ * The caller knows that a page was begun: that page and those before it are
+ * found or were overwritten. Only if writers go around the whole ring meanwhile
+ * may one be missed, and then it counts as lost.
  */
 static bool scan(struct kmmv_ring *r, struct kmmv_lane *lane)
 {
@@ -154,14 +156,14 @@ static bool scan(struct kmmv_ring *r, struct kmmv_lane *lane)
 	return false;
 }
 
-/* The page behind the lane's; *SEQ is 0 if there is none. */
+/* Find the page after the lane's; *SEQ is 0 if there is none. */
 static uint32_t find_next(struct kmmv_ring *r, struct kmmv_lane *lane,
 			  uint64_t *seq)
 {
 	uint64_t want = lane->seq + 1;
 	uint32_t id;
 
-	/* A ring that nobody takes pages from is in the order of ids. */
+	/* If no pages are taken, ids are in the order of the ring. */
 	id = lane->id + 1 == r->header.ring_pages ? 0 : lane->id + 1;
 	*seq = want;
 	if (id < r->header.nr_pages &&
@@ -196,18 +198,18 @@ bool kmmv_snapshot_refill(struct kmmv_ring *r, struct kmmv_lane *lane)
 		id = find_next(r, lane, &seq);
 		if (!seq)
 			return false;
-		/* It is complete now, or has gone. */
+		/* The page is complete now, or was overwritten. */
 		if (pull(r, lane))
 			return true;
 		n = begin(r, lane, id, seq);
 		if (n >= 0)
 			return n;
 	}
-	/* Writers are faster; what they took away is counted later. */
+	/* Writers are faster; what they overwrote is counted later. */
 	return false;
 }
 
-/* Behind the newest event; false if writers were faster. */
+/* Go to after the newest event; false if writers were faster. */
 bool kmmv_snapshot_end(struct kmmv_ring *r, struct kmmv_lane *lane)
 {
 	const struct kmmv_ring_page *kpage;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The table of families and instances, as the names stream tells it. Records
- * replace what was known of their number; a batch, up to its "end" line, has to
- * make sense as a whole, because within it a name may have left one number
- * after it came to another.
+ * The table of families and instances, from the names stream. Records replace
+ * what was known of their number. A batch, up to its "end" line, is checked as
+ * a whole, because within it a name may leave one number after it appears at
+ * another.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void identity_unlink(struct kmmv_table *t, uint32_t number)
 	t->nr_hashed--;
 }
 
-/* Longer chains cost time, not correctness. */
+/* Without memory, longer chains cost time, not correctness. */
 static void identity_grow(struct kmmv_table *t)
 {
 	uint32_t *heads, i;
@@ -78,7 +78,9 @@ int kmmv_table_init(struct kmmv *k)
 {
 	struct kmmv_table *t = &k->table;
 
-	/* Without entropy chains can be prepared, which is slow, not wrong. */
+	/*
+	 * Without entropy, chains can be made long, which is slow, not wrong.
+	 */
 	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) < 0)
 		t->seed = (uintptr_t)t;
 	t->nr_heads = HEADS_MIN;
@@ -177,7 +179,7 @@ static int family_append(struct kmmv *k, const struct kmmv_family_info *info)
 	return 0;
 }
 
-/* Families never change: one that is told again has to be what it was. */
+/* Families never change: a repeated line must be the same. */
 int kmmv_table_family(struct kmmv *k, const struct kmmv_family_info *info)
 {
 	struct kmmv_family *f = family_by_id(&k->table, info->id);
@@ -214,7 +216,7 @@ int kmmv_table_family_text(struct kmmv *k, uint32_t id, bool help,
 	return 0;
 }
 
-/* Three arrays that grow together; what was moved stays valid on failure. */
+/* Three arrays grow together; on failure those already moved remain valid. */
 static int table_room(struct kmmv *k, uint32_t number)
 {
 	struct kmmv_table *t = &k->table;
@@ -269,9 +271,8 @@ static int mark_changed(struct kmmv *k, uint32_t number)
 }
 
 /*
- * An instance that is not counted yet may have come since; its pages are there
- * before its name is. Nothing is allocated for a number that is not counted: it
- * may be anybody's invention.
+ * An instance not counted yet may be new; its pages exist before its name does.
+ * Nothing is allocated for a number that is not counted: names are not trusted.
  */
 static int check_number(struct kmmv *k, uint32_t number)
 {
@@ -285,8 +286,8 @@ static int check_number(struct kmmv *k, uint32_t number)
 }
 
 /*
- * Within an incarnation a number keeps its identity: else values would be taken
- * for another's.
+ * Within an incarnation a number keeps its identity, or values would be
+ * attributed to another instance.
  */
 static int check_identity(struct kmmv *k, const struct kmmv_instance_info *info)
 {
@@ -298,10 +299,10 @@ static int check_identity(struct kmmv *k, const struct kmmv_instance_info *info)
 		return 0;
 	if (in->info.family == info->family && !strcmp(in->name, info->name))
 		return 0;
-	return bad(k, "instance %u has become another", info->number);
+	return bad(k, "instance %u has changed its identity", info->number);
 }
 
-/* INFO's strings are the caller's; the label comes with its own line. */
+/* INFO's strings are the caller's; the label has a line of its own. */
 int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 {
 	struct kmmv_table *t = &k->table;
@@ -346,7 +347,7 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 	return 0;
 }
 
-/* Belongs to the instance line just before it. */
+/* A label belongs to the instance line just before it. */
 int kmmv_table_label(struct kmmv *k, uint32_t number, uint32_t incarnation,
 		     const char *key, const char *text)
 {
@@ -354,13 +355,14 @@ int kmmv_table_label(struct kmmv *k, uint32_t number, uint32_t incarnation,
 	size_t key_size = strlen(key) + 1, text_size = strlen(text) + 1;
 
 	if (k->stream.last != number + 1)
-		return bad(k, "label of instance %u at another's", number);
+		return bad(k, "label of instance %u does not follow it",
+			   number);
 	in = &k->table.instances[number];
 	if (in->info.incarnation != incarnation)
 		return bad(k, "not a label of incarnation %u",
 			   in->info.incarnation);
 	if (in->label || in->info.state == KMMV_FREE)
-		return bad(k, "a label too many of instance %u", number);
+		return bad(k, "unexpected label of instance %u", number);
 	in->label = malloc(key_size + text_size);
 	if (!in->label)
 		return kmmv_fail_nomem(k);
@@ -383,7 +385,7 @@ static int check_unique(struct kmmv *k, uint32_t number)
 
 		if (other != in && other->info.family == in->info.family &&
 		    !strcmp(other->name, in->name))
-			return bad(k, "instances %u and %u have one name",
+			return bad(k, "instances %u and %u have the same name",
 				   number, at - 1);
 	}
 	return 0;
@@ -395,8 +397,8 @@ static int compare_names(const void *a, const void *b)
 }
 
 /*
- * No family's name is the beginning of another's, up to a dot. The dot sorts
- * before all else that a name may hold, so it would be its neighbour.
+ * No family's name may be a prefix of another's, up to a dot. The dot sorts
+ * before all other valid characters, so such names would be neighbours.
  */
 static int check_families(struct kmmv *k)
 {
@@ -415,14 +417,17 @@ static int check_families(struct kmmv *k)
 		len = strlen(names[i - 1]);
 		if (!strncmp(names[i - 1], names[i], len) &&
 		    names[i][len] == '.')
-			err = bad(k, "families %s and %s cannot both be",
+			err = bad(k, "families %s and %s exclude each other",
 				  names[i - 1], names[i]);
 	}
 	free(names);
 	return err;
 }
 
-/* From here on values are of what the batch tells. True if some are others'. */
+/*
+ * From here on values are those of the batch. True if a number changed its
+ * instance.
+ */
 static bool publish(struct kmmv_table *t)
 {
 	bool moved = false;
@@ -442,7 +447,7 @@ static bool publish(struct kmmv_table *t)
 	return moved;
 }
 
-/* At an "end" line: the batch as a whole. 1 if it changed anything. */
+/* At an "end" line: check and publish the batch. 1 if it changed anything. */
 int kmmv_table_end(struct kmmv *k)
 {
 	struct kmmv_table *t = &k->table;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Types of events, as the names stream tells them: a type, what it is about, and
- * its fields, one by one. Within an epoch they are never taken back or changed;
- * what is told again has to be what it was. Two types are in every table.
+ * Event types, from the names stream: a type, its description, and its fields,
+ * one by one. Within an epoch they are never removed or changed; a repeated
+ * line must be the same. Two types are in every table.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static struct kmmv_type *type_by_id(const struct kmmv_table *t, uint32_t id)
 {
 	uint32_t i;
 
-	/* The last one is the one whose lines are being read. */
+	/* Nearly always the last, as its lines follow each other. */
 	for (i = t->nr_types; i--;)
 		if (t->types[i].info.id == id)
 			return &t->types[i];
@@ -71,13 +71,13 @@ int kmmv_types_type(struct kmmv *k, uint32_t id, const char *name)
 	struct kmmv_type *type = type_by_id(&k->table, id);
 
 	if (!id || id >= TYPES_MAX)
-		return bad(k, "type %u of events", id);
+		return bad(k, "event type %u", id);
 	if (is_builtin(id))
 		return 0;
 	if (!type)
 		return type_append(k, id, name);
 	if (strcmp(type->name, name))
-		return bad(k, "type %u of events has become another", id);
+		return bad(k, "event type %u has changed its name", id);
 	type->told = 0;
 	return 0;
 }
@@ -101,7 +101,7 @@ int kmmv_types_about(struct kmmv *k, uint32_t id, const char *text)
 	struct kmmv_type *type = type_by_id(&k->table, id);
 
 	if (!type)
-		return bad(k, "about an unknown type %u of events", id);
+		return bad(k, "about an unknown event type %u", id);
 	if (is_builtin(id) || !strcmp(type->oneline, text))
 		return 0;
 	return set_oneline(k, type, text);
@@ -140,7 +140,7 @@ static int field_append(struct kmmv *k, struct kmmv_type *type,
 	return 0;
 }
 
-/* The next field of a type. INFO's strings are the caller's. */
+/* Take the next field of a type. INFO's strings are the caller's. */
 int kmmv_types_field(struct kmmv *k, uint32_t id,
 		     const struct kmmv_field_info *info)
 {
@@ -148,7 +148,7 @@ int kmmv_types_field(struct kmmv *k, uint32_t id,
 	int err;
 
 	if (!type)
-		return bad(k, "field of an unknown type %u of events", id);
+		return bad(k, "field of an unknown event type %u", id);
 	if (is_builtin(id))
 		return 0;
 	if (type->told < type->nr_fields) {
@@ -181,7 +181,7 @@ int kmmv_types_init(struct kmmv *k)
 		const struct kmmv_field_info *field;
 	} builtin[] = {
 		{ KMMV_EVENT_HIT, "hit", "A counter was adjusted", &delta },
-		{ KMMV_EVENT_MARK, "mark", "A text that kernel code left",
+		{ KMMV_EVENT_MARK, "mark", "A text written by kernel code",
 		  &text },
 	};
 	struct kmmv_type *type;
@@ -219,7 +219,7 @@ void kmmv_types_fini(struct kmmv *k)
 	free(t->types);
 }
 
-/* At an "end": a type that changed is shown from now on as it is. */
+/* At an "end" line: publish the types that changed. */
 int kmmv_types_end(struct kmmv *k)
 {
 	struct kmmv_table *t = &k->table;

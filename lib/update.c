@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Opening, and following the table as it changes.
+ * Opening a handle, and following changes of the table.
  *
  * Memory ordering; the writer's side is in kmod/core/change.c:
  *
  *	update_words:A  gen2 before the words, acquire  - change:B
  *	update_words:B  the words before gen1           - change:A
- *	    equal generations: the words are of one table.
+ *	    with equal generations, the words are of one table.
  */
 #include <errno.h>
 #include <poll.h>
@@ -23,13 +23,13 @@
 
 enum { TRIES_MAX = 64, SPINS = 16, NAP_MAX_NS = 4000000 };
 
-/* The kernel's and the C library's name of the one type. */
+/* The kernel and the C library name the type differently. */
 static const uint64_t *kword(const __u64 *kword)
 {
 	return (const uint64_t *)kword;
 }
 
-/* A change takes microseconds: spin a little, then nap, ever longer. */
+/* A change takes microseconds: spin a little, then sleep, ever longer. */
 bool kmmv_retry(struct kmmv *k, unsigned int *tries)
 {
 	struct timespec nap = { 0, 1000 };
@@ -61,7 +61,7 @@ static int take_online(struct kmmv *k)
 	return 0;
 }
 
-/* The words of the header that belong to the table, of one generation. */
+/* Read the header's words that belong to the table, of one generation. */
 int kmmv_update_words(struct kmmv *k)
 {
 	unsigned int tries = 0;
@@ -81,11 +81,11 @@ int kmmv_update_words(struct kmmv *k)
 			return take_online(k);
 		}
 	} while (kmmv_retry(k, &tries));
-	return kmmv_fail(k, -EAGAIN, "%s: the table does not hold still; try again",
+	return kmmv_fail(k, -EAGAIN, "%s: the table keeps changing; try again",
 			 k->dir);
 }
 
-/* The names to the generation that the header has, and what goes with them. */
+/* Read the names up to the header's generation, and what depends on them. */
 static int read_on(struct kmmv *k)
 {
 	unsigned int tries = 0;
@@ -93,14 +93,14 @@ static int read_on(struct kmmv *k)
 	int err;
 
 	for (;;) {
-		/* update_words:A as well: the names come after it. */
+		/* update_words:A as well: the names are read after it. */
 		target = kmmv_load64_acquire(kword(&k->kheader->gen2));
 		err = kmmv_names_read(k, target);
 		if (err != -EAGAIN || k->kind == KMMV_CAPTURED)
 			break;
 		if (!kmmv_retry(k, &tries))
 			return kmmv_fail(k, -EAGAIN,
-					 "%s: the names do not come to the counters' generation; try again",
+					 "%s: the names do not reach the counters' generation; try again",
 					 k->dir);
 	}
 	if (!err)
@@ -116,7 +116,7 @@ static int read_on(struct kmmv *k)
 	return err;
 }
 
-/* What does not move has no second chance to agree with itself. */
+/* A captured table does not change, so its parts must agree at once. */
 static int open_table(struct kmmv *k)
 {
 	int err = 0;
@@ -171,7 +171,7 @@ void kmmv_close(struct kmmv *k)
 	free(k);
 }
 
-/* A file that stands for a device may be another one by now. */
+/* A file in place of a device may have been replaced. */
 static bool is_replaced(const struct kmmv *k)
 {
 	struct stat st;
@@ -190,9 +190,9 @@ static int update(struct kmmv *k)
 	if (kmmv_load64(kword(&k->kheader->epoch)) != k->header.epoch ||
 	    is_replaced(k))
 		return kmmv_fail(k, -ESTALE,
-				 "%s: the module was loaded again; open it again",
+				 "%s: the module was loaded again; open the device again",
 				 k->dir);
-	/* update_words:A as well: nothing was begun after it was complete. */
+	/* update_words:A as well: no change has begun since. */
 	if (kmmv_load64_acquire(kword(&k->kheader->gen2)) == k->generation &&
 	    kmmv_load64(kword(&k->kheader->gen1)) == k->generation)
 		return kmmv_extent_read(k);
@@ -214,8 +214,8 @@ int kmmv_update(struct kmmv *k)
 	    err == -ENOMEM)
 		k->broken = err;
 	/*
-	 * Values are checked against the last whole batch: who keeps numbers has
-	 * to hear of it, though the rest does not hold still yet.
+	 * Values are checked against the last complete batch: a caller that
+	 * keeps numbers must learn of it, even while the rest keeps changing.
 	 */
 	if (err && (err != -EAGAIN || !k->stream.moved))
 		return err;
@@ -236,7 +236,7 @@ int kmmv_wait(struct kmmv *k, int timeout_ms)
 	int n;
 
 	if (k->kind != KMMV_DEVICE)
-		return kmmv_fail(k, -ENODEV, "%s: only a device changes",
+		return kmmv_fail(k, -ENODEV, "%s: not a device, so it cannot be waited for",
 				 k->dir);
 	n = poll(&pollfd, 1, timeout_ms);
 	if (n < 0)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * kmmvdump: what is in an area, live or captured.
- */
+/* kmmvdump: print the contents of an area, live or captured. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -24,7 +22,7 @@ static uint64_t max_age;
 static const char *const states[] = { "active", "inactive", "free" };
 static const char *const semantics[] = { "counter", "instant", "discrete" };
 
-/* The values of all instances, as far as they were asked for. */
+/* The values of all instances, as far as asked for. */
 struct values {
 	struct kmmv_info info;
 	uint64_t *sums;
@@ -141,7 +139,7 @@ static void print_families(const struct kmmv *k)
 			       semantics[f->semantics], f->oneline);
 }
 
-/* A level may be below zero, and is kept modulo 2^64 like a counter. */
+/* A level may be negative, and is stored modulo 2^64 like a counter. */
 static const char *value_text(const struct kmmv_family_info *f, uint64_t value)
 {
 	static char text[24];
@@ -208,7 +206,7 @@ static void print_text(const struct kmmv *k, const struct values *v)
 	}
 }
 
-/* Bytes that are no UTF-8 have no place in JSON: each becomes U+FFFD. */
+/* JSON must be UTF-8: each invalid byte becomes U+FFFD. */
 static json_t *json_text(const char *text)
 {
 	json_t *whole = json_string(text), *part;
@@ -246,7 +244,7 @@ static json_t *json_cpus(const struct kmmv *k,
 	return array;
 }
 
-/* Counters are of 64 bits without sign, JSON's numbers are not: text. */
+/* As a string: JSON's numbers do not hold unsigned 64 bits. */
 static json_t *json_u64(uint64_t value)
 {
 	char text[24];
@@ -382,17 +380,17 @@ static const char usage[] =
 	"  -a, --all           inactive instances, too\n"
 	"  -H, --header        the header only\n"
 	"  -n, --names         numbers, not values\n"
-	"  -r, --max-age MS    mirrored counters no older than this (0: as young as there is)\n"
+	"  -r, --max-age MS    maximum age of mirrored counters (0: as young as possible)\n"
 	"  -j, --json\n"
 	"  -C, --capture DIR   write a copy of the area to DIR\n"
 	"events:\n"
-	"  -F, --follow [RING] print events as they come (default)\n"
-	"  -R, --ring NAME     likewise, of this ring\n"
-	"  -x, --consume       take them out of the ring\n"
-	"  -o, --own[=MODE,PAGES] of a ring that is made, and removed at the end\n"
-	"  -i, --instance GLOB only of such instances; they leave events in --own\n"
-	"  -N, --count N       end after so many lines\n"
-	"  -L, --rings         what rings there are\n"
+	"  -F, --follow [RING] print events as they arrive (default: ring \"default\")\n"
+	"  -R, --ring NAME     the same, of ring NAME\n"
+	"  -x, --consume       remove them from the ring\n"
+	"  -o, --own[=MODE,PAGES] use a temporary ring\n"
+	"  -i, --instance GLOB only instances that match; with --own, trace them\n"
+	"  -N, --count N       exit after N lines\n"
+	"  -L, --rings         list the rings\n"
 	"  -h, --help\n"
 	"  -V, --version\n";
 
@@ -431,7 +429,7 @@ static bool parse_number(const char *text, uint64_t max, const char *what,
 	return false;
 }
 
-/* MODE, PAGES, or both; cuts it up. */
+/* MODE, PAGES, or both; modifies TEXT. */
 static bool parse_own(char *text)
 {
 	char *comma = text ? strchr(text, ',') : NULL;
@@ -450,12 +448,12 @@ static bool parse_own(char *text)
 	follow.own_mode = text;
 	if (!strcmp(text, "overwrite") || !strcmp(text, "consume"))
 		return true;
-	fprintf(stderr, "kmmvdump: %s: a ring's mode is overwrite or consume\n",
+	fprintf(stderr, "kmmvdump: %s: mode must be overwrite or consume\n",
 		text);
 	return false;
 }
 
-/* What belongs to events goes with nothing else. */
+/* Options for events do not combine with others. */
 static bool parse_together(int argc, char **argv)
 {
 	bool events = following || follow.consume || follow.own ||
@@ -472,14 +470,14 @@ static bool parse_together(int argc, char **argv)
 	follow.dir = dir;
 	follow.family = family_wanted;
 	if (follow.own && !follow.glob && !family_wanted) {
-		fprintf(stderr, "kmmvdump: --own needs --instance or --family: what leaves events in it\n");
+		fprintf(stderr, "kmmvdump: --own needs --instance or --family: what to trace\n");
 		return false;
 	}
 	return (following || follow.own) && !as_json && !per_cpu &&
 	       !header_only && !names_only && !all;
 }
 
-/* 0 to go on, else the exit status plus 1. */
+/* 0 to go on, otherwise the exit status plus 1. */
 static int parse(int argc, char **argv, const char **capture)
 {
 	int c;
@@ -610,7 +608,9 @@ int main(int argc, char **argv)
 	err = kmmv_refresh(k, max_age, NULL);
 	if (!err)
 		err = kmmv_update(k);
-	/* A table that moves was whole when it was opened; values are good. */
+	/*
+	 * -EAGAIN: the table was complete when opened, so the values are good.
+	 */
 	if (err < 0 && err != -EAGAIN)
 		status = fail(k);
 	else if (capture)

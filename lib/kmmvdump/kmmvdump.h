@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What the two halves of kmmvdump have of each other.
- */
+/* Declarations shared by the two files of kmmvdump. */
 #ifndef KMMV_LIB_DUMP_H
 #define KMMV_LIB_DUMP_H
 
-/* The library's and the command's. */
+/* Version of the library and of the command. */
 #define KMMV_VERSION "0.1.0"
 
 #include <stdbool.h>
@@ -13,20 +11,20 @@
 
 #include "libkmmv.h"
 
-/* What of rings was asked for. */
+/* Options for events. */
 struct follow {
-	const char *dir;	/* of the devices */
+	const char *dir;	/* device directory */
 	const char *ring;	/* name */
-	const char *family;	/* only this one's instances, or NULL */
-	const char *glob;	/* only instances of such names, or NULL */
+	const char *family;	/* only this family's instances, or NULL */
+	const char *glob;	/* only instances that match, or NULL */
 	bool consume;
-	bool own;		/* a ring of its own, GLOB's events in it */
+	bool own;		/* use a temporary ring, and trace these */
 	const char *own_mode;
 	unsigned int own_pages;
-	uint64_t count;		/* end after so many lines; 0: never */
+	uint64_t count;		/* lines to print; 0: no limit */
 };
 
-/* ring.c; exit statuses. */
+/* ring.c; both return an exit status. */
 int dump_follow(const struct follow *f);
 int dump_rings(const char *dir);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * kmmvdump: events of a ring as they come, and what rings there are.
- */
+/* kmmvdump: follow the events of a ring, and list the rings. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,14 +17,16 @@
 
 #include "kmmvdump.h"
 
-/* Tests have another. */
+/* Tests set another one. */
 #ifndef CONFIG_DIR
 #define CONFIG_DIR "/sys/kernel/config/kmmv/rings"
 #endif
 
-/* WAIT_MS: a signal between a look at ended and the wait is not missed long. */
+/*
+ * WAIT_MS bounds the delay of a signal between a check of ended and the wait.
+ */
 enum { WAIT_MS = 500, OPEN_TRIES = 100, OPEN_NAP_NS = 10000000 };
-/* Rings of this kind at once. */
+/* Temporary rings at the same time. */
 enum { OWN_MAX = 4096 };
 
 static volatile sig_atomic_t ended;
@@ -44,7 +44,7 @@ static void catch_signals(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
-	/* A reader that went away is an error of writing: rings are removed. */
+	/* A closed pipe becomes a write error, so that the ring is removed. */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -54,14 +54,14 @@ static int complain(const char *what)
 	return 1;
 }
 
-/* ---- a ring of its own */
+/* ---- temporary rings */
 
 struct own {
 	char name[KMMV_RING_NAME_MAX + 1];
 	char path[128];
 	int lock;		/* of CONFIG_DIR, or -1 */
 	bool made;
-	uint32_t *traced;	/* by number, incarnation + 1; 0: not */
+	uint32_t *traced;	/* by number, incarnation + 1; 0: not traced */
 	uint32_t room;
 };
 
@@ -91,9 +91,10 @@ static int own_fail(const struct own *own, const char *what, int err)
 }
 
 /*
- * An own ring that is open cannot be removed; before it is, and once it is not,
- * another kmmvdump would take it for one whose owner has died. So that is done by
- * one at a time. It is short: who holds the lock for a second was stopped.
+ * A temporary ring cannot be removed while it is open. Before it is opened, and
+ * after it is closed, another kmmvdump would take it for one whose owner has
+ * died. So both are done under a lock. It is held briefly: a holder that keeps
+ * it for a second was stopped.
  */
 static int own_lock(struct own *own)
 {
@@ -119,8 +120,8 @@ static void own_unlock(struct own *own)
 }
 
 /*
- * The lowest number that is free, or whose owner has died: an agent that sees a
- * name keeps it for ever, and has room for so many.
+ * Use the lowest number that is free or whose owner has died: an agent keeps
+ * every name that it has seen, and has room for OWN_MAX of them.
  */
 static int own_mkdir(struct own *own)
 {
@@ -170,7 +171,7 @@ static int own_remove(struct own *own)
 	char number[16];
 	uint32_t i;
 
-	/* Where another ring follows an instance by now, it is not ours. */
+	/* Has no effect if another ring traces the instance by now. */
 	for (i = 0; own->made && i < own->room; i++) {
 		if (!own->traced[i])
 			continue;
@@ -199,7 +200,7 @@ static bool is_wanted(const struct kmmv *k, const struct follow *f,
 	return !f->glob || !fnmatch(f->glob, in->name, 0);
 }
 
-/* Instances that are wanted leave events; those that came since, too. */
+/* Have matching instances traced, including new ones. */
 static int own_trace(struct own *own, const struct kmmv *k,
 		     const struct follow *f)
 {
@@ -228,7 +229,7 @@ static int own_trace(struct own *own, const struct kmmv *k,
 			continue;
 		snprintf(number, sizeof(number), "%u", i);
 		err = own_set(own, "trace", number);
-		/* It went before its name did. */
+		/* It was removed after its name was read. */
 		if (err == -ENOENT)
 			continue;
 		if (err)
@@ -240,7 +241,7 @@ static int own_trace(struct own *own, const struct kmmv *k,
 
 /* ---- lines */
 
-/* FORMAT is strftime(3)'s of what is before the fraction of a second. */
+/* FORMAT is for strftime(3), for all but the fraction of a second. */
 static void print_time(struct kmmv_ring *r, uint64_t time, const char *format)
 {
 	uint64_t realtime;
@@ -316,7 +317,7 @@ static void print_instance(const struct kmmv *k,
 	}
 }
 
-/* Names that came after the table was read last. */
+/* Update the table for a name that is newer. */
 static int names_for(struct kmmv *k, const struct kmmv_record *record,
 		     const struct kmmv_instance_info **in)
 {
@@ -331,7 +332,7 @@ static int names_for(struct kmmv *k, const struct kmmv_record *record,
 	return err < 0 && err != -EAGAIN ? err : 0;
 }
 
-/* Returns how many lines it were. */
+/* Returns the number of lines printed. */
 static unsigned int print_record(struct kmmv_ring *r, const struct kmmv *k,
 				 const char *ring, const struct follow *f,
 				 const struct kmmv_record *record,
@@ -367,7 +368,7 @@ static unsigned int print_record(struct kmmv_ring *r, const struct kmmv *k,
 
 /* ---- following */
 
-/* The device of a ring that was just made may take a moment. */
+/* The device of a new ring may take a moment to appear. */
 static int open_ring(const struct follow *f, const char *name, bool made,
 		     struct kmmv_ring **r)
 {
@@ -394,7 +395,7 @@ static int print_flushed(void)
 	return errno == EPIPE ? 1 : complain(strerror(errno));
 }
 
-/* Records that there are now; -1 when it is enough. */
+/* Print the available records; -1 after the last line asked for. */
 static int drain(struct kmmv_ring *r, struct kmmv *k, const char *ring,
 		 const struct follow *f, uint64_t *lines)
 {
@@ -409,7 +410,7 @@ static int drain(struct kmmv_ring *r, struct kmmv *k, const char *ring,
 			return complain(kmmv_error(k));
 		*lines += print_record(r, k, ring, f, &record, in);
 		if (f->count && *lines >= f->count) {
-			/* What was printed is consumed. */
+			/* Consume the record that was printed. */
 			kmmv_ring_next(r, &record);
 			return -1;
 		}
@@ -469,7 +470,7 @@ int dump_follow(const struct follow *f)
 	return status;
 }
 
-/* ---- what there is */
+/* ---- the list of rings */
 
 static int compare_entries(const struct dirent **a, const struct dirent **b)
 {

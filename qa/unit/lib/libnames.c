@@ -66,10 +66,10 @@ static const struct {
 	{ START FAMILY END A0, -EBADMSG, "end line" },
 	{ START FAMILY "end 1", -EBADMSG, "end line" },
 	{ START FAMILY END "instance", -EBADMSG, "end line" },
-	{ START "end\n", -EBADMSG, "line 2: end of nothing" },
-	{ START "end x\n", -EBADMSG, "line 2: end of no" },
-	{ START "end -1\n", -EBADMSG, "end of no" },
-	{ START "end 18446744073709551616\n", -EBADMSG, "end of no" },
+	{ START "end\n", -EBADMSG, "line 2: end of no generation" },
+	{ START "end x\n", -EBADMSG, "line 2: end of an invalid" },
+	{ START "end -1\n", -EBADMSG, "end of an invalid" },
+	{ START "end 18446744073709551616\n", -EBADMSG, "end of an invalid" },
 	{ START "end 2\n", -EBADMSG, "different generations" },
 	{ START "end 0\n", -EBADMSG, "different generations" },
 	{ END, -EBADMSG, "line 1: not a names file" },
@@ -186,16 +186,16 @@ static const struct {
 	  "not an instance" },
 	{ START FAMILY A0
 	  "instance number=1 family=0 incarnation=0 state=active name=x\n" END,
-	  -EBADMSG, "instances 0 and 1 have one name" },
+	  -EBADMSG, "instances 0 and 1 have the same name" },
 	{ START FAMILY A0
 	  "instance number=1 family=0 incarnation=0 state=inactive name=x\n"
-	  END, -EBADMSG, "have one name" },
+	  END, -EBADMSG, "have the same name" },
 	{ START FAMILY A0
 	  "instance number=0 family=0 incarnation=0 state=active name=z\n" END,
-	  -EBADMSG, "instance 0 has become another" },
+	  -EBADMSG, "instance 0 has changed its identity" },
 	{ START FAMILY "family id=1 units=count semantics=counter name=b\n" A0
 	  "instance number=0 family=1 incarnation=0 state=active name=x\n" END,
-	  -EBADMSG, "instance 0 has become another" },
+	  -EBADMSG, "instance 0 has changed its identity" },
 
 	{ START FAMILY A0 "label number=0 incarnation=0 key=k\n" END, -EBADMSG,
 	  "not a label" },
@@ -214,22 +214,22 @@ static const struct {
 	{ START FAMILY A0 "label number=0 incarnation=0 key=k text=a\\nb\n" END,
 	  -EBADMSG, "not a label" },
 	{ START FAMILY A0 "label number=1 incarnation=0 key=k text=t\n" END,
-	  -EBADMSG, "label of instance 1 at another's" },
+	  -EBADMSG, "label of instance 1 does not follow it" },
 	{ START FAMILY A0 A1 "label number=0 incarnation=0 key=k text=t\n" END,
-	  -EBADMSG, "at another's" },
+	  -EBADMSG, "does not follow it" },
 	{ START FAMILY A0 "end 1\nlabel number=0 incarnation=0 key=k text=t\n"
-	  END, -EBADMSG, "at another's" },
+	  END, -EBADMSG, "does not follow it" },
 	{ START FAMILY A0 START "label number=0 incarnation=0 key=k text=t\n"
-	  END, -EBADMSG, "at another's" },
+	  END, -EBADMSG, "does not follow it" },
 	{ START FAMILY "label number=0 incarnation=0 key=k text=t\n" END,
-	  -EBADMSG, "at another's" },
+	  -EBADMSG, "does not follow it" },
 	{ START FAMILY A0 "label number=0 incarnation=0 key=k text=t\n"
 	  "label number=0 incarnation=0 key=l text=t\n" END, -EBADMSG,
-	  "a label too many" },
+	  "unexpected label" },
 	{ START FAMILY
 	  "instance number=0 family=0 incarnation=0 state=free name=\n"
 	  "label number=0 incarnation=0 key=k text=t\n" END, -EBADMSG,
-	  "a label too many" },
+	  "unexpected label" },
 };
 
 START_TEST(table)
