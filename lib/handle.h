@@ -67,7 +67,7 @@ struct kmmv_table {
 	/*
 	 * Indexed by number, for the read path, which checks values against
 	 * them. As of the last "end", so that no caller gets values of
-	 * instances that it has not been told of.
+	 * instances that were not reported to it.
 	 */
 	uint32_t *incarnations;
 	uint8_t *readable;	/* 1 if active or inactive */

@@ -485,7 +485,7 @@ static int read_fd(struct kmmv *k, int fd, uint64_t target)
 	return err;
 }
 
-/* A file is read again as a whole, not on: it may be another one by now. */
+/* A file is read again from its start: it may have been replaced. */
 static int reopen(struct kmmv *k)
 {
 	char *path;

@@ -166,7 +166,7 @@ void agent_records_prepare(int ctx, const pmProfile *profile)
 	}
 }
 
-/* Between fetches: for all clients that there are. */
+/* Between fetches, for all clients. */
 void agent_records_drain(bool woken)
 {
 	int rid;
