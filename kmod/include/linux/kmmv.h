@@ -2,43 +2,44 @@
 /*
  * kmmv: kernel memory-mapped values, the API for kernel code.
  *
- * One line makes a counter, one line counts:
+ * One line makes a counter, and one line counts:
  *
  *	id = perf_add("my_driver:resets");
  *	perf_adjust(id, 1);
  *
- * A client is built with -DCONFIG_KMMV_MODULE; without it all of this is an
- * inline no-op: numbers and families are 0, and nothing fails. With a kmmv.ko
- * whose allocator is flexible it is built with -DCONFIG_KMMV_FLEXIBLE, too; one
- * that was built for the other allocator is not linked: the functions that deal
- * in handles have other names.
+ * A client is built with -DCONFIG_KMMV_MODULE. Without it, everything here is
+ * an inline no-op: numbers and families are 0, and nothing fails. For a kmmv.ko
+ * with the flexible allocator, the client is also built with
+ * -DCONFIG_KMMV_FLEXIBLE. A client built for the other allocator does not link:
+ * functions that take or return handles have other names.
  *
- * Names. An instance's is 1 to KMMV_NAME_MAX (255) bytes, any but control
- * characters (below 0x20, and 0x7f). A family's is up to KMMV_FAMILY_MAX (127):
- * components of letters, digits and '_' that begin with a letter, single dots
- * between them. Everybody in group pcp reads them, and every value: also those
- * of statctrs without a name, whose slots are on the same pages.
+ * Names. An instance's name has 1 to KMMV_NAME_MAX (255) bytes, any but control
+ * characters (below 0x20, and 0x7f). A family's has up to KMMV_FAMILY_MAX
+ * (127): components of letters, digits and '_' that begin with a letter,
+ * separated by single dots. Every user in group pcp can read them, and every
+ * value, including those of statctrs without a name, whose slots are on the
+ * same pages.
  *
- * Numbers: an instance number is bound to its identity (family, name) until
- * kmmv.ko is unloaded, which no client that is loaded allows, or until it is
- * forgotten. It is never 0, so that a zeroed variable is not a counter. What is
- * negative is an error of the call that gave it: every call that takes a number
- * or a family gives such a one back as its own error, so that only the last of
- * some calls in a row need be looked at.
+ * Numbers. An instance number is bound to its identity (family, name) until
+ * kmmv.ko is unloaded, which no loaded client allows, or until it is forgotten.
+ * It is never 0, so that a zeroed variable is not a valid counter. A negative
+ * number is the error of the call that returned it. Every call that takes a
+ * number or a family returns a negative one as its own error, so that only the
+ * last of several calls in a row has to be checked.
  *
- * What goes wrong harms nobody: updates of a bad number are refused and counted
- * (kmmv.core.refused), and a handle that could not be had is one all the same,
- * of a sink that nobody reads. A handle that was never asked for is none, and
- * neither is one that is all zeroes: kmmv_slot_add() looks at nothing.
+ * Errors are harmless. Updates of a bad number are refused and counted
+ * (kmmv.core.refused). A call that fails to return a handle returns one of a
+ * sink that is never read. A handle that was never returned by a call is not
+ * valid, nor is one of all zeroes: kmmv_slot_add() checks nothing.
  *
  * Contexts: "task" may sleep, takes mutexes and allocates; "any" is task,
- * softirq, hard irq and NMI. Where an NMI could arrive inside an update and lose
- * it, updates from NMI are refused and counted (KMMV_NMI_SAFE).
+ * softirq, hard irq and NMI. On machines where an NMI could arrive inside an
+ * update and lose it, updates from NMI are refused and counted (KMMV_NMI_SAFE).
  *
  * Memory ordering:
  *
  *	pcpu_flexible:A  zeroing before the pointer, release - kmmv:A  acquire
- *	    who reads or maps a CPU's page before it counts sees zeroes.
+ *	    a reader or mapper of a CPU's page before it counts sees zeroes.
  */
 #ifndef _LINUX_KMMV_H
 #define _LINUX_KMMV_H
@@ -52,7 +53,7 @@
 #include <uapi/linux/kmmv.h>
 
 enum kmmv_semantics {
-	KMMV_COUNTER,		/* grows; what matters is its rate */
+	KMMV_COUNTER,		/* only grows; its rate is of interest */
 	KMMV_INSTANT,		/* a level, may fall */
 	KMMV_DISCRETE,		/* a level that seldom changes */
 };
@@ -61,17 +62,18 @@ enum kmmv_semantics {
  * Flags of a family.
  *
  * KMMV_SINCE_BOOT: values are absolute. They count since the kernel's boot, as
- * a mirror's do, and go on by themselves when kmmv.ko is loaded again. Without
- * it they count since the load, and who outlives that carries the count over.
+ * a mirror's do, and continue by themselves when kmmv.ko is loaded again.
+ * Without the flag they count since the load, and a client that outlives it has
+ * to carry the count over.
  *
- * KMMV_NO_TOTAL: a sum over instances means nothing. They overlap, or are of
+ * KMMV_NO_TOTAL: a sum over instances is meaningless. They overlap, or are of
  * different things.
  */
 #define KMMV_SINCE_BOOT		(1U << 0)
 #define KMMV_NO_TOTAL		(1U << 1)
 #define KMMV_FAMILY_FLAGS	(KMMV_SINCE_BOOT | KMMV_NO_TOTAL)
 
-/* Units in PCP's own spelling (pmParseUnitsStr(3)), without blanks. */
+/* Units in PCP's spelling (pmParseUnitsStr(3)), without blanks. */
 #define KMMV_UNITS_NONE		"none"
 #define KMMV_UNITS_COUNT	"count"
 #define KMMV_UNITS_BYTES	"byte"
@@ -81,9 +83,9 @@ enum kmmv_semantics {
 #define KMMV_UNITS_MSEC		"millisec"
 
 /**
- * struct kmmv_family - a metric, the table of which its instances are the rows
+ * struct kmmv_family - a metric, of which each instance has a value
  * @name: PCP metric name below "kmmv.", see above
- * @units: KMMV_UNITS_* or any other units string of PCP's, up to KMMV_UNITS_MAX
+ * @units: KMMV_UNITS_* or any other units string of PCP, up to KMMV_UNITS_MAX
  * @semantics: what the values mean
  * @oneline: one line of help, no control characters, up to KMMV_ONELINE_MAX
  * @help: help text; may have newlines; up to KMMV_HELP_MAX; NULL for none
@@ -106,7 +108,7 @@ struct kmmv_family {
  * @page: flexible allocator: each CPU's page, NULL for a CPU that never counted
  * @index: flexible allocator: of the counter in its page
  *
- * From kmmv_get_slot(), and opaque.
+ * Opaque; from kmmv_get_slot().
  */
 struct kmmv_slot {
 #ifdef CONFIG_KMMV_FLEXIBLE
@@ -118,8 +120,8 @@ struct kmmv_slot {
 };
 
 /*
- * Which allocator kmmv.ko has is chosen when it is built, and what a handle is
- * follows from it. So it is part of the names that clients are linked by.
+ * kmmv.ko's allocator is chosen when it is built, and the type of a handle
+ * depends on it. So the allocator is part of the names that clients link to.
  */
 #ifdef CONFIG_KMMV_FLEXIBLE
 #define kmmv_get_slot		kmmv_get_slot_flexible
@@ -129,11 +131,11 @@ struct kmmv_slot {
 #endif
 
 /*
- * Whether an NMI's update may come at any time. this_cpu_add() is one
- * instruction there, or one that is tried again; elsewhere it is a load, an add
- * and a store with interrupts disabled. Kernels before 6.2 do not say so
- * themselves. The flexible allocator adds with local64_t, which is as good as
- * the machine's atomics, but for powerpc, where it disables interrupts, too.
+ * Whether updates from NMI are safe at any time. this_cpu_add() is then one
+ * instruction, or one that is retried; elsewhere it is a load, an add and a
+ * store with interrupts disabled. Kernels before 6.2 have no symbol for this.
+ * The flexible allocator adds with local64_t, which is as safe as the machine's
+ * atomics, except on powerpc, where it also disables interrupts.
  */
 #ifndef CONFIG_64BIT
 #define KMMV_NMI_SAFE	0
@@ -152,10 +154,10 @@ struct kmmv_slot {
 /**
  * struct kmmv_source - a mirror of what is counted elsewhere
  * @list: kmmv's
- * @refresh: copy, unless the last copy is younger than @max_age nanoseconds, or
- *	than the source lets it become whoever asks: readers are many;
- *	returns the age of the copy that stands, in nanoseconds, or -errno. Task
- *	context; calls of one source may come from several tasks at once.
+ * @refresh: copies, unless the last copy is younger than @max_age nanoseconds,
+ *	or too young for the source's own limit, as readers are many; returns
+ *	the age of the last copy in nanoseconds, or -errno. Task context;
+ *	several tasks may call it at once.
  */
 struct kmmv_source {
 	struct list_head	list;
@@ -168,13 +170,13 @@ struct kmmv_source {
 #if IS_ENABLED(CONFIG_KMMV)
 
 /**
- * perf_add() - a counter's number
+ * perf_add() - add a counter, or a reference to it
  * @name: of the instance, in the family "counter"
  *
- * A name has the same number as long as kmmv.ko is loaded, and its counter is
- * never set back: adding it again goes on with the count. Each call is a
- * reference; perf_del() gives it up. It is a counter: what goes down as well as
- * up is an instance of a family of semantics instant, kmmv_add().
+ * A name has the same number while kmmv.ko is loaded, and its counter is never
+ * reset: adding it again continues the count. Each call takes a reference,
+ * which perf_del() drops. The family's semantics is counter: for a value that
+ * also falls, use kmmv_add() in a family of semantics instant.
  *
  * Context: task, may sleep.
  * Return: the number, greater than 0; -EINVAL without a name; -ENAMETOOLONG;
@@ -184,11 +186,11 @@ struct kmmv_source {
 int perf_add(const char *name);
 
 /**
- * perf_del() - the caller does not count this instance any more
- * @instance: from perf_add() or kmmv_add(), whichever: there is one undo
+ * perf_del() - drop a reference to an instance
+ * @instance: from perf_add() or kmmv_add()
  *
  * With the last reference the instance becomes inactive; number, name and count
- * stay. A bad number, and one without a reference, is counted in
+ * stay. A bad number, or one without a reference, is counted in
  * kmmv.core.refused and otherwise harmless.
  *
  * Context: task, may sleep.
@@ -196,85 +198,87 @@ int perf_add(const char *name);
 void perf_del(int instance);
 
 /**
- * perf_adjust() - count on this CPU
+ * perf_adjust() - add to an instance's counter on this CPU
  * @instance: from perf_add() or kmmv_add()
  * @delta: what to add, modulo 2^64; not negative, unless the family's semantics
- *	are other than counter: nothing keeps a counter from being made to fall
+ *	are other than counter: nothing prevents that a counter falls
  *
- * No lock, no lock prefix, nothing disabled where this_cpu_add() is one
- * instruction; nothing lost between contexts, so callers need not serialise. A
- * number that was never given out is counted in kmmv.core.refused and otherwise
- * harmless. One that was forgotten, or is a statctr's, is not told from a good
- * one: it is counted, for whoever has it now. While any instance is followed,
- * kmmv_ring_trace(), it takes longer.
+ * Takes no lock and has no lock prefix, and disables nothing where
+ * this_cpu_add() is one instruction. No update is lost between contexts, so
+ * callers need not serialise. A number that was never given out is counted in
+ * kmmv.core.refused and otherwise harmless. A number that was forgotten, or is
+ * a statctr's, looks like a valid one: the update counts for its present owner.
+ * While any instance is followed, see kmmv_ring_trace(), all updates by number
+ * take longer.
  *
- * Context: any; without KMMV_NMI_SAFE an update from NMI is refused and counted.
+ * Context: any; without KMMV_NMI_SAFE an update from NMI is refused and
+ * counted.
  */
 void perf_adjust(int instance, s64 delta);
 
 /**
- * perf_forget() - unbind the number of a name that never comes back
- * @instance: whose last reference was given up
+ * perf_forget() - unbind the number of a name that is not used again
+ * @instance: its last reference was dropped
  *
- * The number may then be another name's. The caller makes sure that nobody
- * counts on it any more, by number or by handle: an update in flight would be
- * the next one's.
+ * The number may then be given to another name. The caller ensures that it is
+ * no longer updated, by number or by handle: an update in flight would count
+ * for the next owner.
  *
  * Context: task, may sleep.
- * Return: 0; -EBUSY while there are references, which is to say after perf_add()
+ * Return: 0; -EBUSY while there are references, that is, after perf_add()
  * without perf_del(); -ENOENT for a bad number; @instance if that is an error.
  */
 int perf_forget(int instance);
 
 /**
- * kmmv_register_family() - a metric, by its description
+ * kmmv_register_family() - register a family, which is a metric in PCP
  * @family: copied
  *
- * Registering again with the same metadata gives the same id. There is no way
- * back: a metric's name means one thing until kmmv.ko is unloaded.
+ * Registering it again with the same metadata returns the same id. It cannot be
+ * unregistered: a metric's name has one meaning until kmmv.ko is unloaded.
  *
  * Context: task, may sleep.
  * Return: id for kmmv_add(); -EINVAL for what is missing or misspelt;
- * -ENAMETOOLONG; -EILSEQ for a control character; -EADDRINUSE where the first
- * component is reserved (control, percpu, all, ring, profile); -EEXIST with other
- * metadata; -ENOTUNIQ where one name is a dotted prefix of another; -ENFILE for
- * one too many; -ENOMEM.
+ * -ENAMETOOLONG; -EILSEQ for a control character; -EADDRINUSE if the first
+ * component is reserved (control, percpu, all, ring, profile); -EEXIST with
+ * other metadata; -ENOTUNIQ if one name is a dotted prefix of another; -ENFILE
+ * if there are too many; -ENOMEM.
  */
 int kmmv_register_family(const struct kmmv_family *family);
 
 /**
- * kmmv_add() - perf_add() in a family; perf_del() undoes it, too
+ * kmmv_add() - perf_add() in a family; undone by perf_del()
  * @family: from kmmv_register_family()
  * @name: of the instance
  *
  * Context: task, may sleep.
- * Return: as perf_add(); -ENOENT for a family that is not there; @family if that
- * is an error.
+ * Return: as perf_add(); -ENOENT for an unknown family; @family if that is an
+ * error.
  */
 int kmmv_add(int family, const char *name);
 
 /**
- * kmmv_set_label() - what else is to be known of an instance
+ * kmmv_set_label() - set an instance's label, or remove it
  * @instance: from perf_add() or kmmv_add()
  * @key: lower-case letters, digits and '_', first a letter, up to
- *	KMMV_LABEL_KEY_MAX; "name", "cpu" and "family" are the agent's own, which
- *	does not show such a label
- * @text: 1 to KMMV_LABEL_MAX bytes, no control characters; NULL takes the label
- *	away
+ *	KMMV_LABEL_KEY_MAX; "name", "cpu" and "family" are the agent's own,
+ *	which does not show such a label
+ * @text: 1 to KMMV_LABEL_MAX bytes, no control characters; NULL removes the
+ *	label
  *
- * An instance has one label; the last one stands.
+ * An instance has one label, the last one set.
  *
  * Context: task, may sleep.
- * Return: 0; -EINVAL, -ENAMETOOLONG or -EILSEQ for @key and @text; -ENOENT for a
- * bad number; @instance if that is an error; -ENOMEM.
+ * Return: 0; -EINVAL, -ENAMETOOLONG or -EILSEQ for @key and @text; -ENOENT for
+ * a bad number; @instance if that is an error; -ENOMEM.
  */
 int kmmv_set_label(int instance, const char *key, const char *text);
 
 /**
- * kmmv_get_slot() - handle for kmmv_slot_add()
+ * kmmv_get_slot() - get a handle for kmmv_slot_add()
  * @instance: from perf_add() or kmmv_add()
- * @slot: result; with an error a handle of the sink, which takes updates as any
- *	other, is 0 when it is read, and is nobody's
+ * @slot: result; on error a handle of the sink, which can be updated like any
+ *	other, reads as 0 and belongs to no instance
  *
  * Context: task, may sleep.
  * Return: 0; -ENOENT for a bad number; @instance if that is an error.
@@ -282,9 +286,9 @@ int kmmv_set_label(int instance, const char *key, const char *text);
 int kmmv_get_slot(int instance, struct kmmv_slot *slot);
 
 /**
- * kmmv_read() - an instance's count over all possible CPUs
+ * kmmv_read() - sum an instance's counter over all possible CPUs
  * @instance: from perf_add() or kmmv_add()
- * @sum: result; 0 with an error
+ * @sum: result; 0 on error
  *
  * Context: task, may sleep.
  * Return: 0; -ENOENT for a bad number; @instance if that is an error.
@@ -292,59 +296,59 @@ int kmmv_get_slot(int instance, struct kmmv_slot *slot);
 int kmmv_read(int instance, u64 *sum);
 
 /**
- * kmmv_store() - set an instance's counter of one CPU
- * @slot: of an instance that only the caller writes, and only so: a mirror
+ * kmmv_store() - set an instance's counter on one CPU
+ * @slot: of an instance that only the caller writes, and only with this: a
+ *	mirror
  * @cpu: possible
- * @value: what it is to be; a mirror of semantics counter never sets it back
+ * @value: what to set; in a family of semantics counter, never less than before
  *
- * Context: task, may sleep, with CPU hotplug kept out: cpus_read_lock(), or in a
- * callback of it. One caller at a time per instance.
+ * Context: task, may sleep, with CPU hotplug kept out: cpus_read_lock(), or in
+ * a hotplug callback. One caller at a time per instance.
  * Return: 0; -EINVAL for a CPU that is not possible; -ENOENT for the sink;
- * -ENOMEM with the flexible allocator, where one that was not online since
- * kmmv.ko was loaded is to show more than 0 for the first time: it then gets its
- * memory. What has shown more than 0 can show any value.
+ * -ENOMEM with the flexible allocator, when a CPU that was not online since
+ * kmmv.ko was loaded is to show more than 0 for the first time, and gets its
+ * memory. A CPU that has shown more than 0 can show any value.
  */
 int kmmv_store(struct kmmv_slot slot, int cpu, u64 value);
 
 /**
- * kmmv_load() - an instance's count on one CPU
+ * kmmv_load() - read an instance's counter on one CPU
  * @slot: from kmmv_get_slot()
  * @cpu: possible
  *
  * Context: any; on 32 bits not NMI.
- * Return: the count; 0 for a CPU that never counted, and of the sink.
+ * Return: the count; 0 for a CPU that never counted, and for the sink.
  */
 u64 kmmv_load(struct kmmv_slot slot, int cpu);
 
 /**
- * kmmv_register_source() - copy on demand from now on
+ * kmmv_register_source() - register a source, which copies when a reader asks
  * @source: caller's memory, with @refresh set
  *
  * Context: task, may sleep.
- * Return: 0; -EINVAL without a function; -EEXIST for one that is registered.
+ * Return: 0; -EINVAL without a function; -EEXIST if it is registered already.
  */
 int kmmv_register_source(struct kmmv_source *source);
 
 /**
- * kmmv_unregister_source() - no copy on demand is under way, nor will be
- * @source: from kmmv_register_source(); NULL, and one that is not registered,
- *	are welcome
+ * kmmv_unregister_source() - unregister a source, and wait for its copies
+ * @source: from kmmv_register_source(); may be NULL, or not registered
  *
  * Context: task, may sleep; not with a lock that @source->refresh takes.
  */
 void kmmv_unregister_source(struct kmmv_source *source);
 
 /**
- * kmmv_slot_cpu() - where one CPU's part of a counter is, to be read
+ * kmmv_slot_cpu() - one CPU's part of a counter, for reading
  * @slot: from kmmv_get_slot()
  * @cpu: possible
  *
- * On 32 bits its two halves are written one after the other: kmmv_load() reads
- * both as one.
+ * On 32 bits the two halves are written one after the other; kmmv_load() reads
+ * both consistently.
  *
  * Context: any.
- * Return: the word; flexible allocator: NULL for a CPU that never counted,
- * whose count is 0.
+ * Return: the word; with the flexible allocator NULL for a CPU that never
+ * counted, whose count is 0.
  */
 static __always_inline const u64 *kmmv_slot_cpu(struct kmmv_slot slot, int cpu)
 {
@@ -360,13 +364,13 @@ static __always_inline const u64 *kmmv_slot_cpu(struct kmmv_slot slot, int cpu)
 
 #ifdef CONFIG_64BIT
 
-/* Not for clients: kmmv_slot_add() as if no NMI could come. */
+/* Not for clients: kmmv_slot_add() without regard to NMIs. */
 static __always_inline void __kmmv_slot_add(struct kmmv_slot slot, s64 delta)
 {
 #ifdef CONFIG_KMMV_FLEXIBLE
 	u64 **page = slot.page;
 
-	/* x86's local_add() takes any constant for one of 32 bits. */
+	/* x86's local_add() takes any constant as a 32-bit one. */
 	if (__builtin_constant_p(delta) && delta != (s32)delta)
 		OPTIMIZER_HIDE_VAR(delta);
 	preempt_disable_notrace();
@@ -383,16 +387,18 @@ static __always_inline void __kmmv_slot_add(struct kmmv_slot slot, s64 delta)
 #if KMMV_NMI_SAFE
 
 /**
- * kmmv_slot_add() - count on this CPU
+ * kmmv_slot_add() - add to a counter on this CPU
  * @slot: from kmmv_get_slot(), whatever that returned
  * @delta: what to add, modulo 2^64; as for perf_adjust()
  *
  * Fixed allocator: one instruction on machines whose this_cpu_add() is one.
- * Flexible: an add without lock prefix to the CPU's own page, with preemption
- * disabled, since the page is looked up first. Valid from kmmv_get_slot() until
- * perf_forget() of the instance; a zeroed handle is none.
+ * Flexible allocator: an add without lock prefix to the CPU's own page, with
+ * preemption disabled, since the page is looked up first. A handle is valid
+ * from kmmv_get_slot() until perf_forget() of the instance; a zeroed one never
+ * is.
  *
- * Context: any; without KMMV_NMI_SAFE an update from NMI is refused and counted.
+ * Context: any; without KMMV_NMI_SAFE an update from NMI is refused and
+ * counted.
  */
 static __always_inline void kmmv_slot_add(struct kmmv_slot slot, s64 delta)
 {

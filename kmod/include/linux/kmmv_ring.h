@@ -7,8 +7,8 @@
  *		return PTR_ERR(ring);
  *	kmmv_ring_write(ring, type, instance, &payload, sizeof(payload));
  *
- * A ring exists as long as somebody holds it; whether it records is its
- * administrator's choice, and one that does not takes nothing.
+ * A ring exists as long as it is held. Its administrator chooses whether it
+ * records; while it does not, events are refused.
  *
  * Contexts: "task" may sleep; "any" is task, softirq, hard irq and NMI, where
  * RCU is watching.
@@ -27,15 +27,15 @@ struct kmmv_buffer_page;
 /**
  * struct kmmv_ring_entry - an event between reserve and commit
  * @payload: where its payload goes, 4-byte aligned
- * @rc: core: of which CPU
- * @page: core: on which page
- * @before: core: the page's word without it
- * @after: core: the page's word with it
+ * @rc: core: its CPU's buffer
+ * @page: core: its page
+ * @before: core: the page's word before it
+ * @after: core: the page's word after it
  * @event: core: its header
  * @size: core: bytes on the page
- * @ring: whose
+ * @ring: its ring
  *
- * On the writer's stack; only @payload is the caller's.
+ * On the writer's stack; only @payload is for the caller.
  */
 struct kmmv_ring_entry {
 	void			*payload;
@@ -51,7 +51,7 @@ struct kmmv_ring_entry {
 enum kmmv_field_kind {
 	KMMV_FIELD_UNSIGNED,	/* 1, 2, 4 or 8 bytes */
 	KMMV_FIELD_SIGNED,
-	KMMV_FIELD_HEX,		/* unsigned, better shown so: addresses, masks */
+	KMMV_FIELD_HEX,		/* unsigned, shown in hex: addresses, masks */
 	KMMV_FIELD_TEXT,	/* up to the first NUL or its size */
 	KMMV_FIELD_TIME,	/* unsigned: nanoseconds of the ring's clock */
 };
@@ -76,7 +76,7 @@ struct kmmv_field {
 #define KMMV_FIELD_NAME_MAX	31
 
 /**
- * struct kmmv_event_type - a kind of binary events
+ * struct kmmv_event_type - a type of binary events
  * @name: as of a family
  * @oneline: one line of help, no control characters
  * @fields: of the payload
@@ -95,46 +95,47 @@ struct kmmv_event_type {
 
 /**
  * kmmv_ring_get() - hold a ring
- * @name: of it
+ * @name: of the ring
  *
- * Whether it records, how much it holds and what it does when it is full is
- * its administrator's choice, who cannot remove it while it is held.
+ * Its administrator chooses whether it records, how much it holds and what
+ * happens when it is full, but cannot remove it while it is held.
  *
  * Context: task, may sleep.
- * Return: the ring; ERR_PTR(-ENOENT) if there is none, which is nothing to write
- * to.
+ * Return: the ring; ERR_PTR(-ENOENT) if there is none, which must not be
+ * written to.
  */
 struct kmmv_ring *kmmv_ring_get(const char *name);
 
 /**
- * kmmv_ring_put() - hold it no more
- * @ring: from kmmv_ring_get(); NULL and errors are welcome
+ * kmmv_ring_put() - stop holding a ring
+ * @ring: from kmmv_ring_get(); may be NULL or an error
  *
- * Nobody who got it from the caller writes to it any more.
+ * The caller no longer writes to it, nor does any code that got it from the
+ * caller.
  *
  * Context: task, may sleep.
  */
 void kmmv_ring_put(struct kmmv_ring *ring);
 
 /**
- * kmmv_ring_register_type() - a type of binary events
+ * kmmv_ring_register_type() - register a type of binary events
  * @type: copied
  *
- * The same number for the same type, as long as kmmv.ko is loaded.
+ * The same type gets the same number while kmmv.ko is loaded.
  *
  * Context: task, may sleep.
  * Return: number, KMMV_EVENT_FIRST or greater; -EINVAL for what is missing,
  * misspelt, or not in any payload; -ENAMETOOLONG; -EILSEQ for a control
- * character; -EADDRINUSE where the first component of the name is what every
+ * character; -EADDRINUSE if the first component of the name is one that every
  * event has in PCP (time, sequence, cpu, type, family, instance, number, delta,
- * text); -EEXIST with other metadata, or for two fields of one name; -ENOTUNIQ
- * where one type's name is that of a field of another, as type.field, or below it;
- * -ENFILE for one too many; -ENOMEM.
+ * text); -EEXIST with other metadata, for a name of kmmv's own types, or for
+ * two fields of one name; -ENOTUNIQ if one type's name is a field of another,
+ * as type.field, or is below one; -ENFILE if there are too many; -ENOMEM.
  */
 int kmmv_ring_register_type(const struct kmmv_event_type *type);
 
 /**
- * kmmv_ring_reserve() - room for an event
+ * kmmv_ring_reserve() - reserve room for an event
  * @ring: from kmmv_ring_get()
  * @type: from kmmv_ring_register_type(), or a KMMV_EVENT_*
  * @instance: number, or -1
@@ -143,21 +144,21 @@ int kmmv_ring_register_type(const struct kmmv_event_type *type);
  * @entry: result
  *
  * With 0, preemption is off until kmmv_ring_commit() or kmmv_ring_discard(),
- * one of which has to come in the same context, and soon. Of what is at
- * @entry->payload only the bytes up to a multiple of 4 behind @size are zero.
+ * one of which the caller has to call in the same context, and soon. The
+ * payload is not zeroed, except the bytes after @size up to a multiple of 4.
  *
  * Context: any.
- * Return: 0; -ENODEV while the ring does not record, which is not counted; and
- * counted as dropped: -ENOSPC in producer/consumer mode for want of a consumer;
- * -EBUSY where the only room is not committed yet; -ELOOP for too many writers
- * inside each other; -E2BIG; -EOPNOTSUPP from NMI, where the machine has no
- * cmpxchg for it.
+ * Return: 0; -ENODEV while the ring does not record, which is not counted. The
+ * others are counted as dropped events: -ENOSPC in producer/consumer mode if
+ * the consumer has left no room; -EBUSY if the only room is not committed yet;
+ * -ELOOP for too many nested writers; -E2BIG; -EOPNOTSUPP from NMI on machines
+ * without a cmpxchg for it.
  */
 int kmmv_ring_reserve(struct kmmv_ring *ring, u16 type, int instance,
 		      size_t size, struct kmmv_ring_entry *entry);
 
 /**
- * kmmv_ring_commit() - the event is complete
+ * kmmv_ring_commit() - complete an event
  * @entry: from kmmv_ring_reserve()
  *
  * Context: that of the reserve.
@@ -165,7 +166,7 @@ int kmmv_ring_reserve(struct kmmv_ring *ring, u16 type, int instance,
 void kmmv_ring_commit(struct kmmv_ring_entry *entry);
 
 /**
- * kmmv_ring_discard() - there is no event
+ * kmmv_ring_discard() - remove a reserved event
  * @entry: from kmmv_ring_reserve()
  *
  * Context: that of the reserve.
@@ -173,12 +174,12 @@ void kmmv_ring_commit(struct kmmv_ring_entry *entry);
 void kmmv_ring_discard(struct kmmv_ring_entry *entry);
 
 /**
- * kmmv_ring_write() - an event
+ * kmmv_ring_write() - write an event
  * @ring: from kmmv_ring_get()
  * @type: from kmmv_ring_register_type(), or a KMMV_EVENT_*
  * @instance: number, or -1
  * @payload: copied
- * @size: of it
+ * @size: of @payload
  *
  * Context: any.
  * Return: as kmmv_ring_reserve().
@@ -187,10 +188,10 @@ int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
 		    const void *payload, size_t size);
 
 /**
- * kmmv_ring_mark() - a text as an event
+ * kmmv_ring_mark() - write a text as an event
  * @ring: from kmmv_ring_get()
  * @instance: number, or -1
- * @text: copied; what no page has room for is cut off
+ * @text: copied; cut off at what a page has room for
  *
  * Context: any.
  * Return: as kmmv_ring_reserve().
@@ -199,17 +200,17 @@ int kmmv_ring_mark(struct kmmv_ring *ring, int instance, const char *text);
 
 /**
  * kmmv_ring_trace() - have each perf_adjust() of an instance leave an event
- * @ring: where, KMMV_EVENT_HIT; NULL: nowhere any more
+ * @ring: gets the events, of type KMMV_EVENT_HIT; NULL to stop
  * @instance: from perf_add() or kmmv_add()
  *
- * An instance leaves its events in one ring; another one takes the place of the
- * one before. It ends with the ring, and when the instance is forgotten. Only
- * perf_adjust() is followed, no update by a handle; while any instance is, all
+ * An instance leaves its events in one ring, the last one set. This ends when
+ * the ring is removed, and when the instance is forgotten. Only perf_adjust()
+ * leaves events, not updates by handle. While any instance is followed, all
  * updates by number take somewhat longer.
  *
  * Context: task, may sleep.
  * Return: 0; -ENOENT for a bad number; -EPERM for one of kmmv's own instances;
- * -ENOSPC for too many rings that do it; -ENOMEM.
+ * -ENOSPC for too many rings that follow instances; -ENOMEM.
  */
 int kmmv_ring_trace(struct kmmv_ring *ring, int instance);
 

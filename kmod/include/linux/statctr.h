@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Scalable statistics counters, as in Sarma, Thirumalai and McKenney's paper of
- * that name: counters whose exact value nobody needs at every moment, updated
- * by all CPUs, each in cache lines of its own. pcpu_ctr_*() is the paper's lower
- * half, and here another way to say the same.
+ * Scalable statistics counters, after the paper of that name by Sarma,
+ * Thirumalai and McKenney: counters whose exact value is not needed at every
+ * moment, updated by all CPUs, each in cache lines of its own. pcpu_ctr_*() is
+ * the paper's lower layer, and here another interface to the same.
  *
- * On a uniprocessor kernel a statctr is an unsigned long and nothing else, with
- * kmmv or without. On all others it is a slot of kmmv's: inc, dec, add and sub
- * may be used from any context (task, softirq, hard irq, and NMI where
- * kmmv_slot_add() may), and nothing is lost between them, preemption and
- * migration included.
+ * On a uniprocessor kernel a statctr is an unsigned long, with or without kmmv.
+ * On all others it is one of kmmv's slots: inc, dec, add and sub may be used
+ * from any context (task, softirq, hard irq, and NMI where kmmv_slot_add()
+ * may), and no update is lost between them, nor by preemption or migration.
  *
- * A statctr is used from its statctr_init() to its statctr_cleanup(). One whose
- * init failed, or that was cleaned up, can be used still, and cleaned up again:
- * what it counts is lost, and it reads as 0. Not so one that was never made: one
- * of all zeroes may be cleaned up, read and set, but not counted with.
+ * A statctr is valid from statctr_init() to statctr_cleanup(). One whose init
+ * failed, or that was cleaned up, may still be used, and cleaned up again: its
+ * updates are lost, and it reads as 0. A zeroed statctr that was never
+ * initialised may be cleaned up, read and set, but not updated.
  *
- * Whoever may map the counters, group pcp, can read every statctr, named or not.
+ * Every user that may map the counters, group pcp, can read every statctr,
+ * named or not.
  *
- * Slots have 64 bits everywhere. What is added has the sign of its type: an
- * unsigned long is not negative, and on 32 bits (unsigned long)-1 is 4294967295.
- * What goes down is statctr_sub()'s or a signed addend.
+ * Slots have 64 bits everywhere. An addend has the sign of its type: an
+ * unsigned long is not negative, and on 32 bits (unsigned long)-1 is
+ * 4294967295. To count down, use statctr_sub() or a signed addend.
  */
 #ifndef _LINUX_STATCTR_H
 #define _LINUX_STATCTR_H
@@ -64,8 +64,8 @@ static inline int statctr_ninit(statctr_t *stctr, int count, s64 value)
 }
 
 /*
- * There is nothing that a name could be mapped to: perf counters serve here. The
- * statctr counts all the same, where nobody sees it.
+ * There is no slot to map by a name: use perf counters here. The statctr still
+ * counts, but is not visible.
  */
 static inline int statctr_init_named(statctr_t *stctr, int family,
 				     const char *name, s64 value)
@@ -77,7 +77,7 @@ static inline int statctr_init_named(statctr_t *stctr, int family,
 static inline void statctr_cleanup(statctr_t *stctr) { }
 static inline void statctr_ncleanup(statctr_t *stctr, int count) { }
 
-/* Not atomic, but one instruction where there is one: interrupts count too. */
+/* Not atomic, but one instruction where possible: interrupts count, too. */
 static inline void statctr_add(statctr_t *stctr, s64 addend)
 {
 	local_add(addend, (local_t *)stctr);
@@ -113,7 +113,7 @@ typedef struct statctr {
 
 #if IS_ENABLED(CONFIG_KMMV)
 
-/* As in kmmv.h: a client of the other allocator's is not linked. */
+/* As in kmmv.h: a client of the other allocator does not link. */
 #ifdef CONFIG_KMMV_FLEXIBLE
 
 #define pcpu_ctr_alloc		pcpu_ctr_alloc_flexible
@@ -130,7 +130,7 @@ struct pcpu_ctr {
 	struct kmmv_slot slot;
 };
 
-/* Not for clients: its handle. */
+/* Not for clients: the handle. */
 static __always_inline struct kmmv_slot __pcpu_ctr_slot(const pcpu_ctr_t *ctr)
 {
 	return ctr->slot;
@@ -146,8 +146,9 @@ static __always_inline struct kmmv_slot __pcpu_ctr_slot(const pcpu_ctr_t *ctr)
 #endif
 
 /**
- * pcpu_ctr_alloc() - a counter on every CPU, each in its CPU's own lines
- * @flag: allocation flags, as for kmalloc(); GFP_KERNEL is what is used
+ * pcpu_ctr_alloc() - allocate a counter on every CPU, in the CPU's own lines
+ * @flag: allocation flags as for kmalloc(), which have to allow sleeping;
+ *	GFP_KERNEL is used
  *
  * Context: task, may sleep.
  * Return: the counter, 0 on every CPU, or NULL.
@@ -156,7 +157,7 @@ pcpu_ctr_t *pcpu_ctr_alloc(int flag);
 
 /**
  * pcpu_ctr_free() - free a counter
- * @ctr: from pcpu_ctr_alloc(), or NULL; nobody uses it any more
+ * @ctr: from pcpu_ctr_alloc(), or NULL; no longer used
  *
  * Context: task, may sleep.
  * Return: NULL, for the variable that held it.
@@ -164,25 +165,26 @@ pcpu_ctr_t *pcpu_ctr_alloc(int flag);
 pcpu_ctr_t *pcpu_ctr_free(pcpu_ctr_t *ctr);
 
 /**
- * PCPU_CTR() - one CPU's version of a counter
+ * PCPU_CTR() - one CPU's part of a counter
  * @ctr: from pcpu_ctr_alloc()
  * @cpu: possible
  *
- * To be read. It can be written, as the paper does, (*PCPU_CTR(c, cpu))++, but
- * not without loss: an interrupt, or another CPU after a migration, may come
- * between load and store. statctr_add() loses nothing.
+ * For reading. It can be written, as the paper does, (*PCPU_CTR(c, cpu))++, but
+ * updates may then be lost: an interrupt, or another CPU after a migration, may
+ * come between load and store. statctr_add() loses none.
  *
  * Context: any.
  * Return: an unsigned long *; NULL for a CPU that never counted, with the
- * flexible allocator. The low half of the count on little-endian 32-bit machines.
+ * flexible allocator. The low half of the count on little-endian 32-bit
+ * machines.
  */
 #define PCPU_CTR(ctr, cpu) \
 	((unsigned long *)kmmv_slot_cpu(__pcpu_ctr_slot(ctr), cpu))
 
 /**
- * statctr_init() - make a statctr
+ * statctr_init() - initialise a statctr
  * @stctr: caller's memory
- * @value: what it starts from
+ * @value: initial sum
  *
  * Context: task, may sleep.
  * Return: 0; -ENOSPC when all slots are taken; -ENOMEM.
@@ -190,13 +192,13 @@ pcpu_ctr_t *pcpu_ctr_free(pcpu_ctr_t *ctr);
 int statctr_init(statctr_t *stctr, s64 value);
 
 /**
- * statctr_ninit() - make an array of statctrs
+ * statctr_ninit() - initialise an array of statctrs
  * @stctr: caller's memory
  * @count: how many
- * @value: what each of them starts from
+ * @value: initial sum of each
  *
- * Their slots are in a row, hence in as few cache lines per CPU as there can be.
- * All of them are made or none.
+ * Their slots are in a row, hence in as few cache lines per CPU as possible.
+ * Either all of them are initialised or none.
  *
  * Context: task, may sleep.
  * Return: 0; -EINVAL for a count below 1; -ENOSPC when there are not so many
@@ -205,16 +207,16 @@ int statctr_init(statctr_t *stctr, s64 value);
 int statctr_ninit(statctr_t *stctr, int count, s64 value);
 
 /**
- * statctr_init_named() - make a statctr that is an instance in PCP
+ * statctr_init_named() - initialise a statctr that is an instance in PCP
  * @stctr: caller's memory
- * @family: from kmmv_register_family(), or KMMV_FAMILY_COUNTER; one of semantics
- *	instant if statctr_dec(), _sub() or _set() are to be used: nothing keeps
- *	them from making a counter fall
+ * @family: from kmmv_register_family(), or KMMV_FAMILY_COUNTER; one of
+ *	semantics instant if statctr_dec(), _sub() or _set() are to be used:
+ *	nothing prevents that they make a counter fall
  * @name: as for perf_add()
- * @value: what it starts from if nothing had the name; else its count goes on
+ * @value: initial sum if the name is new; otherwise its count continues
  *
  * Context: task, may sleep.
- * Return: 0, or an error of kmmv_add()'s; -EOPNOTSUPP on a uniprocessor kernel.
+ * Return: 0, or an error of kmmv_add(); -EOPNOTSUPP on a uniprocessor kernel.
  */
 int statctr_init_named(statctr_t *stctr, int family, const char *name,
 		       s64 value);
@@ -222,9 +224,9 @@ int statctr_init_named(statctr_t *stctr, int family, const char *name,
 /**
  * statctr_cleanup() - give up a statctr
  * @stctr: from statctr_init() or statctr_init_named(), whatever they returned;
- *	nobody uses it any more
+ *	no longer used
  *
- * Its slot is used again, unless it has a name: that one keeps its count.
+ * Its slot is reused, unless it has a name: then it keeps its count.
  *
  * Context: task, may sleep.
  */
@@ -232,19 +234,19 @@ void statctr_cleanup(statctr_t *stctr);
 
 /**
  * statctr_ncleanup() - give up an array of statctrs
- * @stctr: from statctr_ninit(), whatever that returned; nobody uses them any more
- * @count: as they were made
+ * @stctr: from statctr_ninit(), whatever that returned; no longer used
+ * @count: as for statctr_ninit()
  *
  * Context: task, may sleep.
  */
 void statctr_ncleanup(statctr_t *stctr, int count);
 
 /**
- * statctr_read() - the sum over all CPUs
- * @stctr: made
+ * statctr_read() - sum a statctr over all CPUs
+ * @stctr: initialised
  *
- * Every update that had ended before the call is in it, and each update at most
- * once. Updates that run meanwhile may be in it or not.
+ * The sum includes every update that ended before the call, and each update at
+ * most once. It may or may not include updates that run meanwhile.
  *
  * Context: any; on 32 bits not NMI.
  * Return: the sum, modulo 2^BITS_PER_LONG.
@@ -252,24 +254,24 @@ void statctr_ncleanup(statctr_t *stctr, int count);
 unsigned long statctr_read(statctr_t *stctr);
 
 /**
- * statctr_set() - have the sum be a value
- * @stctr: made; with a name only in a family of semantics instant
+ * statctr_set() - set the sum
+ * @stctr: initialised; with a name only in a family of semantics instant
  * @i: the value
  *
- * A read that follows gives @i and what was counted since. With other CPUs
- * counting meanwhile, each of their updates is either before the set, and
- * forgotten, or after it, and counted; none is half or twice in it. The moment
- * that divides them is, on each CPU, within the call. A read at the same time
- * as the set is of the time before it or after it.
+ * A later read returns @i plus what was counted since. If other CPUs count
+ * meanwhile, each of their updates is either before the set, and lost, or after
+ * it, and counted; none is counted in part or twice. The moment that divides
+ * them is, on each CPU, within the call. A read at the same time as the set
+ * returns the sum before or after it.
  *
  * Context: any but NMI.
  */
 void statctr_set(statctr_t *stctr, s64 i);
 
 /**
- * statctr_add() - count
- * @stctr: made
- * @addend: with a name in a family of semantics counter, not negative
+ * statctr_add() - add to a statctr
+ * @stctr: initialised
+ * @addend: not negative for a name in a family of semantics counter
  *
  * Context: any, as kmmv_slot_add().
  */
@@ -279,9 +281,9 @@ static __always_inline void statctr_add(statctr_t *stctr, s64 addend)
 }
 
 /**
- * statctr_sub() - count down
- * @stctr: made; with a name only in a family of semantics instant
- * @subtrahend: what to take away
+ * statctr_sub() - subtract from a statctr
+ * @stctr: initialised; with a name only in a family of semantics instant
+ * @subtrahend: what to subtract
  *
  * Context: any, as kmmv_slot_add().
  */
@@ -292,7 +294,7 @@ static __always_inline void statctr_sub(statctr_t *stctr, s64 subtrahend)
 
 #else /* IS_ENABLED(CONFIG_KMMV) */
 
-/* A word that is nobody's, for who writes through PCPU_CTR(). */
+/* A word that no statctr uses, for writes through PCPU_CTR(). */
 static inline unsigned long *__pcpu_ctr_nothing(void)
 {
 	static unsigned long nothing;
@@ -336,8 +338,8 @@ static inline void statctr_sub(statctr_t *stctr, s64 subtrahend) { }
 #endif /* CONFIG_SMP */
 
 /**
- * statctr_inc() - count one
- * @stctr: made
+ * statctr_inc() - add one
+ * @stctr: initialised
  *
  * Context: any, as kmmv_slot_add().
  */
@@ -347,8 +349,8 @@ static __always_inline void statctr_inc(statctr_t *stctr)
 }
 
 /**
- * statctr_dec() - count one down
- * @stctr: made; with a name only in a family of semantics instant
+ * statctr_dec() - subtract one
+ * @stctr: initialised; with a name only in a family of semantics instant
  *
  * Context: any, as kmmv_slot_add().
  */

@@ -15,13 +15,12 @@
  *
  *	cpu_offset + cpu * cpu_stride + counter_offset + instance * 8
  *
- * Only address space is laid out for the whole capacity. Behind instances
- * below nr_instances there are pages, on every CPU of the possible mask, and
- * they stay there, at the same place, as long as the module is loaded. A touch
- * of anything else is SIGBUS.
+ * Address space is laid out for the whole capacity. Instances below
+ * nr_instances have pages, on every CPU of the possible mask, and these stay at
+ * their place while the module is loaded. An access to anything else is SIGBUS.
  *
  * All words are in the kernel's own byte order. Offsets are from the start of
- * the mapping, in bytes. Everything is written by the kernel alone.
+ * the mapping, in bytes. Only the kernel writes.
  *
  * Ordering (writer in the kernel, reader in user space):
  *
@@ -41,15 +40,15 @@
  *	    W: incarnation[n] = new; wmb; zero the counters; later count
  *	    R: read the counters; rmb; incarnation[n] == the one in the names ?
  *
- * The generation says nothing about values: those of an instance whose
- * incarnation still is the reader's are valid whatever the generation does. Nor
- * does it about slots_free and nr_instances, which slots without a name (statctr)
- * move, too: a number below nr_instances need not be in the names.
+ * The generation says nothing about values: those of an instance are valid
+ * while its incarnation is the reader's, whatever the generation does. Nor does
+ * it say anything about slots_free and nr_instances, which slots without a name
+ * (statctr) also change: a number below nr_instances need not be in the names.
  * On a kernel without 64-bit atomicity gen1 and gen2 use their low half only.
  *
- * /dev/kmmv/names is text, a stream of records in the order in which each last
- * changed; kmmv(5) describes it. A reader keys what it knows by (epoch, number,
- * incarnation).
+ * /dev/kmmv/names is text, a stream of records in the order of their last
+ * change; kmmv(5) describes it. A reader identifies what it knows by (epoch,
+ * number, incarnation).
  *
  * Versions: a reader refuses another magic, another major version and any bit
  * it does not know in features_incompat. It accepts a longer header, a greater
@@ -76,19 +75,19 @@
 #define KMMV_LABEL_KEY_MAX	31	/* bytes of a label's key, without NUL */
 #define KMMV_LABEL_MAX		127	/* bytes of a label's text, without NUL */
 
-/* No line of the names stream is longer, newline included. */
+/* Greatest length of a line of the names stream, newline included. */
 #define KMMV_LINE_MAX		2304
 
 /**
  * struct kmmv_header - the start of the mapping
- * @magic: KMMV_MAGIC; in the other byte order the file is foreign
- * @major: another one is refused
+ * @magic: KMMV_MAGIC; byte-swapped in a file of the other byte order
+ * @major: a reader refuses another one
  * @minor: grows with each compatible addition
- * @size: bytes of this structure; greater than the reader's is fine
+ * @size: bytes of this structure; may be greater than the reader's
  * @features_compat: KMMV_F_*; a reader may ignore bits that it does not know
  * @features_incompat: a reader refuses bits that it does not know
  * @epoch: different for every load of the module, never 0
- * @gen1: bumped before the table changes
+ * @gen1: incremented before the table changes
  * @gen2: equal to @gen1 once the change is complete
  * @page_size: bytes of a page; every area starts on one
  * @nr_cpus: number of CPU areas, possible or not
@@ -135,7 +134,7 @@ struct kmmv_header {
 /**
  * struct kmmv_pair - updates begun and done on one CPU
  * @begun: counts before the halves of a counter are stored
- * @done: follows after
+ * @done: equal to @begun once they are stored
  *
  * At the start of each CPU's area where KMMV_F_ATOMIC64 is not set.
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * kmmv ring buffers: events from the kernel. The contract of kernel and readers.
+ * kmmv ring buffers: events from the kernel. The contract between kernel and
+ * readers.
  *
- * /dev/kmmv/ring/NAME is mapped shared and read-only, all of it or a part:
+ * /dev/kmmv/ring/NAME is mapped shared and read-only, whole or in part:
  *
  *	0                   struct kmmv_ring_header, and the CPU masks; one page
  *	cpu_offset          area of CPU 0          cpu_stride bytes each
@@ -16,42 +17,42 @@
  *	reader_offset       struct kmmv_ring_reader, one page: the consumer's side
  *	data_offset         nr_pages pages, struct kmmv_ring_page each, by id
  *
- * The area of a CPU that is not in the alive mask has no pages yet: a touch is
- * SIGBUS. A CPU that came into the mask (load-acquire) never leaves it; its pages
- * stay readable when it goes offline.
+ * The area of a CPU that is not in the alive mask has no pages yet: an access
+ * is SIGBUS. A CPU in the mask (load-acquire) never leaves it; its pages stay
+ * readable when it goes offline.
  *
- * All words are in the kernel's own byte order. Everything is written by the
- * kernel alone. Stamps are nanoseconds of the ring's clock, which is
- * synchronised between CPUs as well as the machine's sched_clock() is;
- * KMMV_RING_IOC_CLOCK relates it to CLOCK_MONOTONIC and CLOCK_REALTIME.
+ * All words are in the kernel's own byte order. Only the kernel writes. Stamps
+ * are nanoseconds of the ring's clock, which is synchronised between CPUs as
+ * well as the machine's sched_clock() is; KMMV_RING_IOC_CLOCK relates it to
+ * CLOCK_MONOTONIC and CLOCK_REALTIME.
  *
- * Pages. Each CPU owns a ring of ring_pages pages and spares + 1 pages outside
- * it. Writers fill the page at the tail. The consumer swaps the oldest page, the
- * head, for an empty one and so owns what it reads. Each page that is begun gets
- * the next sequence number of its CPU, from 1.
+ * Pages. Each CPU has a ring of ring_pages pages, and spares + 1 pages outside
+ * it. Writers fill the page at the tail. The consumer swaps the oldest page,
+ * the head, for an empty one and so owns what it reads. Each page that is begun
+ * gets the next sequence number of its CPU, from 1.
  *
- * Events lie on a page from @data to @data + @commit, each with a 32-bit header:
+ * Events are on a page from @data to @data + @commit; each has a 32-bit header:
  *
  *	bits 0-4  type_len   bits 5-31  time_delta, nanoseconds after the event
  *	                                before it; 0 for the first of a page, whose
  *	                                stamp is the page's @time
  *
- *	type_len  what it is, array[] being the 32-bit words behind the header
+ *	type_len  meaning; array[] are the 32-bit words after the header
  *	0         data: array[0] is the size of array[] in bytes, itself
  *	          included; what follows it is the event
  *	1..28     data: array[] is the event, 4 * type_len bytes
- *	29        padding. time_delta 0: the rest of the page. Else: array[0] is the
- *	          size of array[]; time goes on by time_delta - 1 (an event that
- *	          was discarded)
- *	30        time extend, array[] is 4 bytes: time goes on by
- *	          (array[0] << 27) + time_delta; then comes an event with delta 0
+ *	29        padding. time_delta 0: the rest of the page. Else: array[0] is
+ *	          the size of array[]; time advances by time_delta - 1 (an
+ *	          event that was discarded)
+ *	30        time extend, array[] is 4 bytes: time advances by
+ *	          (array[0] << 27) + time_delta; an event with delta 0 follows
  *	31        time stamp, array[] is 4 bytes: time is
- *	          (array[0] << 27) + time_delta in its low 59 bits, the others
- *	          being the ones that make it the next such time; then comes an
- *	          event with delta 0
+ *	          (array[0] << 27) + time_delta in its low 59 bits; the others
+ *	          are those of the next such time; an event with delta 0
+ *	          follows
  *
- * An event is a struct kmmv_event and its payload; it ends on a multiple of 4
- * bytes, with zeroes behind a shorter payload.
+ * An event is a struct kmmv_event and its payload. It ends on a multiple of 4
+ * bytes, padded with zeroes.
  *
  * Ordering (writer in the kernel, reader in user space):
  *
@@ -65,7 +66,7 @@
  *	       time, first, dropped, c bytes of events; rmb; s == load seq ?
  *	the writers' side (struct kmmv_ring_writer)
  *	    W: counters; seq = store-release      at each page
- *	    R: load-acquire seq; counters         as they were at that page, or later
+ *	    R: load-acquire seq; counters         as of that page, or later
  *	the consumer's side (struct kmmv_ring_reader): no order among its words
  *
  * Each word of both sides is one aligned 64-bit value that never falls.
@@ -94,34 +95,34 @@ enum {
 
 /* Why an event was not written. */
 enum kmmv_ring_drop {
-	KMMV_DROP_FULL,		/* producer/consumer mode, nothing consumed */
-	KMMV_DROP_COMMIT,	/* would overwrite what is not committed yet */
-	KMMV_DROP_NESTED,	/* too many writers inside each other */
+	KMMV_DROP_FULL,		/* producer/consumer mode, and no free page */
+	KMMV_DROP_COMMIT,	/* would overwrite events not committed yet */
+	KMMV_DROP_NESTED,	/* too many nested writers */
 	KMMV_DROP_TOO_LARGE,	/* no page has room for it */
-	KMMV_DROP_NMI,		/* from NMI, where the machine has no cmpxchg for it */
+	KMMV_DROP_NMI,		/* from NMI, without a cmpxchg that is safe there */
 	KMMV_DROP_NR,
 };
 
 enum kmmv_ring_mode {
-	KMMV_RING_OVERWRITE,	/* the oldest page goes: a flight recorder */
+	KMMV_RING_OVERWRITE,	/* overwrites the oldest page: a flight recorder */
 	KMMV_RING_CONSUME,	/* producer/consumer: the newest event is dropped */
 };
 
 /**
  * struct kmmv_ring_header - the start of the mapping
  * @magic: KMMV_RING_MAGIC
- * @major: another one is refused
+ * @major: a reader refuses another one
  * @minor: grows with each compatible addition
- * @size: bytes of this structure; greater than the reader's is fine
+ * @size: bytes of this structure; may be greater than the reader's
  * @features_compat: a reader may ignore bits that it does not know
  * @features_incompat: a reader refuses bits that it does not know
- * @epoch: that of the counters' header: of this load of the module
- * @incarnation: different for every buffer that is allocated, never 0
+ * @epoch: as in struct kmmv_header: identifies this load of the module
+ * @incarnation: different each time buffers are allocated, never 0
  * @page_size: bytes of a page
  * @nr_cpus: number of CPU areas, possible or not
  * @nr_pages: data pages of a CPU: @ring_pages + @spares + 1
  * @ring_pages: pages of the ring
- * @spares: how many pages beside the first can be taken and not released
+ * @spares: how many pages besides one can be taken and not released
  * @mode: enum kmmv_ring_mode
  * @cpu_offset: the area of CPU 0
  * @cpu_stride: bytes from one CPU's area to the next
@@ -131,12 +132,12 @@ enum kmmv_ring_mode {
  * @length: bytes of the whole mapping
  * @possible_offset: the mask of CPUs that can ever have an area, 64-bit words,
  *	bit n % 64 of word n / 64 being CPU n
- * @alive_offset: the mask of CPUs that have one
+ * @alive_offset: the mask of CPUs that have one, likewise
  * @mask_size: bytes of each mask
- * @name: the ring's
+ * @name: of the ring
  * @reserved: zero
  *
- * Written before the mapping can be had, except for the alive mask and @mode.
+ * Written before the ring can be mapped, except for the alive mask and @mode.
  */
 struct kmmv_ring_header {
 	__u64	magic;
@@ -169,17 +170,17 @@ struct kmmv_ring_header {
 
 /**
  * struct kmmv_ring_writer - the writers' side of a CPU
- * @seq: of the page that is being written; @written and @written_bytes are as of
- *	its beginning, or later, the rest is counted as it happens
+ * @seq: of the page that is being written; @written and @written_bytes are as
+ *	of its beginning, or later; all others are counted at once
  * @written: events on the pages before that one
- * @written_bytes: what they take there, headers included
- * @overwritten: events that went without being consumed
+ * @written_bytes: their bytes on the pages, headers included
+ * @overwritten: events overwritten before they were consumed
  * @overwritten_bytes: likewise
- * @discarded: events whose writer thought better of it
- * @discarded_bytes: what those of them take that left padding behind
- * @dropped: events that there was no room for, by enum kmmv_ring_drop
- * @dropped_bytes: what they would have taken
- * @backwards: stamps that were put right because the clock went back
+ * @discarded: events that their writers discarded
+ * @discarded_bytes: bytes of padding that they left
+ * @dropped: events that could not be written, by enum kmmv_ring_drop
+ * @dropped_bytes: bytes that they would have taken
+ * @backwards: stamps that were corrected because the clock went back
  */
 struct kmmv_ring_writer {
 	__u64	seq;
@@ -196,19 +197,19 @@ struct kmmv_ring_writer {
 
 /**
  * struct kmmv_ring_reader - the consumer's side of a CPU
- * @seq: of the furthest page that a consumer has come to, 0 before the first
- * @taken: events given to a consumer, those given again included
+ * @seq: of the last page that a consumer has reached, 0 before the first
+ * @taken: events taken by a consumer, including those taken again
  * @taken_bytes: likewise
- * @released: events that a consumer is done with
+ * @released: events that a consumer has released
  * @released_bytes: likewise
- * @returned: events that a consumer had not released when it went, or that a
- *	call could not hand over
+ * @returned: events that a consumer had not released when it closed its file,
+ *	or that a call could not copy to it
  * @returned_bytes: likewise
- * @lost: events overwritten before a consumer came to them
- * @swaps: pages taken out of the ring
- * @starved: times that a take found data and no spare page
- * @contended: times that a take gave way to a writer
- * @anomalies: pages whose events did not add up; counted, skipped, gone on
+ * @lost: events overwritten before a consumer reached them
+ * @swaps: pages swapped out of the ring
+ * @starved: takes that found data but no spare page
+ * @contended: takes that gave way to a writer
+ * @anomalies: pages whose events did not add up; taken all the same
  */
 struct kmmv_ring_reader {
 	__u64	seq;
@@ -227,8 +228,8 @@ struct kmmv_ring_reader {
 
 /**
  * struct kmmv_ring_page - a page of events
- * @seq: of what is on it; 0 while that is being replaced, and once a consumer is
- *	done with all of it and no writer is on it
+ * @seq: of its events; 0 while they are replaced, and once a consumer has
+ *	released all of them and no writer is on it
  * @time: stamp of the first event
  * @first: events written on this CPU before the first one here
  * @dropped: events dropped on this CPU when this page was begun
@@ -245,8 +246,8 @@ struct kmmv_ring_page {
 };
 
 /**
- * struct kmmv_event - what every event begins with
- * @type: KMMV_EVENT_*, or one that the names describe; never 0
+ * struct kmmv_event - the start of every event
+ * @type: KMMV_EVENT_*, or a type in the names stream; never 0
  * @incarnation: low bits of the instance number's
  * @instance: number, or KMMV_EVENT_NO_INSTANCE
  */
@@ -261,12 +262,12 @@ struct kmmv_event {
 enum {
 	KMMV_EVENT_HIT		= 1,	/* struct kmmv_hit: a counter's update */
 	KMMV_EVENT_MARK		= 2,	/* text, up to the first NUL or the end */
-	KMMV_EVENT_FIRST	= 16,	/* registered types, from here on */
+	KMMV_EVENT_FIRST	= 16,	/* registered types begin here */
 };
 
 /**
  * struct kmmv_hit - payload of KMMV_EVENT_HIT
- * @delta: what the counter was adjusted by; 4-byte aligned
+ * @delta: what was added to the counter; 4-byte aligned
  */
 struct kmmv_hit {
 	__s64	delta;
@@ -275,15 +276,16 @@ struct kmmv_hit {
 #define KMMV_RING_ALL_CPUS	0xffffffffU
 
 /**
- * struct kmmv_ring_range - bytes of a page that were taken
+ * struct kmmv_ring_range - bytes taken of a page
+ * @cpu: the CPU
  * @cpu: whose
- * @id: of the page: it lies at data_offset + id * page_size in the CPU's area
+ * @id: of the page, which is at data_offset + id * page_size in the CPU's area
  * @offset: first byte in the page's data
- * @end: behind the last byte
+ * @end: first byte after the range
  * @seq: of the page
  * @first: number of the first event of the page, counting from 0
- * @lost: events overwritten between the page taken before this one and this; 0
- *	unless @offset is
+ * @lost: events overwritten between the previous page taken and this one; 0
+ *	unless @offset is 0
  * @dropped: events dropped, likewise
  * @flags: KMMV_RANGE_*
  */
@@ -299,14 +301,14 @@ struct kmmv_ring_range {
 	__u64	flags;
 };
 
-/* Some of it had been given before: to one that went, or that did not get it. */
+/* Some of it was taken before, by a consumer that left or did not get it. */
 #define KMMV_RANGE_AGAIN	(1ULL << 0)
 
 /**
- * struct kmmv_ring_take - take pages
- * @cpu: whose, or KMMV_RING_ALL_CPUS
+ * struct kmmv_ring_take - take events, as ranges of pages
+ * @cpu: the CPU, or KMMV_RING_ALL_CPUS
  * @nr: in: room in @ranges; out: how many were taken
- * @ranges: address of struct kmmv_ring_range []
+ * @ranges: address of an array of struct kmmv_ring_range
  */
 struct kmmv_ring_take {
 	__u32	cpu;
@@ -315,10 +317,10 @@ struct kmmv_ring_take {
 };
 
 /**
- * struct kmmv_ring_release - give back what was taken, up to a place
- * @cpu: whose, or KMMV_RING_ALL_CPUS for all that was taken of all CPUs
- * @end: end of an event in the data of
- * @seq: a page that was taken
+ * struct kmmv_ring_release - release what was taken, up to a place
+ * @cpu: the CPU, or KMMV_RING_ALL_CPUS for all that was taken of all CPUs
+ * @end: end of an event in the data of page @seq
+ * @seq: of a page that was taken
  */
 struct kmmv_ring_release {
 	__u32	cpu;
@@ -327,26 +329,27 @@ struct kmmv_ring_release {
 };
 
 /**
- * struct kmmv_ring_counts - where a CPU's events are
- * @reserved: that were to be written
- * @discarded: whose writer thought better of it
- * @dropped: that there was no room for
+ * struct kmmv_ring_counts - counts of a CPU's events by where they are
+ * @reserved: events to be written
+ * @discarded: those that their writers discarded
+ * @dropped: those that could not be written
  * @written: the others, once they can be read
- * @overwritten: that went without being consumed
- * @released: that a consumer is done with
- * @taken: that a consumer has and did not release
+ * @overwritten: overwritten before they were consumed
+ * @released: released by a consumer
+ * @taken: taken by a consumer and not released
  * @inside: the others
  *
- * For events and for bytes, always and while nobody writes or consumes:
+ * For events and for bytes, the first always, the second while nothing is
+ * written or consumed:
  *
  *	reserved = discarded + dropped + written
  *	written = overwritten + released + taken + inside
  *
- * Each is as of a moment during the call, whatever is being written then, and does
- * not fall from one call to the next, but for @taken and @inside.
+ * Each count is as of a moment during the call, whatever is being written, and
+ * does not fall from one call to the next, except @taken and @inside.
  *
- * In bytes it is what they take on the page, headers included, or would have
- * taken; an event that was discarded and left no padding takes none.
+ * Bytes are those on the page, headers included, or those that a dropped event
+ * would have taken. An event that was discarded and left no padding has none.
  */
 struct kmmv_ring_counts {
 	__u64	reserved;
@@ -360,16 +363,16 @@ struct kmmv_ring_counts {
 };
 
 /**
- * struct kmmv_ring_stats - the accounts of a CPU
- * @cpu: in: whose, or KMMV_RING_ALL_CPUS for the sum
+ * struct kmmv_ring_stats - counts of a CPU
+ * @cpu: in: the CPU, or KMMV_RING_ALL_CPUS for the sum
  * @enabled: out: whether the ring records
  * @events: out
  * @bytes: out: likewise, in bytes
  * @dropped: out: by enum kmmv_ring_drop
  * @lost: out: and the rest: as in struct kmmv_ring_writer and kmmv_ring_reader
  *
- * -ENODEV for one CPU without a buffer, which is not in the mask of those alive;
- * -EINVAL for one that there cannot be.
+ * -ENODEV for a CPU without a buffer, which is not in the alive mask; -EINVAL
+ * for a CPU that is not possible.
  */
 struct kmmv_ring_stats {
 	__u32	cpu;
@@ -385,8 +388,8 @@ struct kmmv_ring_stats {
 };
 
 /**
- * struct kmmv_ring_clock - one moment on three clocks, nanoseconds
- * @ring: as in the stamps
+ * struct kmmv_ring_clock - one moment on three clocks, in nanoseconds
+ * @ring: the clock of stamps
  * @monotonic: CLOCK_MONOTONIC
  * @realtime: CLOCK_REALTIME
  */
@@ -397,16 +400,17 @@ struct kmmv_ring_clock {
 };
 
 /**
- * struct kmmv_ring_block - what read() gives: blocks of events
- * @size: bytes of this structure and the events behind it, a multiple of 8
- * @time: where the deltas begin: stamp of the event before the first one here,
- *	or of the first one of the page if @range.offset is 0
- * @range: as from a take; it tells the size of the events
+ * struct kmmv_ring_block - a block of events, as read() returns them
+ * @size: bytes of this structure and the events after it, a multiple of 8
+ * @time: base of the deltas: stamp of the event before the first one here, or
+ *	of the first one of the page if @range.offset is 0
+ * @range: as from a take; gives the size of the events
  *
- * The consumer's read() consumes what it gives; it is -EBUSY while anything is
- * taken and not released. Anybody else's leaves it, gives what is in the ring and
- * then what has come since; what went before the first block is in no @range.lost.
- * -EAGAIN if writers were faster than it each time it tried: read again.
+ * The consumer's read() consumes what it returns; it is -EBUSY while anything
+ * is taken and not released. Any other reader's leaves events in place, and
+ * returns what is in the ring, then what is added; events lost before its first
+ * block are in no @range.lost. -EAGAIN if writers were faster in each attempt:
+ * read again.
  */
 struct kmmv_ring_block {
 	__u64	size;
@@ -415,13 +419,15 @@ struct kmmv_ring_block {
 };
 
 #define KMMV_RING_IOC_MAGIC	0xDC
-/* Be the ring's consumer, until this file is closed; -EBUSY if it has one. */
+/*
+ * Become the ring's consumer until this file is closed; -EBUSY if it has one.
+ */
 #define KMMV_RING_IOC_CLAIM	_IO(KMMV_RING_IOC_MAGIC, 16)
 #define KMMV_RING_IOC_TAKE	_IOWR(KMMV_RING_IOC_MAGIC, 17, struct kmmv_ring_take)
 #define KMMV_RING_IOC_RELEASE	_IOW(KMMV_RING_IOC_MAGIC, 18, struct kmmv_ring_release)
 /*
- * poll() is ready once a CPU has this many bytes to be taken, or half of its
- * pages; 1 at first.
+ * poll() is ready once a CPU has this many bytes to take, or half of its pages;
+ * initially 1.
  */
 #define KMMV_RING_IOC_WATERMARK	_IOW(KMMV_RING_IOC_MAGIC, 19, __u32)
 #define KMMV_RING_IOC_STATS	_IOWR(KMMV_RING_IOC_MAGIC, 20, struct kmmv_ring_stats)
