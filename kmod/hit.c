@@ -125,8 +125,7 @@ void kmmv_hit_end(struct kmmv_ring *ring)
 		WRITE_ONCE(followers[ring->follower], NULL);
 		ring->follower = 0;
 		/*
-		 * Wait for updates that found the index and have not left their
-		 * event.
+		 * Wait for updates that found the index to leave their event.
 		 */
 		synchronize_rcu();
 	}

@@ -168,7 +168,7 @@ int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
 	struct kmmv_ring_result result = { .err = -ENODEV };
 	struct kmmv_ring_cpu *rc;
 
-	/* rings:E pairs with ringwake:A: seen, or sees that somebody waits. */
+	/* rings:E pairs with ringwake:A: is seen, or sees waiting set. */
 	rcu_read_lock_sched_notrace();
 	rc = ring_here(ring);
 	if (unlikely(!rc))
@@ -214,7 +214,7 @@ static u32 cpu_memory(const struct kmmv_ring *ring)
 	return nr_pages(ring) + 2;
 }
 
-/* Two 32-bit stores, for machines without one of 64. */
+/* Two 32-bit stores, for 32-bit machines. */
 static void alive_add(struct kmmv_ring_header *header, int cpu)
 {
 	u64 *mask = (u64 *)((char *)header + header->alive_offset);

@@ -337,7 +337,7 @@ unlock:
 
 /**
  * kmmv_ring_wait() - have a file's wait queue woken when there is more
- * @file: somebody is in its wait queue
+ * @file: its wait queue is not empty
  * @seen: kmmv_ring_position() from before the look for anything to read
  * @ready: whether that look found anything
  *

@@ -94,10 +94,7 @@ void kmmv_change_notify(struct kmmv_table *table, void (*changed)(void))
 	mutex_unlock(&table->lock);
 }
 
-/*
- * Two 32-bit stores, for machines without one of 64; the generation covers
- * both.
- */
+/* Two 32-bit stores, for 32-bit machines; the generation covers both. */
 static void store_mask(u64 *word, u64 bits)
 {
 	u32 *half = (u32 *)word;

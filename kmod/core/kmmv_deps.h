@@ -69,10 +69,7 @@ static inline u64 *kmmv_zeroed_page_of(int cpu)
 /* The clock of the rings' stamps, in nanoseconds; any context. */
 #define kmmv_ring_clock()	trace_clock_local()
 
-/*
- * Copies memory that may be written meanwhile; the caller then discards the
- * copy.
- */
+/* Copies what may be written meanwhile; the caller then discards the copy. */
 #define kmmv_copy_racy(to, from, size)	memcpy(to, from, size)
 
 #endif /* KMMV_DEPS_H */

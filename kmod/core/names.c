@@ -150,10 +150,7 @@ static size_t cursor_next(struct kmmv_cursor *cursor, char *text)
 	return sprintf(text, "end %lu\n", table->generation);
 }
 
-/*
- * Fills the cursor's text: at most KMMV_HOLD_RECORDS, and little more than
- * @wanted.
- */
+/* Fills the text: KMMV_HOLD_RECORDS at most, and little more than @wanted. */
 static int cursor_tell(struct kmmv_cursor *cursor, size_t wanted)
 {
 	struct kmmv_table *table = cursor->table;

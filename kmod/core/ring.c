@@ -187,8 +187,8 @@ static noinline int tail_move(struct kmmv_ring_cpu *rc,
 			return AGAIN;
 		link = updated;
 		/*
-		 * Complete since the commit page left it; the consumer cannot
-		 * take it now.
+		 * Complete since the commit page left it; not the consumer's
+		 * now.
 		 */
 		count(&rc->writer->overwritten, next->nr_events);
 		count(&rc->writer->overwritten_bytes, next->nr_bytes);
@@ -234,10 +234,7 @@ static int plan_odd(struct kmmv_ring_cpu *rc,
 	return 0;
 }
 
-/*
- * Write the time item of a planned event that is reserved. Return: where the
- * event goes.
- */
+/* Write a planned event's time item. Return: where the event goes. */
 static u32 *put_odd(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
 		    u32 tail, const struct plan *plan)
 {
@@ -440,10 +437,7 @@ reserve_slow(struct kmmv_ring_cpu *rc, u32 size, struct kmmv_ring_entry *entry)
 	event = put_odd(rc, page, tail, &plan);
 	entry_init(entry, rc, page, word, after, event,
 		   put_header(event, size, plan.kind ? 0 : plan.delta));
-	/*
-	 * No word is 0, so a discard leaves padding: the event carries the full
-	 * time.
-	 */
+	/* No word is 0, so a discard leaves padding, with the time. */
 	if (plan.whole)
 		entry->after = 0;
 	return result;

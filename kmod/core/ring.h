@@ -145,7 +145,7 @@ struct kmmv_buffer_page {
  * @depth: number of nested writers
  * @writer: mapped: the writers' side; the pointer's cache line is seldom
  *	written
- * @overwrite: mode; changes while nobody writes
+ * @overwrite: mode; changes only while no writer is active
  * @waiting: the next commit has to report; set by waiting files (ringwake.c)
  * @pages: by id
  * @nr_pages: all of them
@@ -300,10 +300,7 @@ static __always_inline u32 kmmv_event_bytes(u32 size)
 	return array + (array > 4 * KMMV_RING_TYPE_LEN_MAX ? 8 : 4);
 }
 
-/*
- * From here on an event gets a time stamp: elapsed time is ambiguous modulo
- * 2^47.
- */
+/* From here on an event gets a stamp: elapsed time is ambiguous modulo 2^47. */
 #define KMMV_ELAPSED_MAX	(1ULL << 46)
 /* No clock goes back by more while a writer is interrupted: 18 minutes. */
 #define KMMV_BACK_MAX		(1ULL << 40)

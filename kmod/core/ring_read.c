@@ -312,10 +312,7 @@ static int swap_head(struct kmmv_ring_cpu *rc)
 					    kmmv_link_id(link),
 					    KMMV_LINK_HEAD));
 		link = kmmv_link_next(target.link, id, KMMV_LINK_NORMAL);
-		/*
-		 * ring_read:C pairs with ring:C: the consumer is done with
-		 * spare.
-		 */
+		/* ring_read:C pairs with ring:C: done with reading spare. */
 		if (atomic64_cmpxchg_release(&target.prev->link, target.link,
 					     link) == target.link) {
 			swapped(rc, target.head, id);
@@ -463,10 +460,7 @@ int kmmv_ring_cpu_release(struct kmmv_ring_cpu *rc, u64 seq, u32 end)
 			continue;
 		if (end < page->done || end > page->given)
 			return -EINVAL;
-		/*
-		 * Invalid events can only be released to the end of the range
-		 * taken.
-		 */
+		/* Invalid events are released to the end of the range only. */
 		if (end != page->given &&
 		    !extent_of(page->data, page->done, end, &extent))
 			return -EINVAL;
@@ -802,7 +796,7 @@ static u64 page_behind(struct kmmv_ring_cpu *rc,
 }
 
 /*
- * Copy the page if it has this seq throughout. Return: end of its events, or
+ * Copy the page if seq is its throughout. Return: end of its events, or
  * -ESTALE.
  */
 static int page_copy(const struct kmmv_buffer_page *page, u64 seq,

@@ -275,10 +275,7 @@ static void slots_start(struct kmmv_slots *slots, u32 number, u64 start)
 
 static void slots_open(struct kmmv_slots *slots)
 {
-	/*
-	 * slots:A pairs with slots:B: an update that sees the number sees its
-	 * page.
-	 */
+	/* slots:A pairs with slots:B: the page is there if the number is. */
 	smp_store_release(&slots->open, slots->followed ? 0 : slots->bound);
 }
 

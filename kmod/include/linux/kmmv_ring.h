@@ -51,7 +51,7 @@ struct kmmv_ring_entry {
 enum kmmv_field_kind {
 	KMMV_FIELD_UNSIGNED,	/* 1, 2, 4 or 8 bytes */
 	KMMV_FIELD_SIGNED,
-	KMMV_FIELD_HEX,		/* unsigned, shown in hex: addresses, masks */
+	KMMV_FIELD_HEX,		/* unsigned; shown in hexadecimal */
 	KMMV_FIELD_TEXT,	/* up to the first NUL or its size */
 	KMMV_FIELD_TIME,	/* unsigned: nanoseconds of the ring's clock */
 };

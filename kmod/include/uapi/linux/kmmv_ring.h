@@ -99,12 +99,12 @@ enum kmmv_ring_drop {
 	KMMV_DROP_COMMIT,	/* would overwrite events not committed yet */
 	KMMV_DROP_NESTED,	/* too many nested writers */
 	KMMV_DROP_TOO_LARGE,	/* no page has room for it */
-	KMMV_DROP_NMI,		/* from NMI, without a cmpxchg that is safe there */
+	KMMV_DROP_NMI,		/* from NMI, without an NMI-safe cmpxchg */
 	KMMV_DROP_NR,
 };
 
 enum kmmv_ring_mode {
-	KMMV_RING_OVERWRITE,	/* overwrites the oldest page: a flight recorder */
+	KMMV_RING_OVERWRITE,	/* the oldest page is overwritten */
 	KMMV_RING_CONSUME,	/* producer/consumer: the newest event is dropped */
 };
 
