@@ -2,10 +2,9 @@
 /*
  * Lasting numbers: how archives identify a metric or an instance.
  *
- * A number belongs to a name within a scope. It is the lowest one never given
- * out before, and is never given out again. Scopes are numbered like instance
- * domains: SERIAL_FAMILIES, SERIAL_FIELDS, SERIAL_RINGS, and two for each
- * family.
+ * A number belongs to a name within a scope. It is the next one not given out
+ * yet, and is never given out again. Scopes are numbered like instance domains:
+ * SERIAL_FAMILIES, SERIAL_FIELDS, SERIAL_RINGS, and two for each family.
  *
  * The daemon uses a number only once it is on disk. While numbers cannot be
  * saved, new names have none and are not shown. Any other process (a DSO, a
