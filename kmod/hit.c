@@ -125,7 +125,7 @@ void kmmv_hit_end(struct kmmv_ring *ring)
 		WRITE_ONCE(followers[ring->follower], NULL);
 		ring->follower = 0;
 		/*
-		 * Wait for updates that found the index to leave their event.
+		 * Updates that found the index may not have left their event.
 		 */
 		synchronize_rcu();
 	}

@@ -173,9 +173,7 @@ err_ringfs_exit:
 err_ringnode_exit:
 	kmmv_ringnode_exit();
 err_wait:
-	/*
-	 * The last device is removed; an old node of it may have been opened.
-	 */
+	/* An old node of the last device may have been opened. */
 	wait_for_refused();
 	cpuhp_remove_state_nocalls(online_state);
 err_remove_prepare:

@@ -304,9 +304,7 @@ static void stats_add(struct kmmv_ring_stats *sum,
 		*to++ += *from++;
 }
 
-/*
- * Without the lock, so that frequent or slow callers do not delay the consumer.
- */
+/* Without the lock, so as not to delay the consumer. */
 static void stats_of(struct kmmv_ring *ring, u32 cpu,
 		     struct kmmv_ring_stats *sum)
 {
@@ -439,9 +437,7 @@ static bool has_taken(struct kmmv_ring *ring)
 	return false;
 }
 
-/*
- * The consumer's read(), which has nothing taken: what it returns is released.
- */
+/* The consumer's read(): nothing is taken, and what it returns is released. */
 static ssize_t consume(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
 {
 	struct kmmv_ring_side *side = &rf->ring->side[cpu];
@@ -467,9 +463,7 @@ static ssize_t consume(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
 	return n;
 }
 
-/*
- * A snapshot reader's read(): the cursor moves on once the copy has succeeded.
- */
+/* A snapshot reader's read(): the cursor moves on after the copy. */
 static ssize_t look(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
 {
 	struct kmmv_ring_cursor *cursor = &rf->cpu[cpu];
@@ -586,9 +580,7 @@ static __poll_t ring_poll(struct file *file, poll_table *wait)
 	/* Not killable: epoll would keep a file that never wakes it. */
 	mutex_lock(&rf->lock);
 	wait_for_more(rf, file, wait);
-	/*
-	 * Events after this position wake the file, whatever is there already.
-	 */
+	/* Events after this position wake the file, in any case. */
 	seen = kmmv_ring_position(rf->ring);
 	for_each_possible_cpu(cpu) {
 		ready = cpu_ready(rf, cpu);

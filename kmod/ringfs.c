@@ -320,8 +320,7 @@ void kmmv_ringfs_exit(void)
 }
 
 /**
- * kmmv_ringfs_register() - register the default ring's device and the
- * directories
+ * kmmv_ringfs_register() - register the default ring's device and configfs
  *
  * An open file in configfs holds the module, and its open() cannot be refused:
  * so this is called last of all that can fail.

@@ -468,9 +468,7 @@ int kmmv_ring_set_mode(struct kmmv_ring *ring, bool overwrite)
 	mutex_lock(&rings_lock);
 	if (ring->overwrite == overwrite)
 		goto unlock;
-	/*
-	 * Look while it still records, so that a refused call drops no event.
-	 */
+	/* Checked while it records: a refused call drops no event. */
 	err = is_empty(ring) ? 0 : -EBUSY;
 	if (err)
 		goto unlock;

@@ -397,9 +397,7 @@ void kmmv_ring_wake_drain(struct kmmv_ring *ring)
 {
 	irq_work_sync(&ring->work);
 	hrtimer_cancel(&ring->timer);
-	/*
-	 * A quiet ring has lost its timer; an armed one's callback would go on.
-	 */
+	/* A quiet ring has no timer now; an armed one's callback goes on. */
 	spin_lock_irq(&ring->lock);
 	ring->watch = KMMV_RING_IDLE;
 	spin_unlock_irq(&ring->lock);

@@ -5,9 +5,7 @@
 
 #include "module.h"
 
-/*
- * Held for reading while sources copy, so that none is unregistered meanwhile.
- */
+/* Held for reading while sources copy: none is unregistered meanwhile. */
 static DECLARE_RWSEM(sources_sem);
 static LIST_HEAD(sources);
 

@@ -72,9 +72,7 @@ static struct hlist_head *index_bucket(const struct kmmv_index *index, u32 hash)
 {
 	u32 i = hash & index->mask;
 
-	/*
-	 * A bucket not split off yet is still part of the one it is split from.
-	 */
+	/* A bucket that is not split off yet is part of another. */
 	if (i >= index->nr)
 		i &= index->mask >> 1;
 	return &index->page[i / PER_PAGE][i % PER_PAGE];

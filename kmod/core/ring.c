@@ -134,15 +134,11 @@ static void tail_forward(struct kmmv_ring_cpu *rc,
 	local64_cmpxchg(&next->base, base, stamp);
 	kmmv_store64(&next->seq, page->seq + 1);
 	kmmv_store64(&next->data->seq, 0);
-	/*
-	 * ring:E pairs with ring_read:E: no snapshot mixes old and new events.
-	 */
+	/* ring:E pairs with ring_read:E: no snapshot mixes old and new. */
 	smp_wmb();
 	kmmv_store64(&next->data->commit, 0);
 	kmmv_store64(&next->data->dropped, dropped);
-	/*
-	 * An open page was begun by a writer that has not moved the tail yet.
-	 */
+	/* If it is open, a writer began it and has yet to move the tail. */
 	if (old & KMMV_WORD_CLOSED)
 		local64_cmpxchg(&next->word, old,
 				stamp << KMMV_WORD_STAMP_SHIFT |
@@ -396,9 +392,7 @@ static __always_inline void entry_init(struct kmmv_ring_entry *entry,
 	entry->size = kmmv_word_tail(after) - kmmv_word_tail(before);
 }
 
-/*
- * Repeats the attempt until it succeeds or is refused; depth has been raised.
- */
+/* Repeats the attempt until it succeeds or fails; depth has been raised. */
 static noinline struct kmmv_ring_result
 reserve_slow(struct kmmv_ring_cpu *rc, u32 size, struct kmmv_ring_entry *entry)
 {

@@ -656,9 +656,7 @@ static bool written_of(const struct kmmv_ring_cpu *rc,
 	if (!seq || commit > KMMV_RING_PAGE_ROOM ||
 	    !extent_walk(data, 0, commit, true, &extent))
 		return false;
-	/*
-	 * ring_read:E pairs with ring:E: the walk is before this load of seq.
-	 */
+	/* ring_read:E pairs with ring:E: the walk, then seq again. */
 	smp_rmb();
 	if (kmmv_load64(&data->seq) != seq)
 		return false;
@@ -819,9 +817,7 @@ static int page_copy(const struct kmmv_buffer_page *page, u64 seq,
 	copy->commit = commit;
 	/* May be torn by writers: then it is not used. */
 	kmmv_copy_racy(copy->data, data->data, commit);
-	/*
-	 * ring_read:E pairs with ring:E: the copy is before this load of seq.
-	 */
+	/* ring_read:E pairs with ring:E: the copy, then seq again. */
 	smp_rmb();
 	return kmmv_load64(&data->seq) == seq ? (int)commit : -ESTALE;
 }
@@ -883,9 +879,7 @@ int kmmv_ring_cpu_snapshot(struct kmmv_ring_cpu *rc,
 	int end, tries;
 
 	for (tries = 0; tries < TRIES; tries++) {
-		/*
-		 * If there is a later page, the copy of this one is complete.
-		 */
+		/* If there is a later page, this one is copied whole. */
 		next = page_behind(rc, cursor, &next_id);
 		/*
 		 * A page in between may have been begun where page_from() had

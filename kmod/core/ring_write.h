@@ -13,9 +13,7 @@
 
 #include "ring_try.h"
 
-/*
- * Copies a payload of less than 128 bytes, zeroed up to a whole word; no loop.
- */
+/* Copies less than 128 bytes, zeroed up to a whole word; no loop. */
 static __always_inline void kmmv_put_small(u32 *to, const u8 *from, u32 size)
 {
 #define PUT(n)						\
@@ -85,9 +83,7 @@ kmmv_ring_cpu_write(struct kmmv_ring_cpu *rc, struct kmmv_event head,
 	/* ring_write:A pairs with ring_read:A: the event is there. */
 	kmmv_store64_release(&page->data->commit, tail + 4 * words + 4);
 	WRITE_ONCE(rc->depth, 0);
-	/*
-	 * No writer since, neither on this page nor beyond it, which closes it.
-	 */
+	/* No writer since, on this page or beyond, which closes it. */
 	if (likely((u64)local64_read(&page->word) == after)) {
 		result.waits = READ_ONCE(rc->waiting);
 		return result;

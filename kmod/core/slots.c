@@ -497,9 +497,7 @@ void kmmv_ctr_add(struct kmmv_slots *slots, struct kmmv_slot slot, s64 delta)
 	local_irq_restore(flags);
 }
 
-/*
- * Only on the CPU itself, or for a CPU that is offline: a pair has one writer.
- */
+/* On the CPU itself, or for one that is offline: a pair has one writer. */
 void kmmv_ctr_store(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu,
 		    u64 value)
 {

@@ -419,9 +419,7 @@ struct kmmv_ring_block {
 };
 
 #define KMMV_RING_IOC_MAGIC	0xDC
-/*
- * Become the ring's consumer until this file is closed; -EBUSY if it has one.
- */
+/* Become the ring's consumer until the file is closed; -EBUSY if it has one. */
 #define KMMV_RING_IOC_CLAIM	_IO(KMMV_RING_IOC_MAGIC, 16)
 #define KMMV_RING_IOC_TAKE	_IOWR(KMMV_RING_IOC_MAGIC, 17, struct kmmv_ring_take)
 #define KMMV_RING_IOC_RELEASE	_IOW(KMMV_RING_IOC_MAGIC, 18, struct kmmv_ring_release)
