@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 300
 # An archive that pmlogger wrote while instances came and went, and the agent was
 # detached and attached: each value in it has a name.
 

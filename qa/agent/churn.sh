@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 900
+# tier: all
 # A million names seen and a thousand alive: what a request writes, what is kept
 # on disk and in memory, and what is read at the next start, are as with a
 # thousand. Counted, not timed.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # No error and no leak of the agent's under valgrind, on good, changing and bad
 # areas.
 

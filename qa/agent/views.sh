@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 1200
 # The views that are shipped, beside PCP's own of the same archive: what they
 # show is counted in pixels.
 

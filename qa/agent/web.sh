@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 300
 # Through a real pmproxy, which is on this machine and speaks for anybody: values
 # can be had, nothing can be stored, and no events. In namespaces of its own.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # timeout: 4000
 #
 # The ring's encoding proved by CBMC, qa/proof/cbmc/ring.c: for all lengths, deltas and

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # timeout: 6000
 #
 # The models of the ring buffer, qa/proof/model/ring.pml, and of waiting for its events,

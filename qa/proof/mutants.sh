@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # timeout: 12000
 #
 # Mutants: the shipped core with one ordering or one check taken away, each of

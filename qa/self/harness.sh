@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # The runner and the virtual machine take nothing bad for a pass.
 
 # shellcheck source=qa/tap.sh
@@ -13,7 +14,7 @@ trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir/qa/self" "$dir/build"
 cp qa/check qa/tap.sh qa/kver "$dir/qa"
 printf 'lib pmda kmod:\n\t@:\n' >"$dir/GNUmakefile"
-printf 'list checked:\n\t@:\n' >"$dir/qa/GNUmakefile"
+printf 'list checked checked-all:\n\t@:\n' >"$dir/qa/GNUmakefile"
 printf '#!/bin/sh\necho "1..1"; echo "ok 1 - style"\n' >"$dir/qa/style"
 chmod +x "$dir/qa/style"
 
@@ -114,6 +115,38 @@ not_ok c true
 like d text expr
 finish
 E
+
+# Which run a test is of.
+ordinary='printf "1..1\nok 1 - a\n"'
+# shellcheck disable=SC2016 # it is the script's
+long='# tier: all
+printf "1..1\nok 1 - $KMMV_TIER\n"; [ $KMMV_TIER = all ]'
+judged "a long test is not of the ordinary run" \
+	"5 passed, 0 failed, 0 skipped, status 0" <<<"$long"
+options=-a
+judged "it is of the one of all" "6 passed, 0 failed, 0 skipped, status 0" \
+	<<<"$long"
+options=-r
+judged "and of the rest" "5 passed, 0 failed, 0 skipped, status 0" <<<"$long"
+judged "where others are not" "4 passed, 0 failed, 0 skipped, status 0" \
+	<<<"$ordinary"
+options=self/one
+judged "who names a test gets it, long or not" \
+	"5 passed, 0 failed, 0 skipped, status 0" <<<"$long"
+options='-T 0'
+judged "after its time none begins" "4 passed, 0 failed, 0 skipped, status 0" \
+	<<<"$ordinary"
+shown '^not run, as 0 minutes were over: style self/one$'
+options=
+judged "how many there are is said" "6 passed, 0 failed, 0 skipped, status 0" \
+	<<<"$ordinary"
+shown '^6 tests'
+judged "a slow one" "6 passed, 0 failed, 0 skipped, status 0" \
+	<<<"sleep 2; $ordinary"
+like "takes time" "$(cat "$dir/build/check.times")" '^self/one [1-9]'
+judged "of which the next run speaks" "6 passed, 0 failed, 0 skipped, status 0" \
+	<<<"$ordinary"
+shown '^6 tests, about 1 min left by the last run$'
 
 # ---- the virtual machine
 

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 900
 # What `make install` gives away, used as its user would, without this tree.
 
 # shellcheck source=qa/tap.sh

@@ -9,9 +9,10 @@ ring-search-cflags = -Iqa/unit/core $(core-cflags) -O2 -fno-sanitize=all \
 ring-search-variants := asan
 # 95 are usual.
 ring-search-seconds := 3000
+ring-search-tier := all
 ring-search-fast-sources := $(ring-search-sources)
 ring-search-fast-cflags = $(ring-search-cflags) -DRING_FAST
-ring-search-fast-variants := plain
+ring-search-fast-variants := plain asan
 
 unit-programs += ring-search ring-search-fast
 

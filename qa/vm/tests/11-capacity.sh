@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 300
+# tier: all
 # How many instances there may be: parameters, the last number, the far end.
 
 # shellcheck source=qa/tap.sh

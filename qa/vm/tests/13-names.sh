@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 180
 # The stream of names, read in every way.
 
 # shellcheck source=qa/tap.sh

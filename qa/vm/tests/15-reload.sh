@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 300
+# tier: all
 # The module comes and goes, and leaves nothing.
 
 # shellcheck source=qa/tap.sh

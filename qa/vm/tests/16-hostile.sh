@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 900
+# tier: all
 # machine: ICOUNT=1 APPEND=preempt=full
 # Readers that mean no good: what they are refused, and what the kernel's calls
 # cost beside 200 of them. The times are counted instructions, on one CPU whose

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 600
+# tier: all
 #
 # An init that fails, early and late, while processes open and map whatever node
 # there is: none of them gets a file of a module that is gone a moment later.

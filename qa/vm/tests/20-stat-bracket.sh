@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 240
 #
 # Every number of kmmv.value.stat lies between two readings of /proc around the copy.
 

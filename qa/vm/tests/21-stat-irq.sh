@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 180
 #
 # Interrupts vanish with their device and come back: the counts of all their
 # lives add up, none is lost, none is another's.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 #
 # CPUs go and come under load: nothing falls, and each number stays with its
 # CPU. PCP's linux agent beside it, which goes by the columns' position.

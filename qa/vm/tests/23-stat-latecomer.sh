@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # machine: APPEND=maxcpus=3
 #
 # A CPU that has never been online comes: it counts from its first moment, which

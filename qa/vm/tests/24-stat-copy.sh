@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 #
 # When a copy is made, and what becomes of the values when the module is
 # unloaded, loaded again, or finds no room.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # machine: APPEND=cpu0_hotplug CPU=max,vendor=GenuineIntel
 #
 # CPUs that counted, and were taken offline before the modules came: what they

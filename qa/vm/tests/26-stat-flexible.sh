@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # timeout: 6000
 # machine: APPEND=maxcpus=3 MEM=1900M
 #

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 3000
+# tier: all
 #
 # kmmv.stat counts since the kernel's boot. The modules go and come in every
 # order, with what is counted meanwhile, what vanishes meanwhile, a CPU that is

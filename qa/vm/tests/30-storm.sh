@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 400
+# tier: all
 # machine: MAXCPUS=6
 # Adders, deleters and updaters in every context, CPUs that go and come, and
 # readers that believe nothing.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 3600
+# tier: all
+# timeout: 6000
 #
 # The modules are loaded anew in any order, with the agent attached, detached,
 # stopped or restarted, and pmlogger running: what kmmv.value.stat says stays

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 240
 #
 # Statctrs: a storm in three contexts with CPUs that come and go, after which
 # every total is exact; names, which keep their counts; and no memory left over.

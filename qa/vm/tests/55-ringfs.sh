@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 420
 # machine: MAXCPUS=6
 #
 # Rings as objects: configfs and what it refuses, lifetime, modes, the device,

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 300
+# tier: all
 #
 # Ring buffers: writers in every context on all CPUs, which go and come back, a
 # consumer and two readers that take nothing. Each record proves itself, and each

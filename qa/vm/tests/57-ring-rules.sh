@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 240
 #
 # What must hold of a ring whoever comes and goes: writers inside each other,
 # consumers that are killed, mappings in parts, followed counters under a storm,

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 180
 #
 # Who waits for records: no record is slept over, from whatever context; wake-ups
 # are few, and do not feed themselves.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # From events in the kernel to pmevent and to archives, for several clients at
 # once: each event once, or counted as missed.
 

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 420
 #
 # Every way to wait for a ring: poll, select, epoll of all sorts, io_uring. No
 # record is slept over in any, and whoever polls as often as can be does not make

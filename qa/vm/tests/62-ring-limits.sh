@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# timeout: 300
+# tier: all
 #
 # Many rings, many readers, and readers who mean ill: what is limited, and that
 # nobody else has to bear it.
