@@ -105,26 +105,30 @@ static void prune(struct family *f)
 	f->nr_left = n;
 }
 
-void agent_seen_left(struct family *f, struct inst *inst)
+/* Keep half of the list free, so that pruning is rare. */
+static void make_room(struct family *f)
 {
-	uint32_t room;
+	uint32_t room = f->left_room ? 2 * f->left_room : 64;
 	void *p;
 
+	prune(f);
+	if (f->nr_left < f->left_room / 2 || room > LEFT_MAX)
+		return;
+	p = realloc(f->left, room * sizeof(*f->left));
+	if (!p)
+		return;
+	f->left = p;
+	f->left_room = room;
+}
+
+void agent_seen_left(struct family *f, struct inst *inst)
+{
 	inst->left = moment;
 	/* No client has fetched; or it left before, and is on the list. */
 	if (!nr_clients || inst->listed)
 		return;
 	if (f->nr_left == f->left_room)
-		prune(f);
-	room = f->left_room ? 2 * f->left_room : 64;
-	/* Keep half of the list free, so that pruning is rare. */
-	if (f->nr_left >= f->left_room / 2 && room <= LEFT_MAX) {
-		p = realloc(f->left, room * sizeof(*f->left));
-		if (p) {
-			f->left = p;
-			f->left_room = room;
-		}
-	}
+		make_room(f);
 	if (f->nr_left < f->left_room) {
 		f->left[f->nr_left++] = inst->id;
 		inst->listed = true;

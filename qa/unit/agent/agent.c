@@ -1218,6 +1218,32 @@ START_TEST(what_left_is_listed_once)
 }
 END_TEST
 
+/* Names that come and go are listed until the next fetch, in a list as short. */
+START_TEST(list_of_what_left_stays_short)
+{
+	struct family *f = agent_family_by_name("counter");
+	unsigned int generation;
+
+	free(host_fetch("kmmv.value.counter"));
+	for (generation = 2; generation < 1000; generation++) {
+		__atomic_store_n(&area.header->gen1, generation,
+				 __ATOMIC_RELEASE);
+		area_names_start(&area);
+		area_names(&area, "kmmv abi=1.0 epoch=77\n"
+			   "family id=0 units=count semantics=counter name=counter\n"
+			   "instance number=0 family=0 incarnation=%u state=active name=n%u\n"
+			   "end %u\n", generation, generation, generation);
+		area_put_names(&area);
+		__atomic_store_n(&area.header->gen2, generation,
+				 __ATOMIC_RELEASE);
+		free(host_fetch("kmmv.value.counter"));
+		free(host_fetch("kmmv.value.counter"));
+	}
+	ck_assert_uint_ge(f->left_room, 1);
+	ck_assert_uint_le(f->left_room, 128);
+}
+END_TEST
+
 static struct {
 	bool on;
 	int calls;
@@ -1300,6 +1326,7 @@ int main(void)
 	tcase_add_test(tcase, what_was_fetched_has_names);
 	tcase_add_test(tcase, what_was_fetched_has_names_detached);
 	tcase_add_test(tcase, what_left_is_listed_once);
+	tcase_add_test(tcase, list_of_what_left_stays_short);
 
 	tcase_add_test(tcase, fields_of_the_table_have_names);
 	tcase_add_test(tcase, fields_without_a_name_are_told_of);
