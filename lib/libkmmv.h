@@ -98,7 +98,7 @@ int kmmv_update(struct kmmv *handle);
 
 /*
  * Wait until the table changes: 1, or 0 after TIMEOUT_MS (-1: no limit).
- * -ENODEV if it is not a device; -EINTR.
+ * -ENODEV if it is not a device; -EINTR; -EUSERS if too many wait for this file.
  */
 int kmmv_wait(struct kmmv *handle, int timeout_ms);
 

@@ -242,6 +242,10 @@ int kmmv_wait(struct kmmv *k, int timeout_ms)
 	if (n < 0)
 		return kmmv_fail(k, -errno, "%s/names: %s", k->dir,
 				 strerror(errno));
+	if (n && !(pollfd.revents & POLLIN))
+		return kmmv_fail(k, -EUSERS,
+				 "%s/names: too many wait for this file; open the device once more",
+				 k->dir);
 	return n;
 }
 

@@ -2,6 +2,7 @@
 /*
  * Values at rest: sums, per CPU, all, whose they are, and copies of an area.
  */
+#include <poll.h>
 #include "libarea.h"
 #include "handle.h"
 
@@ -37,6 +38,33 @@ static void open_as(int way)
 		area_put_files(&area);
 	ck_assert_int_eq(area_open(&area, &k), 0);
 }
+
+static short polled;
+
+/* In front of the C library's: what a device's file would say. */
+int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	(void)n;
+	(void)timeout;
+	fds->revents = polled;
+	return polled != 0;
+}
+
+/* A waiter that the file has no room for is refused, unless there is a change. */
+START_TEST(refused_waiter)
+{
+	area_small(&area, false);
+	open_as(0);
+	k->kind = KMMV_DEVICE;
+	polled = 0;
+	ck_assert_int_eq(kmmv_wait(k, 0), 0);
+	polled = POLLIN | POLLERR;
+	ck_assert_int_eq(kmmv_wait(k, 0), 1);
+	polled = POLLERR;
+	ck_assert_int_eq(kmmv_wait(k, 0), -EUSERS);
+	k->kind = KMMV_CAPTURED;
+}
+END_TEST
 
 START_TEST(small)
 {
@@ -355,5 +383,6 @@ int main(void)
 	tcase_add_loop_test(tcase, all_ways, 0, NR_SIZES * 4);
 	tcase_add_loop_test(tcase, captured, 0, NR_SIZES * 4);
 	tcase_add_test(tcase, not_captured);
+	tcase_add_test(tcase, refused_waiter);
 	return run_suite("libread", tcase);
 }
