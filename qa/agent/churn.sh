@@ -27,10 +27,23 @@ greatest()
 		awk '{ r = $1 > r ? $1 : r; b = $2 > b ? $2 : b }
 			END { print r + 0, b + 0 }'
 }
+# Milliseconds since START, a time in microseconds
+since()
+{
+	echo $(((${EPOCHREALTIME/./} - $1) / 1000))
+}
+
+slowest=0
 turn()
 {
+	local start took
+
 	echo >&6
-	read -r -t 120 -u 5 && db "fetch kmmv.all.counter" >"$work/last"
+	read -r -t 120 -u 5 || return
+	start=${EPOCHREALTIME/./}
+	db "fetch kmmv.all.counter" >"$work/last" || return
+	took=$(since "$start")
+	[ "$took" -le "$slowest" ] || slowest=$took
 }
 
 {
@@ -72,8 +85,12 @@ is "no number was given out twice" "$last" $((alive * (steps + 1) - 1))
 like "there is one for each CPU, too" \
 	"$(db "fetch kmmv.percpu.counter" | grep -c 'value')" "^[1-9][0-9]{2,}$"
 db_stop
+note "the slowest request, with $alive new names, took $slowest ms"
 
+start=${EPOCHREALTIME/./}
 db_start pipe -D appl0
+db "fetch kmmv.all.counter" >/dev/null
+note "the next start took $(since "$start") ms, up to a value"
 db "fetch kmmv.value.counter" >"$work/again"
 is "the next start knows them" "$(grep value "$work/again" | md5sum)" \
 	"$(grep value "$work/last" | md5sum)"
