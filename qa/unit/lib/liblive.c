@@ -630,7 +630,7 @@ START_TEST(another_epoch)
 		store64(&area.header->epoch, EPOCH + 1);
 	}
 	check_broken(-ESTALE);
-	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "open it again"));
+	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "open the device again"));
 }
 END_TEST
 
