@@ -149,7 +149,7 @@ family 0 odd furlongs counter Odd
 inst 0 0 0 active 1 x
 E
 ok "what is wrong with a family is told" wait_for 60 shows kmmv.control.error \
-	'"family odd: units "furlongs" are not PCP'"'"'s"'
+	'"family odd: invalid units "furlongs""'
 change 2 <<E
 set epoch 82
 E

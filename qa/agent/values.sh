@@ -129,7 +129,7 @@ like "label: cpu" "$(info -l kmmv.percpu.counter)" \
 
 like "control: state" "$(values kmmv.control.state)" '^"attached"$'
 is "control: no error but the units" "$(values kmmv.control.error)" \
-	'"family odd: units "furlongs" are not PCP'"'"'s"'
+	'"family odd: invalid units "furlongs""'
 is "control: ABI" "$(values kmmv.control.abi)" '"1.0"'
 is "control: epoch" "$(values kmmv.control.epoch)" 12345678901234567890
 is "control: generation" "$(values kmmv.control.generation)" 42
