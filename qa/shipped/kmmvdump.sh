@@ -169,6 +169,33 @@ dies "a copy that cannot be written" 1 "^kmmvdump: /dev/null.*Not a directory" \
 dies "an unknown option" 2 'usage: kmmvdump' $dump --nonsense
 dies "an argument too many" 2 'usage: kmmvdump' $dump -d "$area" more
 dies "a time that is none" 2 '12x: not a number' $dump -d "$area" -r 12x
+# What the kernel is asked for, which copies nothing for a file.
+cat >"$work/refresh.c" <<'C'
+#include <inttypes.h>
+#include <stdio.h>
+#include "libkmmv.h"
+
+int __wrap_kmmv_refresh(struct kmmv *k, uint64_t max_age_ns, uint64_t *age_ns);
+
+int __wrap_kmmv_refresh(struct kmmv *k, uint64_t max_age_ns, uint64_t *age_ns)
+{
+	(void)k;
+	(void)age_ns;
+	printf("asked %" PRIu64 "\n", max_age_ns);
+	return 0;
+}
+C
+gcc -std=gnu11 -D_GNU_SOURCE -Ikmod/include/uapi -o "$work/asks" -Ilib \
+	-Wl,--wrap=kmmv_refresh "$work/refresh.c" lib/kmmvdump/*.c \
+	build/libkmmv.a -ljansson || bail "does not build"
+asked()
+{
+	"$work/asks" -d "$area" "$@" | sed -n 's/^asked //p'
+}
+is "-r is in milliseconds" "$(asked -r 20)" 20000000
+is "-r, as great as it may be" "$(asked -r 4294967295)" 4294967295000000
+is "-r 0: as young as can be" "$(asked --max-age 0)" 0
+is "which is the default" "$(asked)" 0
 dies "no time at all" 2 'not a number of mill' $dump -d "$area" -r ''
 dies "a time past its range" 2 'not a number' $dump -d "$area" -r 99999999999999
 dies "a disk that is full" 1 'No space left' \
@@ -306,7 +333,7 @@ dies "--own: one at a time" 1 '/config: .*temporarily unavailable' \
 is "--own: what others have stays" "$(ls "$work/config")" kmmvdump-0
 dies "--own of nothing" 2 '^kmmvdump: --own needs --instance' \
 	$dump -d "$area" --own
-dies "--own with another mode" 2 "^kmmvdump: often: a ring's mode is" \
+dies "--own with another mode" 2 "^kmmvdump: often: mode must be overwrite or consume" \
 	$dump -d "$area" --own=often -i x
 dies "--own with odd pages" 2 '^kmmvdump: 4x: not a number of pages' \
 	$dump -d "$area" --own=consume,4x -i x
