@@ -339,7 +339,7 @@ static int take_field(struct kmmv *k, struct fields *f)
 	return kmmv_types_field(k, id, &info);
 }
 
-static int take_end(struct kmmv *k, const char *rest)
+static int take_end(struct kmmv *k, char *rest)
 {
 	char *cut = strchr(rest, ' ');
 	int err;
