@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Differences between kernels. Only this file may test the version. */
+/* Differences between kernels. probe.mk looks for each in the headers. */
 #ifndef KMMV_COMPAT_H
 #define KMMV_COMPAT_H
 
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
-#include <linux/version.h>
+#include <linux/timer.h>
 
 /* bc292ab00f6c ("mm: introduce vma->vm_flags wrapper functions"), 6.3 */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+#ifndef KMMV_HAVE_VM_FLAGS_MOD
 static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
 				unsigned long clear)
 {
@@ -20,19 +20,19 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
 /*
  * ff62b8e6588f ("driver core: make struct class.devnode() take a const"), 6.2
  */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
-#define KMMV_DEVNODE_CONST
-#else
+#ifdef KMMV_HAVE_DEVNODE_CONST
 #define KMMV_DEVNODE_CONST	const
+#else
+#define KMMV_DEVNODE_CONST
 #endif
 
 /* The number became a function, the variable is not exported, 6.13 */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+#ifndef KMMV_HAVE_IRQ_GET_NR_IRQS
 #define irq_get_nr_irqs()	((unsigned int)nr_irqs)
 #endif
 
 /* hrtimer_setup() takes the function, 6.13 */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+#ifndef KMMV_HAVE_HRTIMER_SETUP
 static inline void hrtimer_setup(struct hrtimer *timer,
 				 enum hrtimer_restart (*function)(struct hrtimer *),
 				 clockid_t clock, enum hrtimer_mode mode)
@@ -42,17 +42,22 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
+/* del_timer_sync() got another name, 6.2, and lost the old one, 6.15 */
+#ifndef KMMV_HAVE_TIMER_DELETE_SYNC
+#define timer_delete_sync	del_timer_sync
+#endif
+
 /* call_rcu() may take ten seconds where so configured, 6.2 */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#ifndef KMMV_HAVE_CALL_RCU_HURRY
 #define call_rcu_hurry	call_rcu
 #endif
 
 /* The x86 interrupt counts became an array, 7.2 */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
-#define KMMV_IRQ_STAT(field, index)	offsetof(irq_cpustat_t, field)
-#else
+#ifdef KMMV_HAVE_IRQ_COUNTS
 #define KMMV_IRQ_STAT(field, index)	\
 	offsetof(irq_cpustat_t, counts[IRQ_COUNT_##index])
+#else
+#define KMMV_IRQ_STAT(field, index)	offsetof(irq_cpustat_t, field)
 #endif
 
 #endif /* KMMV_COMPAT_H */

@@ -9,13 +9,13 @@
 #include <linux/interrupt.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/version.h>
 #ifdef CONFIG_X86_LOCAL_APIC
 #include <asm/apic.h>
 #include <asm/nmi.h>
 #endif
 
 #include "client.h"
+#include "kmmv_compat.h"
 
 const char *const client_context_names[CLIENT_CONTEXTS] = {
 	[CLIENT_TASK] = "task",
@@ -170,13 +170,8 @@ static int job_start(struct job *job, enum client_context context)
 /* A timer that fires in hard irq context, on the CPU that starts it. */
 void client_timer_setup(struct hrtimer *timer, client_timer_function function)
 {
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
-	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	timer->function = function;
-#else
 	hrtimer_setup(timer, function, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_PINNED_HARD);
-#endif
 }
 
 /**

@@ -17,6 +17,8 @@
 #include <linux/statctr.h>
 #include <linux/timer.h>
 
+#include "kmmv_compat.h"
+
 static int updates = 20000;
 module_param(updates, int, 0444);
 
@@ -138,7 +140,7 @@ static int work(void *argument)
 		}
 		cond_resched();
 	}
-	del_timer_sync(&worker->timer);
+	timer_delete_sync(&worker->timer);
 	hrtimer_cancel(&worker->hrtimer);
 	complete(&worker->done);
 	return 0;
@@ -155,9 +157,8 @@ static int storm(void)
 	for (i = 0; i < threads; i++) {
 		init_completion(&workers[i].done);
 		timer_setup(&workers[i].timer, on_timer, 0);
-		hrtimer_init(&workers[i].hrtimer, CLOCK_MONOTONIC,
-			     HRTIMER_MODE_REL_HARD);
-		workers[i].hrtimer.function = on_hrtimer;
+		hrtimer_setup(&workers[i].hrtimer, on_hrtimer, CLOCK_MONOTONIC,
+			      HRTIMER_MODE_REL_HARD);
 		workers[i].task = kthread_run(work, &workers[i], "statctr/%d",
 					      i);
 		if (IS_ERR(workers[i].task)) {

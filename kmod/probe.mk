@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the kernel's headers have, as -DKMMV_HAVE_*: a distribution's kernel may
+# have what its version does not. For kmmv_compat.h.
+
+# $(call kmmv-have,NAME,PATTERN,HEADER)
+kmmv-have = $(if $(shell grep -s '$(2)' $(srctree)/$(3)),-DKMMV_HAVE_$(1))
+
+ccflags-y += \
+	$(call kmmv-have,VM_FLAGS_MOD,\<vm_flags_mod\>,include/linux/mm.h) \
+	$(call kmmv-have,DEVNODE_CONST,devnode.*const struct device ,include/linux/device/class.h) \
+	$(call kmmv-have,IRQ_GET_NR_IRQS,\<irq_get_nr_irqs\>,include/linux/irqnr.h) \
+	$(call kmmv-have,HRTIMER_SETUP,\<hrtimer_setup\>,include/linux/hrtimer.h) \
+	$(call kmmv-have,TIMER_DELETE_SYNC,\<timer_delete_sync\>,include/linux/timer.h) \
+	$(call kmmv-have,CALL_RCU_HURRY,\<call_rcu_hurry\>,include/linux/rcupdate.h) \
+	$(call kmmv-have,IRQ_COUNTS,\<IRQ_COUNT_[A-Z],arch/$(SRCARCH)/include/asm/hardirq.h)
