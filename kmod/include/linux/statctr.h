@@ -140,7 +140,10 @@ static __always_inline struct kmmv_slot __pcpu_ctr_slot(const pcpu_ctr_t *ctr)
 
 static __always_inline struct kmmv_slot __pcpu_ctr_slot(const pcpu_ctr_t *ctr)
 {
-	return (struct kmmv_slot){ .ctr = (u64 __percpu __force *)ctr };
+	/* On x86, compilers know the address space of per-CPU pointers. */
+	return (struct kmmv_slot){
+		.ctr = (u64 __percpu *)(unsigned long)ctr,
+	};
 }
 
 #endif
