@@ -198,7 +198,7 @@ int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 50, file;
 	uint64_t took, all_text = 0, all_mapped = 0;
-	size_t nr, nr_text = 0, nr_mapped = 0;
+	size_t nr = 0, nr_text = 0, nr_mapped = 0;
 
 	if (kmmv_open(KMMV_DEVICE_DIR, &kmmv))
 		errx(2, "%s", kmmv_error(NULL));
