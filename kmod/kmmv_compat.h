@@ -5,6 +5,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
+#include <linux/poll.h>
 #include <linux/rcupdate.h>
 #include <linux/timer.h>
 
@@ -45,6 +46,14 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 /* del_timer_sync() got another name, 6.2, and lost the old one, 6.15 */
 #ifndef KMMV_HAVE_TIMER_DELETE_SYNC
 #define timer_delete_sync	del_timer_sync
+#endif
+
+/* Gone, 7.2 */
+#ifndef KMMV_HAVE_POLL_DOES_NOT_WAIT
+static inline bool poll_does_not_wait(const poll_table *wait)
+{
+	return !wait || !wait->_qproc;
+}
 #endif
 
 /* call_rcu() may take ten seconds where so configured, 6.2 */

@@ -16,6 +16,7 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
+#include "kmmv_compat.h"
 #include "module.h"
 #include "names.h"
 

@@ -12,5 +12,6 @@ ccflags-y += \
 	$(call kmmv-have,IRQ_GET_NR_IRQS,\<irq_get_nr_irqs\>,include/linux/irqnr.h) \
 	$(call kmmv-have,HRTIMER_SETUP,\<hrtimer_setup\>,include/linux/hrtimer.h) \
 	$(call kmmv-have,TIMER_DELETE_SYNC,\<timer_delete_sync\>,include/linux/timer.h) \
+	$(call kmmv-have,POLL_DOES_NOT_WAIT,\<poll_does_not_wait\>,include/linux/poll.h) \
 	$(call kmmv-have,CALL_RCU_HURRY,\<call_rcu_hurry\>,include/linux/rcupdate.h) \
 	$(call kmmv-have,IRQ_COUNTS,\<IRQ_COUNT_[A-Z],arch/$(SRCARCH)/include/asm/hardirq.h)

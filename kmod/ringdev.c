@@ -15,6 +15,7 @@
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 
+#include "kmmv_compat.h"
 #include "rings.h"
 
 #define RANGES_MAX		1024U
