@@ -5,6 +5,7 @@
  */
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
+#include <linux/kernel_stat.h>
 #include <linux/module.h>
 #include <linux/tick.h>
 
