@@ -61,12 +61,18 @@ static inline bool poll_does_not_wait(const poll_table *wait)
 #define call_rcu_hurry	call_rcu
 #endif
 
-/* The x86 interrupt counts became an array, 7.2 */
+/*
+ * The x86 interrupt counts became an array, 7.2, of all the lines. SPU and RTR
+ * are only in /proc/interrupts once they have counted.
+ */
 #ifdef KMMV_HAVE_IRQ_COUNTS
-#define KMMV_IRQ_STAT(field, index)	\
+#define KMMV_IRQ_COUNT(index)	\
 	offsetof(irq_cpustat_t, counts[IRQ_COUNT_##index])
+#define KMMV_IRQ_STAT(field, index)	KMMV_IRQ_COUNT(index)
+#define KMMV_IRQ_ERRORS_SELDOM		true
 #else
 #define KMMV_IRQ_STAT(field, index)	offsetof(irq_cpustat_t, field)
+#define KMMV_IRQ_ERRORS_SELDOM		false
 #endif
 
 #endif /* KMMV_COMPAT_H */

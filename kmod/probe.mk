@@ -14,4 +14,5 @@ ccflags-y += \
 	$(call kmmv-have,TIMER_DELETE_SYNC,\<timer_delete_sync\>,include/linux/timer.h) \
 	$(call kmmv-have,POLL_DOES_NOT_WAIT,\<poll_does_not_wait\>,include/linux/poll.h) \
 	$(call kmmv-have,CALL_RCU_HURRY,\<call_rcu_hurry\>,include/linux/rcupdate.h) \
-	$(call kmmv-have,IRQ_COUNTS,\<IRQ_COUNT_[A-Z],arch/$(SRCARCH)/include/asm/hardirq.h)
+	$(call kmmv-have,IRQ_COUNTS,\<IRQ_COUNT_[A-Z],arch/$(SRCARCH)/include/asm/hardirq.h) \
+	$(call kmmv-have,MEDIATED_PMI,PERF_GUEST_MEDIATED_PMI,arch/$(SRCARCH)/include/asm/hardirq.h)

@@ -27,10 +27,12 @@ static const struct arch_line arch_lines[] = {
 	{ "NMI", KMMV_IRQ_STAT(__nmi_count, NMI) },
 #ifdef CONFIG_X86_LOCAL_APIC
 	{ "LOC", KMMV_IRQ_STAT(apic_timer_irqs, APIC_TIMER) },
-	{ "SPU", KMMV_IRQ_STAT(irq_spurious_count, SPURIOUS) },
+	{ "SPU", KMMV_IRQ_STAT(irq_spurious_count, SPURIOUS),
+	  KMMV_IRQ_ERRORS_SELDOM },
 	{ "PMI", KMMV_IRQ_STAT(apic_perf_irqs, APIC_PERF) },
 	{ "IWI", KMMV_IRQ_STAT(apic_irq_work_irqs, IRQ_WORK) },
-	{ "RTR", KMMV_IRQ_STAT(icr_read_retry_count, ICR_READ_RETRY) },
+	{ "RTR", KMMV_IRQ_STAT(icr_read_retry_count, ICR_READ_RETRY),
+	  KMMV_IRQ_ERRORS_SELDOM },
 	{ "PLT", KMMV_IRQ_STAT(x86_platform_ipis, X86_PLATFORM_IPI), true },
 #endif
 #ifdef CONFIG_SMP
@@ -63,9 +65,23 @@ static const struct arch_line arch_lines[] = {
 	{ "PIW", KMMV_IRQ_STAT(kvm_posted_intr_wakeup_ipis,
 			       POSTED_INTR_WAKEUP) },
 #endif
+#if defined(CONFIG_GUEST_PERF_EVENTS) && defined(KMMV_HAVE_MEDIATED_PMI)
+	{ "VPMI", KMMV_IRQ_STAT(perf_guest_mediated_pmis,
+				PERF_GUEST_MEDIATED_PMI) },
+#endif
 #ifdef CONFIG_X86_POSTED_MSI
 	{ "PMN", KMMV_IRQ_STAT(posted_msi_notification_count,
 			       POSTED_MSI_NOTIFICATION), true },
+#endif
+#ifdef KMMV_HAVE_IRQ_COUNTS
+#ifdef CONFIG_X86_MCE
+	{ "MCE", KMMV_IRQ_COUNT(MCE_EXCEPTION) },
+	{ "MCP", KMMV_IRQ_COUNT(MCE_POLL) },
+#endif
+	{ "ERR", KMMV_IRQ_COUNT(PIC_APIC_ERROR), true },
+#ifdef CONFIG_X86_IO_APIC
+	{ "MIS", KMMV_IRQ_COUNT(IOAPIC_MISROUTED), true },
+#endif
 #endif
 };
 

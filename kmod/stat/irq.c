@@ -30,9 +30,10 @@ static const struct kmmv_family irq_family = {
 		"kmmv's sum has 64 bits and includes all devices that had the number while\n"
 		"kmmv was loaded; loaded again, it starts from /proc/interrupts.\n"
 		"A module cannot read counts of the architecture that the kernel does not\n"
-		"export: MCE, MCP, ERR and MIS on x86, and all lines without a number on\n"
-		"other machines. Lines that only some machines have in /proc/interrupts\n"
-		"(PLT, HYP, HRE, HVS, PMN) are shown once they have counted.",
+		"export: MCE, MCP, ERR and MIS on x86 before 7.2, and all lines without a\n"
+		"number on other machines. Lines that only some machines have in\n"
+		"/proc/interrupts (PLT, HYP, HRE, HVS, PMN; from 7.2 on, SPU, RTR, ERR and\n"
+		"MIS) are shown once they have counted.",
 };
 
 /**

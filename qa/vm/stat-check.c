@@ -181,8 +181,12 @@ static const struct kmmv_instance_info *find(const struct proc_value *value)
 	return kmmv_lookup(kmmv, family, value->name);
 }
 
-/* What a module cannot reach; said in the help of kmmv.value.stat.irq. */
-static bool is_beyond(const struct proc_value *value)
+/*
+ * What a module cannot reach; said in the help of kmmv.value.stat.irq. From 7.2 on
+ * it reaches the lines in never, which it then has to have.
+ */
+static bool is_beyond(const struct proc_value *value,
+		      const struct kmmv_instance_info *instance)
 {
 	static const char *const never[] = { "MCE", "MCP", "ERR", "MIS" };
 	static const char *const at_zero[] = { "PLT", "HYP", "HRE", "HVS", "PMN" };
@@ -192,7 +196,7 @@ static bool is_beyond(const struct proc_value *value)
 		return false;
 	for (i = 0; i < sizeof(never) / sizeof(never[0]); i++)
 		if (!strcmp(value->name, never[i]))
-			return true;
+			return !instance && !getenv("KMMV_IRQ_COUNTS");
 	for (i = 0; i < sizeof(at_zero) / sizeof(at_zero[0]); i++)
 		if (!value->value && !strcmp(value->name, at_zero[i]))
 			return true;
@@ -274,7 +278,7 @@ static void check_value(const struct proc_value *value, const struct reading *be
 	char action[256];
 	size_t i;
 
-	if (is_beyond(value) || is_other_account(value))
+	if (is_beyond(value, instance) || is_other_account(value))
 		return;
 	if (!instance || instance->state != KMMV_ACTIVE) {
 		if (then)	/* else it vanished meanwhile */
