@@ -9,7 +9,8 @@
  *	host.c		the domain and libpcp_pmda's state
  *	error.c		errors, for the log and for clients
  *	attach.c	the mapping: open, close
- *	id.c		lasting numbers, see id.h; their file is in idfile.c
+ *	id.c		lasting numbers, see id.h; their table is in idtable.c, their
+ *			file in idfile.c
  *	family.c	families
  *	instance.c	instances of a family; their names are in name.c
  *	carry.c		counts carried over from one binding to the next
@@ -242,15 +243,8 @@ static inline const char *agent_inst_raw(const struct inst *inst)
 void agent_instance_sync(struct kmmv *handle);
 /* Unbind all instances, before the mapping is closed. */
 void agent_instance_unbind_all(void);
-/*
- * ID, which nothing is bound to, is about to be removed: move its count to the
- * total.
- */
-void agent_instance_purged(struct id *id);
-/*
- * Whether the kernel's count goes on by itself, so that none is carried over.
- */
-bool agent_instance_is_absolute(const struct id *id);
+/* What id.c asks of names that instances have. */
+extern const struct id_ops agent_instance_id_ops;
 struct inst *agent_instance_by_id(struct family *f, int id);
 struct inst *agent_instance_by_name(struct family *f, const char *name);
 uint32_t agent_instance_active(void);
@@ -307,6 +301,12 @@ struct family *agent_family_by_kid(uint32_t kid);
 /* Greater than every lasting number that this process has seen. */
 int agent_family_limit(void);
 int agent_family_present(void);
+
+/* The scope of the lasting numbers of F's instances. */
+static inline int agent_scope_of(const struct family *f)
+{
+	return FIRST_SERIAL + 2 * f->fid;
+}
 
 static inline pmInDom agent_indom(const struct family *f, bool percpu)
 {

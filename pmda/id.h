@@ -45,6 +45,17 @@ enum { ID_USED, ID_AWAY, ID_FORGOTTEN };
 
 extern uint32_t agent_id_days, agent_id_names;
 
+/* What those have a say in who bind names. */
+struct id_ops {
+	/* ID, which has a user, is removed: the user keeps what it needs. */
+	void (*purged)(struct id *id);
+	/* Whether ID's count goes on by itself, so that it is not to be purged. */
+	bool (*is_absolute)(const struct id *id);
+};
+
+/* Before anything else. */
+void agent_id_init(const struct id_ops *ops);
+
 /* Read the file. WRITER: this process may write it. */
 void agent_id_load(bool writer);
 /* Give the files to the agent's user, while the process is still root. */
@@ -94,41 +105,5 @@ struct id *agent_id_add_block(struct id *inst, uint32_t block);
 int agent_id_work(void);
 /* Save what is pending; the process exits. */
 void agent_id_close(void);
-
-/* ---- idfile.c, for id.c ---- */
-
-/*
- * Read the file. Each record is passed to one of the agent_id_loaded functions
- * below, which return false if no agent can have written it.
- */
-int agent_idfile_load(void);
-/* Get the file ready for new records: -errno if they cannot be saved. */
-int agent_idfile_open(void);
-void agent_idfile_put(const char *format, ...)
-	__attribute__((format(printf, 1, 2)));
-void agent_idfile_drop(void);
-/* Write the records put so far. SYNC: wait until they are on disk. */
-int agent_idfile_commit(bool sync);
-/* Write pending records, between requests; opens the file if need be. */
-int agent_idfile_save(void);
-/*
- * Do a step of rewriting the file without its garbage: 1 if there is more to
- * do.
- */
-int agent_idfile_compact(void);
-bool agent_idfile_is_long(void);
-void agent_idfile_own(uid_t uid, gid_t gid);
-
-bool agent_id_loaded(int scope, int number, char *text);
-bool agent_id_loaded_state(char kind, int scope, int number, uint32_t since);
-bool agent_id_loaded_limit(int scope, int limit);
-/* BYTES of records were lost, whose numbers may be in use: skip numbers. */
-void agent_id_skip(off_t bytes);
-/* Put the marks, and the families in order. */
-void agent_id_put_marks(void);
-/* Put a batch of entries from *CURSOR on; true if there are more. */
-bool agent_id_put_some(uint32_t *cursor);
-/* The number of names and marks to put. */
-uint32_t agent_id_count(void);
 
 #endif /* KMMV_ID_H */

@@ -29,11 +29,13 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "agent.h"
+#include "idtable.h"
 
 #define HEADER "kmmv numbers 1\n"
 /* Lines that a file may have beyond twice its live records. */
 #define SLACK 4096
+/* Entries per step of rewriting the file. */
+#define STEP 4096
 
 static struct file {
 	dev_t dev;
@@ -83,17 +85,17 @@ static bool take(char *line)
 	case '+':
 		if (line[at] != ' ' || !line[at + 1] || line[at + 1] == ' ')
 			return false;
-		return agent_id_loaded(scope, number, line + at + 1);
+		return agent_idtable_loaded(scope, number, line + at + 1);
 	case '=':
-		return agent_id_loaded_limit(scope, number);
+		return agent_idtable_reserve(scope, number);
 	case '-':
 	case '!':
 		if (sscanf(line + at, "%u", &since) != 1)
 			return false;
-		return agent_id_loaded_state(kind, scope, number, since);
+		return agent_idtable_loaded_state(kind, scope, number, since);
 	case '*':
 	case 'x':
-		return agent_id_loaded_state(kind, scope, number, 0);
+		return agent_idtable_loaded_state(kind, scope, number, 0);
 	default:
 		return false;
 	}
@@ -148,7 +150,7 @@ int agent_idfile_load(void)
 		/* Not again if only other agents' records were appended. */
 		if (file.dev != before.dev || file.ino != before.ino ||
 		    file.damaged != before.damaged)
-			agent_id_skip(file.damaged);
+			agent_idtable_skip(file.damaged);
 	}
 	return rc;
 }
@@ -186,12 +188,127 @@ static int write_all(int to, const char *text, size_t size)
 	return 0;
 }
 
+__attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
+{
+	size_t need;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(NULL, 0, format, ap);
+	va_end(ap);
+	need = batch.used + n + 1;
+	if (need > batch.room) {
+		size_t room = need < 4096 ? 8192 : 2 * need;
+		char *text = realloc(batch.text, room);
+
+		if (!text) {
+			batch.failed = true;
+			return;
+		}
+		batch.text = text;
+		batch.room = room;
+	}
+	va_start(ap, format);
+	vsnprintf(batch.text + batch.used, n + 1, format, ap);
+	va_end(ap);
+	if (strchr("*-!x", batch.text[batch.used]))
+		batch.states = true;
+	batch.used += n;
+	batch.records++;
+}
+
+static void drop(void)
+{
+	batch.used = 0;
+	batch.records = 0;
+	batch.failed = false;
+	batch.states = false;
+}
+
+void agent_idfile_put_name(const struct id *id)
+{
+	put("+ %d %d %s%s%s\n", id->scope, id->number, id->name,
+	    *id->rest ? " " : "", id->rest);
+}
+
+void agent_idfile_put_state(struct id *id)
+{
+	static const char kinds[] = {
+		[ID_USED] = '*', [ID_AWAY] = '-', [ID_FORGOTTEN] = '!'
+	};
+
+	if (id->state == ID_USED)
+		put("* %d %d\n", id->scope, id->number);
+	else
+		put("%c %d %d %u\n", kinds[id->state], id->scope, id->number,
+		    id->since);
+	id->on_disk = id->state;
+}
+
+void agent_idfile_put_purged(const struct id *id)
+{
+	put("x %d %d\n", id->scope, id->number);
+}
+
+static int compare_order(const void *a, const void *b)
+{
+	const struct id *x = *(struct id *const *)a;
+	const struct id *y = *(struct id *const *)b;
+
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The marks, and the families in order. */
+static void put_marks(void)
+{
+	static struct id *list[MAX_FAMILIES];
+	int scope, i, count = 0;
+
+	for (scope = 0; scope < NR_SCOPES; scope++) {
+		if (agent_id_limit(scope))
+			put("= %d %d\n", scope, agent_id_limit(scope));
+	}
+	/* Of families with one name, the last in order is current. */
+	for (i = 0; i < agent_id_limit(SERIAL_FAMILIES); i++) {
+		struct id *id = agent_id_by_number(SERIAL_FAMILIES, i);
+
+		if (id && !id->own)
+			list[count++] = id;
+	}
+	qsort(list, count, sizeof(*list), compare_order);
+	for (i = 0; i < count; i++)
+		agent_idfile_put_name(list[i]);
+}
+
+/* Put an instance before its blocks, which mean nothing without it. */
+static uint32_t put_entry(struct id *id)
+{
+	struct id *block;
+	uint32_t n = 1;
+
+	if (id->own || id->scope == SERIAL_FAMILIES ||
+	    agent_idtable_is_block(id->scope))
+		return 0;
+	agent_idfile_put_name(id);
+	if (!agent_idtable_is_instance(id->scope))
+		return n;
+	if (id->on_disk != ID_USED)
+		agent_idfile_put_state(id);
+	for (block = id->blocks; block; block = block->blocks, n++) {
+		if (!block->own)
+			agent_idfile_put_name(block);
+	}
+	return n;
+}
+
 static void abort_copy(void)
 {
 	if (copy < 0)
 		return;
 	close(copy);
 	copy = -1;
+	agent_idtable_walk_end();
 	unlink(path(".new"));
 }
 
@@ -205,7 +322,7 @@ static int flush_copy(void)
 		rc = -errno;
 	copy_length += batch.used;
 	copy_lines += batch.records;
-	agent_idfile_drop();
+	drop();
 	return rc;
 }
 
@@ -219,8 +336,8 @@ static int begin_copy(void)
 	if (copy < 0)
 		return -errno;
 	copy_length = copy_lines = cursor = 0;
-	agent_idfile_put(HEADER);
-	agent_id_put_marks();
+	put(HEADER);
+	put_marks();
 	rc = flush_copy();
 	if (rc < 0)
 		abort_copy();
@@ -297,7 +414,7 @@ static int step_copy(void)
 	bool more;
 	int rc;
 
-	more = agent_id_put_some(&cursor);
+	more = agent_idtable_walk(&cursor, STEP, put_entry);
 	rc = flush_copy();
 	if (rc < 0) {
 		abort_copy();
@@ -312,7 +429,7 @@ static int rewrite_all(void)
 
 	abort_copy();
 	/* Pending records are part of what is written now. */
-	agent_idfile_drop();
+	drop();
 	rc = begin_copy();
 	if (rc < 0)
 		return rc;
@@ -366,44 +483,6 @@ int agent_idfile_open(void)
 	return rewrite ? rewrite_all() : 0;
 }
 
-void agent_idfile_put(const char *format, ...)
-{
-	size_t need;
-	va_list ap;
-	int n;
-
-	va_start(ap, format);
-	n = vsnprintf(NULL, 0, format, ap);
-	va_end(ap);
-	need = batch.used + n + 1;
-	if (need > batch.room) {
-		size_t room = need < 4096 ? 8192 : 2 * need;
-		char *text = realloc(batch.text, room);
-
-		if (!text) {
-			batch.failed = true;
-			return;
-		}
-		batch.text = text;
-		batch.room = room;
-	}
-	va_start(ap, format);
-	vsnprintf(batch.text + batch.used, n + 1, format, ap);
-	va_end(ap);
-	if (strchr("*-!x", batch.text[batch.used]))
-		batch.states = true;
-	batch.used += n;
-	batch.records++;
-}
-
-void agent_idfile_drop(void)
-{
-	batch.used = 0;
-	batch.records = 0;
-	batch.failed = false;
-	batch.states = false;
-}
-
 /* If a failure cannot be undone, it is unknown what is on disk: rewrite. */
 static int append(bool sync)
 {
@@ -441,7 +520,7 @@ int agent_idfile_commit(bool sync)
 	} else if (batch.states || !sync) {
 		lost = true;
 	}
-	agent_idfile_drop();
+	drop();
 	return rc;
 }
 
@@ -453,7 +532,7 @@ int agent_idfile_save(void)
 		return 0;
 	rc = agent_idfile_open();
 	if (rc < 0) {
-		agent_idfile_drop();
+		drop();
 		lost = true;
 		return rc;
 	}
@@ -463,7 +542,7 @@ int agent_idfile_save(void)
 bool agent_idfile_is_long(void)
 {
 	return copy >= 0 || (fd >= 0 && !rewrite &&
-			     file.lines > 2 * agent_id_count() + SLACK);
+			     file.lines > 2 * agent_idtable_count() + SLACK);
 }
 
 int agent_idfile_compact(void)

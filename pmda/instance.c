@@ -25,11 +25,6 @@ static struct slot *slots;
 static uint32_t nr_slots;
 static uint32_t nr_active;
 
-static int scope_of(const struct family *f)
-{
-	return FIRST_SERIAL + 2 * f->fid;
-}
-
 static int grow(struct family *f)
 {
 	uint32_t room = f->room ? 2 * f->room : 64;
@@ -95,14 +90,14 @@ struct inst *agent_instance_of_id(struct family *f, struct id *id)
 	return inst;
 }
 
-bool agent_instance_is_absolute(const struct id *id)
+static bool is_absolute(const struct id *id)
 {
 	const struct family *f = agent_family((id->scope - FIRST_SERIAL) / 2);
 
 	return f->since_boot && f->sem == KMMV_SEM_COUNTER;
 }
 
-void agent_instance_purged(struct id *id)
+static void purged(struct id *id)
 {
 	struct family *f = agent_family((id->scope - FIRST_SERIAL) / 2);
 	uint32_t pos = id->user - 1;
@@ -119,19 +114,10 @@ void agent_instance_purged(struct id *id)
 	id->user = 0;
 }
 
-struct inst *agent_instance_by_name(struct family *f, const char *name)
-{
-	struct id *id = agent_id_find(scope_of(f), name);
-
-	return id && id->user ? &f->insts[id->user - 1] : NULL;
-}
-
-struct inst *agent_instance_by_id(struct family *f, int number)
-{
-	struct id *id = agent_id_by_number(scope_of(f), number);
-
-	return id && id->user ? &f->insts[id->user - 1] : NULL;
-}
+const struct id_ops agent_instance_id_ops = {
+	.purged = purged,
+	.is_absolute = is_absolute,
+};
 
 /*
  * The lasting number of a raw name; or NULL, with the external name for it in
@@ -145,7 +131,7 @@ static struct id *lookup(struct family *f, const char *raw, char *name,
 			 size_t size)
 {
 	char plain[AGENT_NAME_SIZE - 48], text[AGENT_NAME_SIZE];
-	bool clashes = agent_id_has_rests(scope_of(f));
+	bool clashes = agent_id_has_rests(agent_scope_of(f));
 	bool free_name = false;
 	struct id *id;
 	uint64_t hash;
@@ -162,7 +148,7 @@ static struct id *lookup(struct family *f, const char *raw, char *name,
 			pmsprintf(text, sizeof(text), "%s#%016llx", plain,
 				  (unsigned long long)hash);
 		}
-		id = agent_id_find(scope_of(f), text);
+		id = agent_id_find(agent_scope_of(f), text);
 		if (id && strcmp(*id->rest ? id->rest : id->name, raw) == 0)
 			return id;
 		if (!id && !free_name) {
@@ -260,7 +246,7 @@ static uint32_t add_new(struct kmmv *handle, uint32_t count)
 		if (!f || lookup(f, info->name, name, sizeof(name)))
 			continue;
 		if (*name)
-			agent_id_add(scope_of(f), -1, name,
+			agent_id_add(agent_scope_of(f), -1, name,
 				     strcmp(name, info->name) ? info->name :
 								"");
 		else

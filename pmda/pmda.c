@@ -86,6 +86,7 @@ static void start(const pmdaInterface *dispatch, bool writer)
 {
 	if (dispatch->status != 0)
 		return;
+	agent_id_init(&agent_instance_id_ops);
 	agent_id_load(writer);
 	agent_family_load();
 	agent_pmns_rebuild();

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lasting numbers in memory, for id.c, which gives them out, and idfile.c, which
+ * has them on disk. Others include id.h.
+ */
+#ifndef KMMV_IDTABLE_H
+#define KMMV_IDTABLE_H
+
+#include "agent.h"
+
+enum { NR_SCOPES = FIRST_SERIAL + 2 * MAX_FAMILIES };
+
+/* Names not in use, in the order of purging. */
+struct id_list {
+	struct id *oldest, *newest;
+	uint32_t count;
+};
+
+/* ---- idtable.c ---- */
+
+static inline bool agent_idtable_is_instance(int scope)
+{
+	return scope >= FIRST_SERIAL && scope % 2 == 0;
+}
+
+static inline bool agent_idtable_is_block(int scope)
+{
+	return scope >= FIRST_SERIAL && scope % 2;
+}
+
+/* NAME has LENGTH bytes; OWN: of this process alone. NULL for lack of memory. */
+struct id *agent_idtable_add(int scope, int number, const char *name,
+			     size_t length, const char *rest, bool own);
+/* With its blocks, if it is an instance. */
+void agent_idtable_remove(struct id *id);
+/* Replace the rest, and make ID the last in order. */
+void agent_idtable_describe(struct id *id, const char *rest);
+void agent_idtable_set_state(struct id *id, int state, uint32_t since);
+/* Of ID_AWAY or ID_FORGOTTEN. */
+const struct id_list *agent_idtable_list(int state);
+
+/* The next number of a scope, of this process alone or not; -1 for none. */
+int agent_idtable_next(int scope, bool own);
+/* The numbers below LIMIT are given out: none if there cannot be so many. */
+bool agent_idtable_reserve(int scope, int limit);
+/* NUMBER, the last one given out, is not in use. */
+void agent_idtable_give_back(int scope, int number);
+
+/* A record that was read; false if no agent can have written it. TEXT is the
+ * name, and a rest behind a blank. */
+bool agent_idtable_loaded(int scope, int number, char *text);
+bool agent_idtable_loaded_state(char kind, int scope, int number,
+				uint32_t since);
+/* BYTES of records were lost, whose numbers may be in use: skip numbers. */
+void agent_idtable_skip(off_t bytes);
+
+/*
+ * Pass names from *CURSOR on to FN, those of a hash chain together, until it has
+ * counted MOST or more. True if there are more; the table keeps its order until
+ * none are or agent_idtable_walk_end().
+ */
+bool agent_idtable_walk(uint32_t *cursor, uint32_t most,
+			uint32_t (*fn)(struct id *id));
+void agent_idtable_walk_end(void);
+/* Remove this process's own names, after DROP. */
+void agent_idtable_drop_own(void (*drop)(struct id *id));
+/* The number of names and marks that a file has. */
+uint32_t agent_idtable_count(void);
+
+/* ---- idfile.c ---- */
+
+/* Read the file into the table. */
+int agent_idfile_load(void);
+/* Get the file ready for new records: -errno if they cannot be saved. */
+int agent_idfile_open(void);
+/* Put a record: a name with its number, a state, a purge. */
+void agent_idfile_put_name(const struct id *id);
+void agent_idfile_put_state(struct id *id);
+void agent_idfile_put_purged(const struct id *id);
+/* Write the records put so far. SYNC: wait until they are on disk. */
+int agent_idfile_commit(bool sync);
+/* Write pending records, between requests; opens the file if need be. */
+int agent_idfile_save(void);
+/*
+ * Do a step of rewriting the file without its garbage: 1 if there is more to
+ * do.
+ */
+int agent_idfile_compact(void);
+bool agent_idfile_is_long(void);
+void agent_idfile_own(uid_t uid, gid_t gid);
+
+#endif /* KMMV_IDTABLE_H */
