@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+/* Event records with timeval, which all versions of PCP have. */
+#define PMAPI_VERSION 2
 #include <pcp/pmapi.h>
 
 #define CLIENTS 64

@@ -550,11 +550,18 @@ static void seven_comes(void)
 	host_write(area.dir, "ring/default", line);
 }
 
+/* As pmUnpackEventRecords() has them in PCP 7, too. */
+#ifdef PMAPI_VERSION_4
+typedef pmResult_v2 event_record;
+#else
+typedef pmResult event_record;
+#endif
+
 /* How many parameters it has that say so. */
 static int sevens(void)
 {
 	pmValueSet *set = host_fetch("kmmv.ring.records");
-	pmResult **records;
+	event_record **records;
 	int i, n, found = 0;
 
 	ck_assert_int_eq(set->numval, 1);
