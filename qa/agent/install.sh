@@ -77,7 +77,7 @@ is "one process" "$(pgrep -c pmdakmmv)" 1
 is "that is not root's" "$(ps -o user= -C pmdakmmv)" pcp
 like "metrics" "$(pminfo -f kmmv.control.state)" '"absent"'
 like "one-line help" "$(pminfo -t kmmv.control.attach)" "\[Whether"
-like "help is installed" "$(pminfo -T kmmv.control.attach)" "^Store 0 to have"
+like "help is installed" "$(pminfo -T kmmv.control.attach)" "^Store 0 to make"
 is "no makefile, pmdaproc.sh would run it" \
 	"$(find $dir -iname '*makefile*')" ""
 ok "udev's rule" grep -q 'GROUP="pcp"' /etc/udev/rules.d/60-kmmv.rules
