@@ -20,6 +20,15 @@ static void loading(void)
 		at_load();
 }
 
+/* What it does before the consumer's swap. */
+static void (*at_swap)(void);
+
+static void swapping(void)
+{
+	if (at_swap)
+		at_swap();
+}
+
 #undef READ_ONCE
 #undef WRITE_ONCE
 #undef kmmv_load64
@@ -56,6 +65,10 @@ static void loading(void)
 #include "../../../kmod/core/ring.c"
 #include "../../../kmod/core/ring_write.h"
 #define count	count_read
+#undef atomic64_cmpxchg_release
+#define atomic64_cmpxchg_release(a, from, to)				\
+	(swapping(),							\
+	 (u64)shim_cmpxchg(&(a)->value, from, to, __ATOMIC_RELEASE))
 #include "../../../kmod/core/ring_read.c"
 #undef count
 
@@ -906,6 +919,39 @@ START_TEST(spare_pages)
 }
 END_TEST
 
+static int laps;
+
+/* The page that was to be taken is another one by then. */
+static void writers_lap(void)
+{
+	void (*hook)(void) = at_swap;
+
+	laps++;
+	at_swap = NULL;
+	pages_write(4);
+	at_swap = hook;
+}
+
+/* A consumer whom writers overtake each time gives way, and says so. */
+START_TEST(contended)
+{
+	ring_start(3, 1, true);
+	pages_write(2);
+	at_swap = writers_lap;
+	take(-EAGAIN);
+	take(-EAGAIN);
+	at_swap = NULL;
+	ck_assert_int_eq(laps, 2 * TRIES);
+	stats_add_up();
+	ck_assert_uint_eq(stats.contended, 2);
+	ck_assert_uint_eq(stats.starved, 0);
+	take(1);
+	ck_assert_uint_eq(range.seq, 2 + 2 * TRIES * 4 - 2);
+	stats_add_up();
+	ck_assert_uint_eq(stats.contended, 2);
+}
+END_TEST
+
 START_TEST(snapshots)
 {
 	static struct {
@@ -950,6 +996,35 @@ START_TEST(snapshots)
 	pages_write(1);
 	SNAPSHOT(1);
 	ck_assert_uint_ge(range.seq, 12);
+}
+END_TEST
+
+/* Drops are told of with the next page, once, and not to who came later. */
+START_TEST(snapshots_tell_of_drops)
+{
+	static struct {
+		struct kmmv_ring_page page;
+		u8 data[4096];
+	} copy;
+	struct kmmv_ring_cursor cursor = { 0 };
+
+	ring_start(4, 0, true);
+	pages_write(1);
+	kmmv_ring_cpu_refuse(rc, KMMV_DROP_NMI, 8);
+	pages_write(5);
+	do {
+		SNAPSHOT(1);
+		ck_assert_uint_gt(range.seq, 2);
+		ck_assert_uint_eq(range.dropped, 0);
+	} while (range.seq < 6);
+	kmmv_ring_cpu_refuse(rc, KMMV_DROP_NMI, 8);
+	kmmv_ring_cpu_refuse(rc, KMMV_DROP_NMI, 8);
+	pages_write(2);
+	SNAPSHOT(1);
+	ck_assert_uint_eq(range.dropped, 2);
+	SNAPSHOT(1);
+	ck_assert_uint_eq(range.seq, 8);
+	ck_assert_uint_eq(range.dropped, 0);
 }
 END_TEST
 
@@ -1204,7 +1279,9 @@ int main(void)
 	tcase_add_test(tcase, watermark_of_padding);
 	tcase_add_loop_test(tcase, watermark, 0, 2);
 	tcase_add_loop_test(tcase, spare_pages, 0, 4);
+	tcase_add_test(tcase, contended);
 	tcase_add_test(tcase, snapshots);
+	tcase_add_test(tcase, snapshots_tell_of_drops);
 	tcase_add_test(tcase, snapshots_of_many_pages);
 	tcase_add_test(tcase, memory);
 	tcase_add_loop_test(tcase, storm, 0, 3);
