@@ -13,6 +13,8 @@
 #include <time.h>
 
 #include "agentarea.h"
+/* The agent's, not the library's. */
+#include "../../../pmda/ring.h"
 
 static struct area area;
 
@@ -187,6 +189,46 @@ START_TEST(percpu_memory_is_bounded)
 	check_cells(set, 1);
 	ck_assert_int_eq(set->vlist[0].inst, ids[0]);
 	free(set);
+}
+END_TEST
+
+static uint64_t omitted(void)
+{
+	pmValueSet *set = host_fetch("kmmv.control.percpu.omitted");
+	uint64_t count = host_u64(set, 0);
+
+	free(set);
+	return count;
+}
+
+/* Of all, and of those asked for: what is past the limit counts, once. */
+START_TEST(percpu_omits_past_the_limit)
+{
+	enum { LIMIT = 4 };
+	int ids[LIMIT + 3];
+	pmValueSet *set;
+	int i;
+
+	for (i = 0; i < LIMIT + 3; i++)
+		ids[i] = cell_id(7 * i + 1, 0);
+	agent_percpu_limit = LIMIT;
+	set = host_fetch("kmmv.percpu.counter");
+	check_cells(set, LIMIT);
+	free(set);
+	ck_assert_uint_eq(omitted(), MANY / 7 * 6 * MANY_CPUS - LIMIT);
+	host_profile(indom(17), ids, LIMIT + 3, true);
+	set = host_fetch("kmmv.percpu.counter");
+	check_cells(set, LIMIT);
+	for (i = 0; i < LIMIT; i++)
+		ck_assert_int_eq(set->vlist[i].inst, ids[i]);
+	free(set);
+	ck_assert_uint_eq(omitted(), 3);
+	host_profile(indom(17), ids, LIMIT, true);
+	set = host_fetch("kmmv.percpu.counter");
+	check_cells(set, LIMIT);
+	free(set);
+	ck_assert_uint_eq(omitted(), 0);
+	agent_percpu_limit = 16384;
 }
 END_TEST
 
@@ -754,6 +796,122 @@ START_TEST(service_is_nobody)
 }
 END_TEST
 
+/* ---- queues and records */
+
+static void push(struct queue *q, uint16_t type, uint64_t missed, uint64_t limit)
+{
+	struct entry *e = agent_queue_entry(4);
+
+	ck_assert_ptr_nonnull(e);
+	memset((char *)e + offsetof(struct entry, missed), 0,
+	       sizeof(*e) - offsetof(struct entry, missed) + 4);
+	e->length = 4;
+	e->type = type;
+	e->missed = missed;
+	agent_queue_push(q, e, limit);
+}
+
+/* What is removed counts if it was an event; losses are no events. */
+START_TEST(overrun_counts_events)
+{
+	struct queue q = { 0 };
+	uint64_t each;
+
+	push(&q, 2, 0, UINT64_MAX);
+	each = q.bytes;
+	push(&q, 0, 5, UINT64_MAX);
+	push(&q, 2, 7, UINT64_MAX);
+	push(&q, 0, 1, UINT64_MAX);
+	ck_assert_uint_eq(q.total, 15);
+	ck_assert_uint_eq(q.events, 2);
+	ck_assert_uint_eq(q.bytes, 4 * each);
+	/* As much as there may be. */
+	agent_queue_shrink(&q, 4 * each);
+	ck_assert_uint_eq(q.overrun, 0);
+	push(&q, 2, 0, 4 * each);
+	ck_assert_uint_eq(q.overrun, 1);
+	ck_assert_uint_eq(q.first_serial, 1);
+	agent_queue_shrink(&q, 4 * each - 1);
+	ck_assert_uint_eq(q.overrun, 1);
+	ck_assert_uint_eq(q.events, 2);
+	ck_assert_uint_eq(q.first->before, 6);
+	/* Read by all: no overrun. */
+	agent_queue_trim(&q, 4);
+	ck_assert_uint_eq(q.first_serial, 4);
+	ck_assert_uint_eq(q.overrun, 1);
+	agent_queue_shrink(&q, 0);
+	ck_assert_ptr_null(q.first);
+	ck_assert_ptr_null(q.last);
+	ck_assert_uint_eq(q.bytes, 0);
+	ck_assert_uint_eq(q.events, 0);
+	ck_assert_uint_eq(q.overrun, 2);
+	ck_assert_uint_eq(q.first_serial, 5);
+}
+END_TEST
+
+/* So many events, and their records in what is fetched. */
+enum { LONG_EVENTS = 5000, LONG_EVENT = 2000, PDU_MAX = 1 << 24 };
+
+static struct ring *only_ring(void)
+{
+	int rid;
+
+	for (rid = 0; rid < agent_ring_limit(); rid++) {
+		if (agent_ring(rid))
+			return agent_ring(rid);
+	}
+	ck_abort_msg("no ring");
+}
+
+static uint32_t fetch_records(int ctx, uint32_t *length)
+{
+	const pmEventArray *array;
+	pmValueSet *set;
+	uint32_t count;
+
+	host.dispatch.version.seven.ext->e_context = ctx;
+	set = host_fetch("kmmv.ring.records");
+	ck_assert_int_eq(set->numval, 1);
+	array = (const pmEventArray *)set->vlist[0].value.pval;
+	count = array->ea_nrecords;
+	*length = array->ea_len;
+	free(set);
+	return count;
+}
+
+/*
+ * A value block's length has 24 bits: the rest comes with the next fetch, and
+ * nothing is lost in between.
+ */
+START_TEST(records_fit_into_a_value)
+{
+	struct queue *q;
+	uint32_t got = 0, length, n;
+	struct entry *e;
+
+	ck_assert_int_eq(records_of(CTX), 0);
+	q = &only_ring()->queue;
+	for (n = 0; n < LONG_EVENTS; n++) {
+		e = agent_queue_entry(LONG_EVENT);
+		ck_assert_ptr_nonnull(e);
+		memset((char *)e + offsetof(struct entry, missed), 0,
+		       sizeof(*e) - offsetof(struct entry, missed));
+		memset(e->payload, 'x', LONG_EVENT);
+		e->length = LONG_EVENT;
+		e->type = 2;
+		e->time = (uint64_t)n + 1;
+		agent_queue_push(q, e, UINT64_MAX);
+	}
+	for (n = 0; got < LONG_EVENTS; n++) {
+		got += fetch_records(CTX, &length);
+		ck_assert_uint_lt(length, PDU_MAX / 2 + 4 * LONG_EVENT);
+	}
+	ck_assert_uint_eq(got, LONG_EVENTS);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_int_eq(records_of(CTX), 0);
+}
+END_TEST
+
 /* ---- the loop */
 
 /*
@@ -1316,6 +1474,7 @@ int main(void)
 
 	tcase = add_case(suite, "many", setup_many);
 	tcase_add_test(tcase, percpu_of_many);
+	tcase_add_test(tcase, percpu_omits_past_the_limit);
 	tcase_add_test(tcase, gone_by_identifier);
 	tcase_add_test(tcase, percpu_memory_is_bounded);
 
@@ -1340,6 +1499,10 @@ int main(void)
 	tcase_add_test(tcase, fields_are_told_of_as_the_table_has_them);
 	tcase_add_test(tcase, events_of_before_have_their_fields);
 	tcase_add_test(tcase, events_of_before_lose_what_gave_way);
+
+	tcase = add_case(suite, "queue", setup);
+	tcase_add_test(tcase, overrun_counts_events);
+	tcase_add_test(tcase, records_fit_into_a_value);
 
 	tcase = add_case(suite, "who", setup);
 	tcase_add_test(tcase, requests_look_nobody_up);
