@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# What pmdakmmv is started with: what an option sets, and numbers that are none.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/agent/env
+. qa/agent/env
+
+area <<E
+family 0 counter count counter Counters
+inst 0 0 0 active 1 a
+E
+
+# refused OPTION NUMBER MOST: says what it takes, and does not start
+refused()
+{
+	local status
+
+	timeout 1200 "$pmda_daemon" -d "$domain" -U "$(id -un)" \
+		-l "$work/tmp/kmmv.log" "$1" "$2" >"$work/said" 2>&1 </dev/null
+	status=$?
+	is "$1 '$2': status" "$status" 1
+	like "$1 '$2': what it takes" "$(cat "$work/said")" \
+		"$1 takes a number up to $3\$"
+}
+
+for number in '' x -1 +1 ' 1' 1x 0x10 1.5 4294967296 99999999999999999999; do
+	refused --max-age "$number" 4294967295
+done
+for number in '' -1 4k 262145; do
+	refused --queue "$number" 262144
+done
+refused --percpu-limit 1048577 1048576
+refused --keep-days 0 36500
+refused --keep-days 36501 36500
+refused --keep-names 4294967296 4294967295
+
+db_start pipe
+is "the maximum age without the option" "$(db_values kmmv.control.max_age)" 100
+ok "dbpmda ends well" db_stop
+for number in 0 70 4294967295; do
+	db_start pipe "--max-age $number"
+	is "--max-age $number" "$(db_values kmmv.control.max_age)" "$number"
+	db_stop
+done
+db_start pipe -a 80 -q 262144 -c 1048576 -k 36500 -n 4294967295
+is "as great as they may be" \
+	"$(db_values kmmv.control.max_age kmmv.control.percpu.limit | xargs)" \
+	"80 1048576"
+db_stop
+finish
