@@ -98,7 +98,7 @@ bool client_nmi_here(client_function function, void *argument)
 		if (spins > 100000000) {
 			pr_err("kmmv_client: no NMI on CPU %d in %llu us, preempt_count %#x\n",
 			       smp_processor_id(),
-			       (ktime_get_mono_fast_ns() - begin) / 1000,
+			       div_u64(ktime_get_mono_fast_ns() - begin, 1000),
 			       preempt_count());
 			return false;
 		}

@@ -261,13 +261,14 @@ static void storm_start(struct storm *storm, u64 updates, u64 turns, bool nmi)
 	int cpu, i;
 
 	for_each_possible_cpu(cpu)
-		storm->workers[cpu] = worker_start(cpu, updates /
-						   num_possible_cpus(), nmi);
+		storm->workers[cpu] =
+			worker_start(cpu, div_u64(updates, num_possible_cpus()),
+				     nmi);
 	for (i = 0; i < CHURNERS; i++) {
 		churn = &storm->churns[i];
 		churn->family = family_churn;
 		churn->seed = i + 1;
-		churn->turns = turns / CHURNERS;
+		churn->turns = div_u64(turns, CHURNERS);
 		storm->churners[i] = kthread_run(client_churn, churn,
 						 "kmmv_churn/%d", i);
 	}
