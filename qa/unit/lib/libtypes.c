@@ -22,6 +22,7 @@ static void teardown(void)
 #define START	"kmmv abi=1.0 epoch=77\n"
 #define TYPE	"type id=17 name=disk.done\n"
 #define FIELD	"field id=17 offset=0 size=8 kind=time units=nanosec name=began\n"
+#define MORE	"field id=17 offset=8 size=1 kind=hex units=none name=more\n"
 #define END	"end 1\n"
 
 static const struct {
@@ -32,9 +33,7 @@ static const struct {
 	{ START TYPE END, 0, "" },
 	{ START TYPE FIELD TYPE FIELD END, 0, "" },
 	/* Told again, it may have more. */
-	{ START TYPE FIELD TYPE FIELD
-	  "field id=17 offset=8 size=1 kind=hex units=none name=more\n" END,
-	  0, "" },
+	{ START TYPE FIELD TYPE FIELD MORE END, 0, "" },
 	{ START TYPE "about id=17 text=one\nabout id=17 text=two\n" END, 0, "" },
 	/* What is there already is left as it is. */
 	{ START "type id=1 name=hit\nfield id=1 offset=0 size=8 kind=signed units=count name=delta\n"
@@ -61,6 +60,11 @@ static const struct {
 	{ START TYPE FIELD TYPE
 	  "field id=17 offset=0 size=4 kind=time units=nanosec name=began\n" END,
 	  -EBADMSG, "began has changed" },
+	/* Each of them is the one that was told in its place. */
+	{ START TYPE FIELD MORE TYPE FIELD MORE TYPE FIELD MORE END, 0, "" },
+	{ START TYPE FIELD MORE TYPE FIELD
+	  "field id=17 offset=8 size=1 kind=hex units=none name=less\n" END,
+	  -EBADMSG, "less has changed" },
 	{ START TYPE "field id=17 offset=0 size=3 kind=hex units=none name=x\n"
 	  END, -EBADMSG, "3 bytes" },
 	{ START TYPE "field id=17 offset=0 size=0 kind=hex units=none name=x\n"
