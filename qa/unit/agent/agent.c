@@ -232,6 +232,21 @@ START_TEST(percpu_omits_past_the_limit)
 }
 END_TEST
 
+/* What a client asks for by name may be longer than any name. */
+START_TEST(names_that_are_too_long)
+{
+	char name[4 * AGENT_NAME_SIZE];
+	size_t length;
+
+	for (length = AGENT_NAME_SIZE - 1; length < 3 * AGENT_NAME_SIZE;
+	     length += length <= AGENT_NAME_SIZE ? 1 : AGENT_NAME_SIZE) {
+		memset(name, 'n', length);
+		strcpy(name + length, "::cpu1");
+		ck_assert_int_eq(host_id(indom(17), name), PM_ERR_INST);
+	}
+}
+END_TEST
+
 /* Whoever asks for one that has gone gets nothing in its place. */
 START_TEST(gone_by_identifier)
 {
@@ -1475,6 +1490,7 @@ int main(void)
 	tcase = add_case(suite, "many", setup_many);
 	tcase_add_test(tcase, percpu_of_many);
 	tcase_add_test(tcase, percpu_omits_past_the_limit);
+	tcase_add_test(tcase, names_that_are_too_long);
 	tcase_add_test(tcase, gone_by_identifier);
 	tcase_add_test(tcase, percpu_memory_is_bounded);
 
