@@ -1013,8 +1013,11 @@ START_TEST(snapshots_tell_of_drops)
 	kmmv_ring_cpu_refuse(rc, KMMV_DROP_NMI, 8);
 	pages_write(5);
 	do {
+		memset(&range, 0xff, sizeof(range));
 		SNAPSHOT(1);
 		ck_assert_uint_gt(range.seq, 2);
+		ck_assert_uint_eq(range.flags, 0);
+		ck_assert_uint_eq(range.lost, 0);
 		ck_assert_uint_eq(range.dropped, 0);
 	} while (range.seq < 6);
 	kmmv_ring_cpu_refuse(rc, KMMV_DROP_NMI, 8);
