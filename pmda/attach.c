@@ -166,6 +166,8 @@ void agent_attach_want(bool on)
 	if (on && !wanted)
 		tried_ms = 0;
 	wanted = on;
+	if (!on)
+		agent_error_settle(&handle);
 	if (!on && handle) {
 		close_handle();
 		why = -ENOENT;

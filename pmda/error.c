@@ -47,19 +47,16 @@ void agent_error(const void *about, const char *fmt, ...)
 			return;
 		}
 	}
-	copy = full ? NULL : strdup(text);
-	if (!copy || nr_errors == ERRORS_MAX) {
-		if (!full)
-			pmNotifyErr(LOG_WARNING, "%s; no room for more errors",
-				    text);
-		full = true;
-		free(copy);
+	if (full)
 		return;
-	}
+	pmNotifyErr(LOG_WARNING, "%s", text);
+	full = nr_errors == ERRORS_MAX;
+	copy = full ? NULL : strdup(text);
+	if (!copy)
+		return;
 	memmove(&errors[1], &errors[0], nr_errors * sizeof(errors[0]));
 	nr_errors++;
 	errors[0] = (struct error){ .about = about, .text = copy };
-	pmNotifyErr(LOG_WARNING, "%s", text);
 }
 
 const char *agent_error_text(void)

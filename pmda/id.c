@@ -25,6 +25,7 @@ uint32_t agent_id_names = 2048;
 static const struct id_ops *ops;
 static bool writer, lasting;
 static bool pending;
+static bool unsaved;	/* numbers cannot be saved, which was said */
 static uint64_t retry_ms, look_ms, compact_ms;
 
 /* Names of this batch, which are removed if it cannot be saved. */
@@ -80,7 +81,7 @@ void agent_id_lasting(bool on)
 
 static void failed(int rc)
 {
-	pending = true;
+	pending = unsaved = true;
 	retry_ms = now_ms() + RETRY_MS;
 	agent_error(&pending,
 		    "new names wait, as their numbers cannot be saved: %s",
@@ -120,7 +121,7 @@ struct id *agent_id_add(int scope, int number, const char *name,
 	if (number < 0)
 		number = agent_idtable_next(scope, !lasting);
 	if (number < 0) {
-		agent_error(&pending, "%s: no number left", name);
+		agent_error(NULL, "%s: no number left", name);
 		return NULL;
 	}
 	id = agent_idtable_add(scope, number, name, strlen(name), rest,
@@ -150,6 +151,16 @@ void agent_id_describe(struct id *id, const char *rest)
 		agent_idfile_put_name(id);
 }
 
+static void saved(void)
+{
+	retry_ms = 0;
+	if (!unsaved)
+		return;
+	unsaved = false;
+	agent_error_settle(&pending);
+	pmNotifyErr(LOG_INFO, "numbers are saved again");
+}
+
 bool agent_id_commit(void)
 {
 	uint32_t i;
@@ -166,10 +177,8 @@ bool agent_id_commit(void)
 			agent_idtable_remove(batch[i]);
 		}
 		failed(rc);
-	} else if (retry_ms) {
-		retry_ms = 0;
-		agent_error_settle(&pending);
-		pmNotifyErr(LOG_INFO, "numbers are saved again");
+	} else {
+		saved();
 	}
 	nr_batch = 0;
 	return rc == 0;

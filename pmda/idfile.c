@@ -402,6 +402,7 @@ static int finish_copy(void)
 	file.lines = copy_lines;
 	file.damaged = 0;
 	lost = false;
+	agent_error_settle(&copy);
 	/* Until the directory is on disk, a crash brings the old file back. */
 	rc = sync_directory();
 	rewrite = rc < 0;
@@ -518,6 +519,8 @@ int agent_idfile_commit(bool sync)
 		copy_length += batch.used;
 		copy_lines += batch.records;
 	} else if (batch.states || !sync) {
+		/* The copy has them no more than the file. */
+		abort_copy();
 		lost = true;
 	}
 	drop();
@@ -559,7 +562,6 @@ int agent_idfile_compact(void)
 			    pmErrStr(rc));
 		return rc;
 	}
-	agent_error_settle(&copy);
 	return copy >= 0;
 }
 

@@ -341,6 +341,7 @@ static void count_members(struct family *f)
 	    resize_members(&f->bound, f->nr_insts) < 0) {
 		agent_error(agent_table_errors, "no memory for instances of %s",
 			    f->name);
+		f->dirty = true;
 		return;
 	}
 	for (pos = 0; pos < f->nr_insts; pos++) {

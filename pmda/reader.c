@@ -61,8 +61,10 @@ static void failed(struct ring *r, int rc)
 {
 	r->reader.status = rc;
 	r->reader.tried_ms = now_ms();
+	agent_error_begin(r);
 	agent_error(r, "ring %s: %s", r->name,
 		    kmmv_ring_error(r->reader.handle));
+	agent_error_end(r);
 	agent_reader_close(r);
 }
 
@@ -151,8 +153,6 @@ static int open_ring(struct ring *r)
 	rc = position(r, &info);
 	if (rc < 0)
 		failed(r, rc);
-	else
-		agent_error_settle(r);
 	return rc;
 }
 
@@ -288,6 +288,8 @@ static unsigned int read_records(struct ring *r, uint64_t start, bool *more)
 	}
 	if (rc < 0 && rc != -EAGAIN)
 		failed(r, rc);
+	else if (reader->handle)
+		agent_error_settle(r);
 	*more = reader->handle && rc <= 0;
 	return n;
 }

@@ -119,6 +119,7 @@ void agent_ring_forget(void)
 	uint32_t cpu;
 	int rid;
 
+	agent_error_settle(rings);
 	for (rid = 0; rid < limit; rid++) {
 		struct ring *r = rings[rid];
 

@@ -70,7 +70,7 @@ static bool handle_alloc(pcpu_ctr_t **handle)
 
 static pcpu_ctr_t *handle_set(pcpu_ctr_t *handle, struct kmmv_slot slot)
 {
-	return (pcpu_ctr_t *)(unsigned long __force)slot.ctr;
+	return (pcpu_ctr_t *)(uintptr_t __force)slot.ctr;
 }
 
 static void handle_destroy(pcpu_ctr_t *ctr)
@@ -79,7 +79,7 @@ static void handle_destroy(pcpu_ctr_t *ctr)
 
 static pcpu_ctr_t *handle_sink(void)
 {
-	return (pcpu_ctr_t *)(unsigned long __force)kmmv_table.slots.sink.ctr;
+	return (pcpu_ctr_t *)(uintptr_t __force)kmmv_table.slots.sink.ctr;
 }
 
 #endif

@@ -142,7 +142,7 @@ static __always_inline struct kmmv_slot __pcpu_ctr_slot(const pcpu_ctr_t *ctr)
 {
 	/* On x86, compilers know the address space of per-CPU pointers. */
 	return (struct kmmv_slot){
-		.ctr = (u64 __percpu *)(unsigned long)ctr,
+		.ctr = (u64 __percpu *)(uintptr_t)ctr,
 	};
 }
 

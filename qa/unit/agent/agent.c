@@ -315,6 +315,42 @@ START_TEST(unknown_metrics)
 }
 END_TEST
 
+/* ---- errors */
+
+static bool told_of(const char *text)
+{
+	pmValueSet *set = host_fetch("kmmv.control.error");
+	bool found = strstr(set->vlist[0].value.pval->vbuf, text);
+
+	free(set);
+	return found;
+}
+
+/* What is wrong is known until its subject is settled, and so is what comes next. */
+START_TEST(errors_end_with_their_subject)
+{
+	static const char one[1], many[1];
+	int i;
+
+	agent_error(one, "a first one");
+	for (i = 0; i < 100; i++)
+		agent_error(many, "number %d", i);
+	agent_error(one, "a late one");
+	ck_assert(!told_of("a late one"));
+	ck_assert(told_of("more"));
+	agent_error_begin(many);
+	agent_error(many, "number 7");
+	agent_error_end(many);
+	ck_assert_str_eq(agent_error_text(), "number 7; a first one");
+	agent_error(one, "a late one");
+	ck_assert(told_of("a late one"));
+	agent_error_settle(one);
+	ck_assert_str_eq(agent_error_text(), "number 7");
+	agent_error_settle(many);
+	ck_assert_str_eq(agent_error_text(), "");
+}
+END_TEST
+
 /* ---- detaching */
 
 /* Of rings nothing is left that was known by the handle which has gone. */
@@ -540,15 +576,6 @@ static bool has_metric(const char *name)
 	pmID pmid;
 
 	return CALL(pmid, name, &pmid) >= 0;
-}
-
-static bool told_of(const char *text)
-{
-	pmValueSet *set = host_fetch("kmmv.control.error");
-	bool found = strstr(set->vlist[0].value.pval->vbuf, text);
-
-	free(set);
-	return found;
 }
 
 #define EVT "kmmv.ring.event.v1.evt"
@@ -1501,6 +1528,7 @@ int main(void)
 
 	tcase = add_case(suite, "small", setup);
 	tcase_add_test(tcase, unknown_metrics);
+	tcase_add_test(tcase, errors_end_with_their_subject);
 	tcase_add_test(tcase, detach_forgets_rings);
 	tcase_add_test(tcase, detach_before_figures);
 	tcase_add_test(tcase, detach_forgets_families);
