@@ -15,11 +15,18 @@ gcc -Wall -Wextra -Werror -o "$work/views" qa/agent/views.c \
 "$work/views" "$work/archive" && "$work/views" "$work/without" none ||
 	bail "no archives"
 
-# chart ARCHIVE VIEW FILE: 60 s of it, drawn.
+# chart ARCHIVE VIEW FILE: 60 s of it, drawn. The pmtime that pmchart starts does not
+# end with it; a session of their own tells it from others.
 chart()
 {
-	timeout 300 pmchart -a "$work/$1" -c "$2" -o "$work/$3" -g 600x500 \
+	local status
+
+	setsid -w sh -c 'echo $$ >"$0" && exec timeout 300 pmchart "$@"' \
+		"$work/session" -a "$work/$1" -c "$2" -o "$work/$3" -g 600x500 \
 		-t 1 -z -O -1 -s 60 -v 60 >"$work/said" 2>&1
+	status=$?
+	pkill -s "$(cat "$work/session")"
+	return "$status"
 }
 
 # share FILE COLOUR...: per cent of the pixels of all colours given, by colour
@@ -73,4 +80,5 @@ rep=$(/usr/bin/python3 "$(command -v pmrep)" -a "$work/archive" \
 	-c pmda/site/pmrep.kmmv -t 10 -s 3 :kmmv-cpu 2>&1 | sed 's/ \{1,\}/ /g')
 like "pmrep has percentages" "$rep" \
 	" 10.00 2.00 6.00 2.00 1.00 1.00 1.00 77.00$"
+is "no process is left of them" "$(pgrep -r R,S,D -s "$(cat "$work/session")")" ""
 finish
