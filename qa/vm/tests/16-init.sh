@@ -52,7 +52,7 @@ left()
 refused=0 opened=0 other=0
 under_fire fails 10 ring_pages=1
 is "ring_pages=1 is refused each time" $loaded 0
-like "with what there may be" "$(dmesg | tail -n 3)" 'ring_pages=1: 2 to '
+like "with what there may be" "$(dmesg | tail -n 3)" 'ring_pages=1 is out of range: 2 to '
 is "nobody had a file of it" "$opened $other" "0 0"
 is "nothing is left" "$(left)" ""
 
