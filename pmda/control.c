@@ -101,8 +101,10 @@ static pmValueSet *table_value(pmID pmid)
 		return agent_values_u32(pmid, info.slots_free);
 	case CPUS_POSSIBLE:
 		return agent_values_u32(pmid, info.nr_possible);
-	default:
+	case CPUS_ONLINE:
 		return agent_values_u32(pmid, info.nr_online);
+	default:
+		return agent_values_error(pmid, PM_ERR_PMID);
 	}
 }
 

@@ -7,7 +7,7 @@
 . qa/tap.sh
 
 top=$PWD
-unset KMMV_SOAK
+unset KMMV_SOAK KMMV_UNTIL
 dir=$(mktemp -d) || bail "no directory"
 trap 'rm -rf "$dir"' EXIT
 

@@ -1175,6 +1175,68 @@ START_TEST(states_that_were_not_written_are)
 }
 END_TEST
 
+/* More names than a step of a rewrite takes, and far more garbage. */
+static void setup_long(void)
+{
+	enum { NAMES = 6000, GARBAGE = 3 * NAMES };
+	char *text, *at;
+	int n;
+
+	text = malloc((NAMES + GARBAGE) * 32);
+	ck_assert_ptr_nonnull(text);
+	at = text + sprintf(text, HEADER);
+	for (n = 0; n < NAMES; n++)
+		at += sprintf(at, "+ 16 %d n%d\n", n, n);
+	for (n = 0; n < GARBAGE; n++)
+		at += sprintf(at, "* 16 0\n");
+	begin_lasting(text);
+	free(text);
+}
+
+#define FIRST_FOUR(state) \
+	INST(0, 0, state, "n0") INST(1, 0, state, "n1") \
+	INST(2, 0, state, "n2") INST(3, 0, state, "n3")
+
+static bool is_rewritten(void)
+{
+	return access(host_path(NUMBERS ".new"), F_OK) == 0;
+}
+
+/* A rewrite that has names as they were must not replace a file that has not. */
+START_TEST(states_lost_in_a_rewrite_are_written)
+{
+	struct rlimit limit = { 0, RLIM_INFINITY };
+	struct stat st;
+	int i;
+
+	names_are(FIRST_FOUR("active"));
+	work_at(1000);
+	ck_assert(is_rewritten());
+	work_at(1000);
+	ck_assert(is_rewritten());
+	names_are(FIRST_FOUR("free"));
+
+	/* There is room for the new file, but not at the end of this one. */
+	ck_assert_int_eq(stat(host_path(NUMBERS), &st), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	limit.rlim_cur = st.st_size;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	work_at(1001);
+	limit.rlim_cur = RLIM_INFINITY;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	for (i = 2000; i < 2010; i++)
+		work_at(i);
+	ck_assert(!is_rewritten());
+	ck_assert_int_eq(on_disk("* 16 0"), 0);
+	for (i = 0; i < 4; i++) {
+		char line[32];
+
+		snprintf(line, sizeof(line), "! 16 %d ", i);
+		ck_assert_int_eq(on_disk(line), 1);
+	}
+}
+END_TEST
+
 /* One that came while another agent was running, too. */
 START_TEST(states_of_while_another_ran_are_written)
 {
@@ -1566,6 +1628,9 @@ int main(void)
 	tcase_add_test(tcase, marks_are_not_garbage);
 	tcase_add_test(tcase, purged_names_give_memory_back);
 	tcase_add_test(tcase, counts_since_the_boot_are_not_purged);
+
+	tcase = add_case(suite, "long", setup_long);
+	tcase_add_test(tcase, states_lost_in_a_rewrite_are_written);
 
 	tcase = add_case(suite, "known", setup_known);
 	tcase_add_test(tcase, states_of_while_another_ran_are_written);
