@@ -3,8 +3,8 @@
 # Simulated rings come before the library's.
 ifneq ($(wildcard /usr/include/pcp/pmda.h),)
 unit-programs += agent
-agent-sources = qa/unit/agent/agent.c qa/agent/ringsim.c $(wildcard pmda/*.c) \
-	$(lib-sources)
+agent-sources = $(wildcard qa/unit/agent/*.c) qa/agent/ringsim.c \
+	$(wildcard pmda/*.c) $(lib-sources)
 agent-cflags = $(lib-cflags) -Ipmda -Iqa/unit/lib -Dmain=agent_main
 agent-libs := -Wl,-z,muldefs -lpcp_pmda -lpcp
 agent-variants := plain asan

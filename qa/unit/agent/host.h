@@ -4,10 +4,11 @@
  * area that the test has made, on rings of qa/agent/ringsim.c, with numbers in a
  * folder of its own.
  */
-#ifndef AGENTAREA_H
-#define AGENTAREA_H
+#ifndef HOST_H
+#define HOST_H
 
 #include <ftw.h>
+#include <stdbool.h>
 #include "agent.h"
 
 #undef main
@@ -17,12 +18,15 @@ void kmmv_init(pmdaInterface *dispatch);
 
 enum { DOMAIN = 389, CTX = 7 };
 
-static struct {
+struct host {
 	char var[64];		/* PCP_VAR_DIR */
 	pmdaInterface dispatch;
 	pmInDomProfile only;
 	pmProfile profile;
-} host;
+};
+
+extern struct host host;
+extern struct area area;
 
 #define CALL(what, ...) \
 	(host.dispatch.version.seven.what(__VA_ARGS__, \
@@ -268,4 +272,44 @@ static inline int host_listed(pmInDom indom)
 	return count;
 }
 
-#endif /* AGENTAREA_H */
+static inline pmInDom indom(int serial)
+{
+	return pmInDom_build(DOMAIN, serial);
+}
+
+/* An area with two instances, the ring "default", and the agent on them. */
+void setup(void);
+void teardown(void);
+TCase *add_case(Suite *suite, const char *name, void (*begin)(void));
+
+/*
+ * A clock of the test's, a poll() that always finds a request, at once or as late
+ * as the test says, and requests that come to an end.
+ */
+struct fake {
+	bool on;
+	uint64_t ms, step, next;	/* next: when a request comes */
+	int requests, quiet, woken;
+};
+
+extern struct fake fake;
+
+/* Whether kmmv.control.error says so. */
+bool told_of(const char *text);
+
+int records_of(int ctx);
+
+/* As after another load of modules: these are the types now. */
+void reload_types(const char *types);
+bool has_metric(const char *name);
+
+#define EVT "kmmv.ring.event.v1.evt"
+#define TYPE_FIELD(id, type, field) id " " type " " field " 0 0 1 none\n"
+
+void add_instances(Suite *suite);
+void add_lasting(Suite *suite);
+void add_loop(Suite *suite);
+void add_rings(Suite *suite);
+void add_who(Suite *suite);
+
+#endif /* HOST_H */

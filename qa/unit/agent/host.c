@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the tests of the agent share: its host, a clock and a poll() of theirs, and
+ * what they ask it often.
+ */
+#include <poll.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "host.h"
+
+struct host host;
+struct area area;
+struct fake fake;
+
+void setup(void)
+{
+	area_small(&area, true);
+	area_share(&area);
+	host_write(area.dir, "ring/default", "");
+	host_write(area.dir, "sim/default.stats", "0 1 1 2 3 4\n1 1 5 6 7 8\n");
+	host_init(area.dir);
+}
+
+void teardown(void)
+{
+	host_fini(area.dir);
+	area_fini(&area);
+}
+
+TCase *add_case(Suite *suite, const char *name, void (*begin)(void))
+{
+	TCase *tcase = tcase_create(name);
+
+	/* Machines are slow under sanitizers and load. */
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, begin, teardown);
+	suite_add_tcase(suite, tcase);
+	return tcase;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	if (!fake.on || clock != CLOCK_MONOTONIC)
+		return syscall(SYS_clock_gettime, clock, ts);
+	ts->tv_sec = fake.ms / 1000;
+	ts->tv_nsec = fake.ms % 1000 * 1000000;
+	return 0;
+}
+
+int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	if (!fake.on)
+		return syscall(SYS_poll, fds, count, timeout);
+	fds[0].revents = 0;
+	if (timeout >= 0 && fake.ms + timeout < fake.next) {
+		fake.ms += timeout;
+		fake.quiet++;
+		return 0;
+	}
+	fake.ms = fake.next;
+	fake.next += fake.step;
+	fds[0].revents = POLLIN;
+	if (count < 2 || !fake.woken)
+		return 1;
+	fds[1].revents = POLLIN;
+	return 2;
+}
+
+int __pmdaInFd(pmdaInterface *dispatch)
+{
+	(void)dispatch;
+	return 0;
+}
+
+int __pmdaMainPDU(pmdaInterface *dispatch)
+{
+	(void)dispatch;
+	return fake.requests-- > 0 ? 0 : -1;
+}
+
+bool told_of(const char *text)
+{
+	pmValueSet *set = host_fetch("kmmv.control.error");
+	bool found = strstr(set->vlist[0].value.pval->vbuf, text);
+
+	free(set);
+	return found;
+}
+
+int records_of(int ctx)
+{
+	pmValueSet *set;
+	int rc;
+
+	host.dispatch.version.seven.ext->e_context = ctx;
+	set = host_fetch("kmmv.ring.records");
+	rc = set->numval;
+	free(set);
+	return rc;
+}
+
+void reload_types(const char *types)
+{
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	host_write(area.dir, "sim/types", types);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
+}
+
+bool has_metric(const char *name)
+{
+	pmID pmid;
+
+	return CALL(pmid, name, &pmid) >= 0;
+}

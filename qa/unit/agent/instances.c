@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Values and names of instances, and the names of those that have gone.
+ */
+#include <limits.h>
+
+#include "host.h"
+
+enum { MANY = 700, MANY_CPUS = 3 };
+
+static uint64_t many_value(uint32_t cpu, uint32_t number)
+{
+	return number * 10 + cpu + 1;
+}
+
+/* Instances n0, n1 and so on, of which every seventh is not active, or none is. */
+static void name_many(uint32_t count, bool active, uint64_t generation)
+{
+	uint32_t n;
+
+	area_names_start(&area);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+		   "family id=0 units=count semantics=counter name=counter\n");
+	for (n = 0; n < count; n++)
+		area_names(&area, "instance number=%u family=0 incarnation=0 state=%s name=n%u\n",
+			   n, active && n % 7 ? "active" : "inactive", n);
+	area_names(&area, "end %llu\n", (unsigned long long)generation);
+}
+
+/* A generation later all of them have gone. */
+static void lose_many(uint32_t count)
+{
+	uint64_t generation = area.header->gen1 + 1;
+
+	__atomic_store_n(&area.header->gen1, generation, __ATOMIC_RELEASE);
+	name_many(count, false, generation);
+	area_put_names(&area);
+	__atomic_store_n(&area.header->gen2, generation, __ATOMIC_RELEASE);
+}
+
+/* n0 to n699. */
+static void setup_many(void)
+{
+	uint32_t cpu, n;
+
+	area_init(&area, MANY_CPUS, MANY, MANY, true);
+	name_many(MANY, true, 1);
+	for (n = 0; n < MANY; n++) {
+		for (cpu = 0; cpu < MANY_CPUS; cpu++)
+			*area_value(&area, cpu, n) = many_value(cpu, n);
+	}
+	area_share(&area);
+	host_init(area.dir);
+}
+
+/* More CPUs than a block of identifiers has. */
+static void setup_wide(void)
+{
+	area_init(&area, 70, 4, 4, true);
+	name_many(4, true, 1);
+	area_share(&area);
+	host_init(area.dir);
+}
+
+/* A value is that of the instance and CPU that its identifier has. */
+static void check_cells(const pmValueSet *set, int count)
+{
+	int i;
+
+	ck_assert_int_eq(set->numval, count);
+	for (i = 0; i < count; i++) {
+		int id = set->vlist[i].inst;
+		uint32_t number, cpu;
+		char name[32];
+
+		ck_assert_int_eq(host_name(indom(17), id, name, sizeof(name)),
+				 0);
+		ck_assert_int_eq(sscanf(name, "n%u::cpu%u", &number, &cpu), 2);
+		ck_assert_uint_ne(number % 7, 0);
+		ck_assert_uint_eq(host_u64(set, i), many_value(cpu, number));
+	}
+}
+
+static int cell_id(uint32_t number, uint32_t cpu)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "n%u::cpu%u", number, cpu);
+	return host_id(indom(17), name);
+}
+
+/* What is read at once ends in the midst of an instance, or before it. */
+START_TEST(percpu_of_many)
+{
+	pmValueSet *set = host_fetch("kmmv.percpu.counter");
+	int ids[MANY];
+	int n;
+
+	check_cells(set, MANY / 7 * 6 * MANY_CPUS);
+	free(set);
+
+	/* One cell of each, the last CPU's of odd ones. */
+	for (n = 0; n < MANY; n++)
+		ids[n] = cell_id(n, n % 2 ? MANY_CPUS - 1 : 0);
+	host_profile(indom(17), ids, MANY, true);
+	set = host_fetch("kmmv.percpu.counter");
+	check_cells(set, MANY / 7 * 6);
+	free(set);
+	host_profile(indom(17), ids, MANY, false);
+	set = host_fetch("kmmv.percpu.counter");
+	check_cells(set, MANY / 7 * 6 * (MANY_CPUS - 1));
+	free(set);
+}
+END_TEST
+
+/* Whoever asks for all costs so much memory and no more; the rest is told of. */
+START_TEST(percpu_memory_is_bounded)
+{
+	pmValueSet *set;
+	int ids[2] = { cell_id(1, 0), cell_id(699, 0) };
+
+	agent_carry_cells_max = 10 * MANY_CPUS + 1;
+	set = host_fetch("kmmv.percpu.counter");
+	check_cells(set, 10 * MANY_CPUS);
+	free(set);
+	set = host_fetch("kmmv.control.percpu.omitted");
+	ck_assert_uint_eq(host_u64(set, 0),
+			  (MANY / 7 * 6 - 10) * MANY_CPUS);
+	free(set);
+	/* Those that had a value go on having one, others do not take it. */
+	host_profile(indom(17), ids, 2, true);
+	set = host_fetch("kmmv.percpu.counter");
+	check_cells(set, 1);
+	ck_assert_int_eq(set->vlist[0].inst, ids[0]);
+	free(set);
+}
+END_TEST
+
+static uint64_t omitted(void)
+{
+	pmValueSet *set = host_fetch("kmmv.control.percpu.omitted");
+	uint64_t count = host_u64(set, 0);
+
+	free(set);
+	return count;
+}
+
+/* Of all, and of those asked for: what is past the limit counts, once. */
+START_TEST(percpu_omits_past_the_limit)
+{
+	enum { LIMIT = 4 };
+	int ids[LIMIT + 3];
+	pmValueSet *set;
+	int i;
+
+	for (i = 0; i < LIMIT + 3; i++)
+		ids[i] = cell_id(7 * i + 1, 0);
+	agent_percpu_limit = LIMIT;
+	set = host_fetch("kmmv.percpu.counter");
+	check_cells(set, LIMIT);
+	free(set);
+	ck_assert_uint_eq(omitted(), MANY / 7 * 6 * MANY_CPUS - LIMIT);
+	host_profile(indom(17), ids, LIMIT + 3, true);
+	set = host_fetch("kmmv.percpu.counter");
+	check_cells(set, LIMIT);
+	for (i = 0; i < LIMIT; i++)
+		ck_assert_int_eq(set->vlist[i].inst, ids[i]);
+	free(set);
+	ck_assert_uint_eq(omitted(), 3);
+	host_profile(indom(17), ids, LIMIT, true);
+	set = host_fetch("kmmv.percpu.counter");
+	check_cells(set, LIMIT);
+	free(set);
+	ck_assert_uint_eq(omitted(), 0);
+	agent_percpu_limit = 16384;
+}
+END_TEST
+
+/* What a client asks for by name may be longer than any name. */
+START_TEST(names_that_are_too_long)
+{
+	char name[4 * AGENT_NAME_SIZE];
+	size_t length;
+
+	for (length = AGENT_NAME_SIZE - 1; length < 3 * AGENT_NAME_SIZE;
+	     length += length <= AGENT_NAME_SIZE ? 1 : AGENT_NAME_SIZE) {
+		memset(name, 'n', length);
+		strcpy(name + length, "::cpu1");
+		ck_assert_int_eq(host_id(indom(17), name), PM_ERR_INST);
+	}
+}
+END_TEST
+
+/* Whoever asks for one that has gone gets nothing in its place. */
+START_TEST(gone_by_identifier)
+{
+	int first = host_id(indom(16), "n13");
+	/* They count up: what lies between two of them is that of n14. */
+	int ids[] = { first, first + 1, first + 2, first + 8, INT_MAX, -1 };
+	pmValueSet *set;
+	int i;
+
+	ck_assert_int_eq(host_id(indom(16), "n15"), first + 2);
+	host_profile(indom(16), ids, 6, true);
+	set = host_fetch("kmmv.value.counter");
+	ck_assert_int_eq(set->numval, 2);
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(set->vlist[i].inst, first + 2 * i);
+		ck_assert_uint_eq(host_u64(set, i),
+				  3 * (13 + 2 * i) * 10 + 6);
+	}
+	free(set);
+	host_profile(indom(16), &ids[1], 1, true);
+	set = host_fetch("kmmv.value.counter");
+	ck_assert_int_eq(set->numval, 0);
+	free(set);
+}
+END_TEST
+
+/* ---- names of what has gone */
+
+/* As pmlogger does it: a name for each identifier that was fetched. */
+static void check_named(const char *metric, int serial, pmValueSet *set)
+{
+	pmInResult *all;
+	int i, n;
+
+	ck_assert_int_eq(CALL(instance, indom(serial), PM_IN_NULL, NULL, &all),
+			 0);
+	for (i = 0; i < set->numval; i++) {
+		for (n = 0; n < all->numinst; n++) {
+			if (all->instlist[n] == set->vlist[i].inst)
+				break;
+		}
+		ck_assert_msg(n < all->numinst, "%s: %d has no name", metric,
+			      set->vlist[i].inst);
+	}
+	for (n = 0; n < all->numinst; n++)
+		free(all->namelist[n]);
+	free(all->namelist);
+	free(all->instlist);
+	free(all);
+}
+
+/* One by one, as pmval does it. */
+static void check_cell_named(const pmValueSet *set, int i, const char *name)
+{
+	ck_assert_int_lt(i, set->numval);
+	ck_assert_int_eq(host_named(indom(17), set->vlist[i].inst, name), 1);
+	ck_assert_int_eq(host_id(indom(17), name), set->vlist[i].inst);
+}
+
+/* A generation later: FIRST is active or not, and the rest of the names. */
+static void next_names(uint64_t generation, bool first)
+{
+	__atomic_store_n(&area.header->gen1, generation, __ATOMIC_RELEASE);
+	area_names_start(&area);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+		   "family id=0 units=count semantics=counter name=counter\n"
+		   "family id=7 units=byte semantics=instant since=boot total=no name=mem.used\n"
+		   "instance number=0 family=0 incarnation=0 state=%s name=zero\n"
+		   "instance number=2 family=7 incarnation=0 state=active name=zero\n"
+		   "end %llu\n", first ? "active" : "inactive",
+		   (unsigned long long)generation);
+	area_put_names(&area);
+	__atomic_store_n(&area.header->gen2, generation, __ATOMIC_RELEASE);
+}
+
+/* What is listed of those that left is bounded as what was fetched is. */
+START_TEST(left_of_many_is_bounded)
+{
+	pmValueSet *set;
+	int n;
+
+	for (n = 0; n < MANY; n++)
+		cell_id(n, 0);
+	agent_percpu_limit = 100;
+	set = host_fetch("kmmv.percpu.counter");
+	ck_assert_int_eq(set->numval, 100);
+	lose_many(MANY);
+	ck_assert_int_eq(host_listed(indom(17)), 100);
+	check_named("percpu", 17, set);
+	free(set);
+	set = host_fetch("kmmv.control.percpu.omitted");
+	ck_assert_uint_eq(host_u64(set, 0), MANY / 7 * 6 * MANY_CPUS - 100);
+	free(set);
+	agent_percpu_limit = 16384;
+}
+END_TEST
+
+/* Only the last CPUs of one, in their own block of identifiers, were asked for. */
+START_TEST(left_with_some_blocks)
+{
+	int id = host_id(indom(17), "n1::cpu69");
+	pmValueSet *set;
+
+	host_profile(indom(17), &id, 1, true);
+	set = host_fetch("kmmv.percpu.counter");
+	ck_assert_int_eq(set->numval, 1);
+	lose_many(4);
+	check_named("percpu", 17, set);
+	ck_assert_int_eq(host_listed(indom(17)), 70 - 64);
+	ck_assert_int_eq(host_named(indom(17), id, "n1::cpu69"), 1);
+	ck_assert_int_eq(host_id(indom(17), "n1::cpu69"), id);
+	free(set);
+}
+END_TEST
+
+START_TEST(what_was_fetched_has_names)
+{
+	pmValueSet *sums, *cells;
+
+	next_names(2, true);
+	sums = host_fetch("kmmv.value.counter");
+	cells = host_fetch("kmmv.percpu.counter");
+	ck_assert_int_eq(sums->numval, 1);
+	ck_assert_int_eq(cells->numval, 2);
+
+	/* It goes; others fetch, and do not see it. */
+	next_names(3, false);
+	host.dispatch.version.seven.ext->e_context = 8;
+	free(host_fetch("kmmv.value.counter"));
+	ck_assert_int_eq(host_listed(indom(16)), 0);
+	ck_assert_int_eq(host_named(indom(16), sums->vlist[0].inst, "zero"),
+			 PM_ERR_INST);
+	ck_assert_int_eq(host_named(indom(17), cells->vlist[1].inst,
+				    "zero::cpu1"), PM_ERR_INST);
+	ck_assert_int_eq(host_id(indom(17), "zero::cpu1"), PM_ERR_INST);
+	host.dispatch.version.seven.ext->e_context = CTX;
+	check_named("value", 16, sums);
+	check_named("percpu", 17, cells);
+	check_cell_named(cells, 1, "zero::cpu1");
+	ck_assert_int_eq(host_named(indom(16), sums->vlist[0].inst, "zero"), 1);
+	free(sums);
+	free(cells);
+
+	/* After the next fetch it is not there. */
+	sums = host_fetch("kmmv.value.counter");
+	ck_assert_int_eq(sums->numval, 0);
+	ck_assert_int_eq(host_listed(indom(16)), 0);
+	ck_assert_int_eq(host_listed(indom(17)), 0);
+	free(sums);
+}
+END_TEST
+
+START_TEST(what_was_fetched_has_names_detached)
+{
+	pmValueSet *sums = host_fetch("kmmv.value.counter");
+	pmValueSet *cells = host_fetch("kmmv.percpu.counter");
+
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	check_named("value", 16, sums);
+	check_named("percpu", 17, cells);
+	check_cell_named(cells, 1, "zero::cpu1");
+	ck_assert_int_eq(host_id(indom(17), "zero::cpu3"), PM_ERR_INST);
+	free(sums);
+	free(cells);
+	sums = host_fetch("kmmv.value.counter");
+	ck_assert_int_eq(sums->numval, PM_ERR_AGAIN);
+	ck_assert_int_eq(host_listed(indom(16)), 0);
+	free(sums);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
+	ck_assert_int_eq(host_listed(indom(16)), 1);
+	/* A context that is no more has seen nothing. */
+	free(host_fetch("kmmv.value.counter"));
+	host.dispatch.version.seven.ext->e_endCallBack(CTX);
+	host_client(CTX, "0");
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	ck_assert_int_eq(host_listed(indom(16)), 0);
+}
+END_TEST
+
+/* Who leaves twice between two looks has left once. */
+START_TEST(what_left_is_listed_once)
+{
+	next_names(2, true);
+	free(host_fetch("kmmv.value.counter"));
+	for (uint64_t generation = 3; generation < 8; generation++) {
+		next_names(generation, generation % 2 == 0);
+		ck_assert(agent_attach_sync());
+	}
+	ck_assert_int_eq(host_listed(indom(16)), 1);
+	/* Back, looked at, and gone again. */
+	next_names(8, true);
+	ck_assert_int_eq(host_listed(indom(16)), 1);
+	next_names(9, false);
+	ck_assert_int_eq(host_listed(indom(16)), 1);
+}
+END_TEST
+
+/* Names that come and go are listed until the next fetch, in a list as short. */
+START_TEST(list_of_what_left_stays_short)
+{
+	struct family *f = agent_family_by_name("counter");
+	unsigned int generation;
+
+	free(host_fetch("kmmv.value.counter"));
+	for (generation = 2; generation < 1000; generation++) {
+		__atomic_store_n(&area.header->gen1, generation,
+				 __ATOMIC_RELEASE);
+		area_names_start(&area);
+		area_names(&area, "kmmv abi=1.0 epoch=77\n"
+			   "family id=0 units=count semantics=counter name=counter\n"
+			   "instance number=0 family=0 incarnation=%u state=active name=n%u\n"
+			   "end %u\n", generation, generation, generation);
+		area_put_names(&area);
+		__atomic_store_n(&area.header->gen2, generation,
+				 __ATOMIC_RELEASE);
+		free(host_fetch("kmmv.value.counter"));
+		free(host_fetch("kmmv.value.counter"));
+	}
+	ck_assert_uint_ge(f->left_room, 1);
+	ck_assert_uint_le(f->left_room, 128);
+}
+END_TEST
+
+void add_instances(Suite *suite)
+{
+	TCase *tcase;
+
+	tcase = add_case(suite, "many", setup_many);
+	tcase_add_test(tcase, percpu_of_many);
+	tcase_add_test(tcase, percpu_omits_past_the_limit);
+	tcase_add_test(tcase, names_that_are_too_long);
+	tcase_add_test(tcase, gone_by_identifier);
+	tcase_add_test(tcase, percpu_memory_is_bounded);
+	tcase_add_test(tcase, left_of_many_is_bounded);
+
+	tcase = add_case(suite, "wide", setup_wide);
+	tcase_add_test(tcase, left_with_some_blocks);
+
+	tcase = add_case(suite, "instances", setup);
+	tcase_add_test(tcase, what_was_fetched_has_names);
+	tcase_add_test(tcase, what_was_fetched_has_names_detached);
+	tcase_add_test(tcase, what_left_is_listed_once);
+	tcase_add_test(tcase, list_of_what_left_stays_short);
+}

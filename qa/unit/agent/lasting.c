@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lasting numbers: what is on disk, what outlives what, and who owns the file.
+ */
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "host.h"
+
+#define TABLE "family id=0 units=count semantics=counter name=counter\n" \
+	      "family id=1 units=count semantics=counter since=boot name=boot\n"
+#define INST(number, family, state, name) \
+	"instance number=" #number " family=" #family \
+	" incarnation=0 state=" state " name=" name "\n"
+
+/* A generation later these are the names. */
+static void names_are(const char *lines)
+{
+	uint64_t generation = area.header->gen1 + 1;
+
+	__atomic_store_n(&area.header->gen1, generation, __ATOMIC_RELEASE);
+	area_names_start(&area);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n" TABLE "%send %llu\n", lines,
+		   (unsigned long long)generation);
+	area_put_names(&area);
+	__atomic_store_n(&area.header->gen2, generation, __ATOMIC_RELEASE);
+	ck_assert(agent_attach_sync());
+}
+
+#define NUMBERS "config/pmda/389.numbers"
+#define HEADER "kmmv numbers 1\n"
+
+/* The agent as a daemon, which may write; NUMBERS is what it finds. */
+static void begin_lasting(const char *numbers)
+{
+	area_init(&area, 4, 16, 8, true);
+	host_init(area.dir);
+	if (numbers)
+		host_write(host.var, NUMBERS, numbers);
+	agent_id_load(true);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n" TABLE "end 1\n");
+	area_share(&area);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
+	ck_assert(agent_attach_sync());
+}
+
+static void setup_lasting(void)
+{
+	begin_lasting(NULL);
+}
+
+/* How many lines of the file begin like that. */
+static int on_disk(const char *begin)
+{
+	FILE *file = fopen(host_path(NUMBERS), "r");
+	char line[512];
+	int found = 0;
+
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof(line), file))
+		found += strncmp(line, begin, strlen(begin)) == 0;
+	fclose(file);
+	return found;
+}
+
+/* What the daemon does between requests, at that time. */
+static void work_at(uint64_t seconds)
+{
+	fake.on = true;
+	fake.ms = seconds * 1000;
+	agent_id_work();
+	fake.on = false;
+}
+
+static struct family *family(const char *name)
+{
+	struct family *f = agent_family_by_name(name);
+
+	ck_assert_ptr_nonnull(f);
+	return f;
+}
+
+/* A state that could not be written is with the next ones. */
+START_TEST(states_that_were_not_written_are)
+{
+	struct rlimit limit = { 0, RLIM_INFINITY };
+	struct stat st;
+
+	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "one"));
+	ck_assert_int_eq(on_disk("+ 16 0 zero\n"), 1);
+	names_are(INST(0, 0, "free", "zero") INST(1, 0, "active", "one"));
+	ck_assert_int_eq(on_disk("! 16 0 "), 0);
+
+	/* A disk without room. */
+	ck_assert_int_eq(stat(host_path(NUMBERS), &st), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	limit.rlim_cur = st.st_size;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	work_at(1000);
+	limit.rlim_cur = RLIM_INFINITY;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	ck_assert_int_eq(on_disk("! 16 0 "), 0);
+	work_at(2000);
+	ck_assert_int_eq(on_disk("! 16 0 "), 1);
+	ck_assert_int_eq(on_disk("+ 16 1 one\n"), 1);
+}
+END_TEST
+
+/* More names than a step of a rewrite takes, and far more garbage. */
+static void setup_long(void)
+{
+	enum { NAMES = 6000, GARBAGE = 3 * NAMES };
+	char *text, *at;
+	int n;
+
+	text = malloc((NAMES + GARBAGE) * 32);
+	ck_assert_ptr_nonnull(text);
+	at = text + sprintf(text, HEADER);
+	for (n = 0; n < NAMES; n++)
+		at += sprintf(at, "+ 16 %d n%d\n", n, n);
+	for (n = 0; n < GARBAGE; n++)
+		at += sprintf(at, "* 16 0\n");
+	begin_lasting(text);
+	free(text);
+}
+
+#define FIRST_FOUR(state) \
+	INST(0, 0, state, "n0") INST(1, 0, state, "n1") \
+	INST(2, 0, state, "n2") INST(3, 0, state, "n3")
+
+static bool is_rewritten(void)
+{
+	return access(host_path(NUMBERS ".new"), F_OK) == 0;
+}
+
+/* A rewrite that has names as they were must not replace a file that has not. */
+START_TEST(states_lost_in_a_rewrite_are_written)
+{
+	struct rlimit limit = { 0, RLIM_INFINITY };
+	struct stat st;
+	int i;
+
+	names_are(FIRST_FOUR("active"));
+	work_at(1000);
+	ck_assert(is_rewritten());
+	work_at(1000);
+	ck_assert(is_rewritten());
+	names_are(FIRST_FOUR("free"));
+
+	/* There is room for the new file, but not at the end of this one. */
+	ck_assert_int_eq(stat(host_path(NUMBERS), &st), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	limit.rlim_cur = st.st_size;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	work_at(1001);
+	limit.rlim_cur = RLIM_INFINITY;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	for (i = 2000; i < 2010; i++)
+		work_at(i);
+	ck_assert(!is_rewritten());
+	ck_assert_int_eq(on_disk("* 16 0"), 0);
+	for (i = 0; i < 4; i++) {
+		char line[32];
+
+		snprintf(line, sizeof(line), "! 16 %d ", i);
+		ck_assert_int_eq(on_disk(line), 1);
+	}
+}
+END_TEST
+
+/* One that came while another agent was running, too. */
+START_TEST(states_of_while_another_ran_are_written)
+{
+	char path[160];
+	int other;
+
+	snprintf(path, sizeof(path), "%s.lock", host_path(NUMBERS));
+	other = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
+	ck_assert_int_ge(other, 0);
+	ck_assert_int_eq(flock(other, LOCK_EX | LOCK_NB), 0);
+
+	names_are(INST(0, 0, "active", "zero"));
+	names_are(INST(0, 0, "free", "zero"));
+	ck_assert(!told_of("another agent"));
+	work_at(1000);
+	close(other);
+	ck_assert_int_eq(on_disk("! 16 0 "), 0);
+	work_at(2000);
+	ck_assert_int_eq(on_disk("! 16 0 "), 1);
+}
+END_TEST
+
+/* All that it will ask for has its number. */
+static void setup_known(void)
+{
+	char numbers[512];
+
+	snprintf(numbers, sizeof(numbers),
+		 HEADER "+ %d 0 counter:counter:0,0,1,0,0,0\n"
+			"+ %d 240 boot:counter:0,0,1,0,0,0 since=boot\n"
+			"+ %d 0 default\n+ 16 0 zero\n+ 16 1 a_b a b\n",
+		 SERIAL_FAMILIES, SERIAL_FAMILIES, SERIAL_RINGS);
+	begin_lasting(numbers);
+}
+
+/* Fields that came while another agent ran are metrics when it has gone. */
+START_TEST(fields_of_while_another_ran_are_numbered)
+{
+	struct timespec now;
+	char path[160];
+	int other;
+
+	snprintf(path, sizeof(path), "%s.lock", host_path(NUMBERS));
+	other = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
+	ck_assert_int_ge(other, 0);
+	ck_assert_int_eq(flock(other, LOCK_EX | LOCK_NB), 0);
+	reload_types(TYPE_FIELD("16", "v1.evt", "writer"));
+	ck_assert(!has_metric(EVT ".writer"));
+
+	close(other);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	fake.on = true;
+	fake.ms = (now.tv_sec + 10) * 1000;
+	ck_assert(agent_attach_sync());
+	fake.on = false;
+	ck_assert(has_metric(EVT ".writer"));
+	ck_assert_int_eq(on_disk("+ 1 0 v1.evt.writer:u\n"), 1);
+}
+END_TEST
+
+/* Numbers of captured files are those of this process alone. */
+START_TEST(fields_of_captured_files_are_numbered_anew)
+{
+	pmID pmid;
+
+	reload_types(TYPE_FIELD("16", "v1.evt", "writer"));
+	pmid = pmID_build(DOMAIN, CLUSTER_RING_FIELDS, 0);
+	ck_assert_uint_ne(host_pmid(EVT ".writer"), pmid);
+	agent_id_load(true);
+	reload_types(TYPE_FIELD("16", "v1.evt", "writer"));
+	ck_assert_uint_eq(host_pmid(EVT ".writer"), pmid);
+}
+END_TEST
+
+/* The file is read again before the first record: what is in use stays. */
+START_TEST(names_in_use_are_not_read_anew)
+{
+	struct inst *inst;
+
+	names_are(INST(0, 0, "active", "a b"));
+	inst = agent_instance_by_name(family("counter"), "a_b");
+	ck_assert_ptr_nonnull(inst);
+	ck_assert_int_eq(inst->id, 1);
+	host_write(host.var, NUMBERS, HEADER "+ 16 1 a_b a+b\n");
+	agent_id_load(true);
+	ck_assert_str_eq(inst->raw, "a b");
+	ck_assert_str_eq(inst->lasting->rest, "a b");
+}
+END_TEST
+
+/* What is no record is damage, and its numbers may have been given out. */
+START_TEST(lines_of_no_known_kind_are_damage)
+{
+	ck_assert(!told_of("is damaged"));
+	host_write(host.var, NUMBERS, HEADER "+ 16 0 zero\n% 16 9 a\n");
+	agent_id_load(true);
+	ck_assert(told_of("is damaged"));
+	ck_assert_int_gt(agent_id_limit(16), 1000);
+}
+END_TEST
+
+/* A tail that was cut makes it be read again, which loses no more numbers. */
+START_TEST(damage_is_skipped_once)
+{
+	int limit;
+
+	host_write(host.var, NUMBERS, HEADER "% 16 9 a\n+ 16 0 ze");
+	agent_id_load(true);
+	limit = agent_id_limit(16);
+	agent_id_load(true);
+	ck_assert_int_eq(agent_id_limit(16), limit);
+	host_write(host.var, NUMBERS, HEADER "% 16 9 a\n%\n");
+	agent_id_load(true);
+	ck_assert_int_gt(agent_id_limit(16), limit);
+}
+END_TEST
+
+static bool is_damage(const char *text, size_t size)
+{
+	FILE *file = fopen(host_path(NUMBERS), "w");
+
+	ck_assert_ptr_nonnull(file);
+	fwrite(text, size, 1, file);
+	fclose(file);
+	agent_error_settle(NULL);
+	agent_id_load(true);
+	return told_of("is damaged");
+}
+
+/* Nor is what no agent can have written. */
+START_TEST(lines_of_no_agent_are_damage)
+{
+	static const char *const lines[] = {
+		"+ 0 4080 a\n", "+ 2 4096 a\n", "+ 8176 0 a\n",
+		"= 1 8193\n", "= 8176 1\n", "- 16 2147483647 1\n",
+		"* 8176 1\n", "+ 16 0 another\n",
+	};
+	static const char with_nul[] = HEADER "+ 16 1 a\0b\n";
+	char text[128];
+	size_t i;
+
+	ck_assert(!is_damage(HEADER "+ 16 0 zero\n= 1 8192\n", 36));
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		snprintf(text, sizeof(text), HEADER "+ 16 0 zero\n%s",
+			 lines[i]);
+		ck_assert_msg(is_damage(text, strlen(text)), "%s", lines[i]);
+	}
+	ck_assert(is_damage(with_nul, sizeof(with_nul) - 1));
+	ck_assert(is_damage("kmmv\n+ 16 0 zero\n", 17));
+	ck_assert(is_damage("\n+ 16 0 zero\n", 13));
+}
+END_TEST
+
+/* After damage any scope may have a mark, and a file of these is not garbage. */
+START_TEST(marks_are_not_garbage)
+{
+	static char numbers[32 * 8192];
+	struct stat before, after;
+	size_t at;
+	int i;
+
+	at = sprintf(numbers, HEADER);
+	for (i = 0; i < 8000; i++)
+		at += sprintf(numbers + at, "= %d 1\n", FIRST_SERIAL + i);
+	host_write(host.var, NUMBERS, numbers);
+	agent_id_load(true);
+	ck_assert_int_eq(stat(host_path(NUMBERS), &before), 0);
+	names_are(INST(0, 0, "active", "zero"));
+	for (i = 0; i < 8; i++)
+		work_at(1000 * (i + 1));
+	ck_assert_int_eq(stat(host_path(NUMBERS), &after), 0);
+	ck_assert_uint_eq(after.st_ino, before.st_ino);
+	ck_assert_int_eq(on_disk("+ 16 1 zero\n"), 1);
+}
+END_TEST
+
+/* How many CPUs' values there are of an instance. */
+static int cells_of(const char *name)
+{
+	pmValueSet *set;
+	int id = host_id(indom(17), name), count;
+
+	ck_assert_int_ge(id, 0);
+	host_profile(indom(17), &id, 1, true);
+	set = host_fetch("kmmv.percpu.counter");
+	count = set->numval;
+	free(set);
+	return count;
+}
+
+/* What a purged name took of the memory per CPU is another's. */
+START_TEST(purged_names_give_memory_back)
+{
+	agent_carry_cells_max = 4;
+	agent_id_names = 0;
+	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "one"));
+	ck_assert_int_eq(cells_of("zero::cpu1"), 1);
+	ck_assert_int_eq(cells_of("one::cpu1"), 0);
+	names_are(INST(0, 0, "free", "zero") INST(1, 0, "active", "one"));
+	ck_assert_ptr_null(agent_instance_by_name(family("counter"), "zero"));
+	ck_assert_int_eq(cells_of("one::cpu1"), 1);
+}
+END_TEST
+
+static uint64_t total(const char *name)
+{
+	pmValueSet *set = host_fetch(name);
+	uint64_t value = host_u64(set, 0);
+
+	free(set);
+	return value;
+}
+
+/* Counts of since the boot come back as they were: their names are kept. */
+START_TEST(counts_since_the_boot_are_not_purged)
+{
+	agent_id_names = 0;
+	*area_value(&area, 1, 0) = 7;
+	*area_value(&area, 1, 1) = 9;
+	*area_value(&area, 1, 2) = 7;
+	names_are(INST(0, 1, "active", "zero") INST(1, 0, "active", "one"));
+	ck_assert_uint_eq(total("kmmv.all.boot"), 7);
+	ck_assert_uint_eq(total("kmmv.all.counter"), 9);
+	names_are(INST(0, 1, "free", "zero") INST(1, 0, "free", "one"));
+	ck_assert_ptr_null(agent_instance_by_name(family("counter"), "one"));
+	ck_assert_uint_eq(total("kmmv.all.boot"), 7);
+	ck_assert_uint_eq(total("kmmv.all.counter"), 9);
+	names_are(INST(2, 1, "active", "zero"));
+	ck_assert_uint_eq(total("kmmv.all.boot"), 7);
+}
+END_TEST
+
+static struct {
+	bool on;
+	int calls;
+	ino_t ino;	/* of the last */
+} given;
+
+/* In front of the library's: nothing changes hands, whoever runs the test. */
+int fchown(int fd, uid_t uid, gid_t gid)
+{
+	struct stat st;
+
+	if (!given.on)
+		return syscall(SYS_fchown, fd, uid, gid);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	given.calls++;
+	given.ino = st.st_ino;
+	return 0;
+}
+
+/* How many files change hands. */
+static int gives_away(void)
+{
+	given.on = true;
+	given.calls = 0;
+	agent_id_own(4711, 4711);
+	given.on = false;
+	return given.calls;
+}
+
+/*
+ * The folder belongs to who the files are given to: what lies there may be a
+ * link to a file of root's.
+ */
+START_TEST(nothing_else_is_given_away)
+{
+	char numbers[160], elsewhere[160];
+	struct stat st;
+
+	snprintf(numbers, sizeof(numbers), "%s", host_path(NUMBERS));
+	snprintf(elsewhere, sizeof(elsewhere), "%s", host_path("elsewhere"));
+	ck_assert_int_eq(gives_away(), 0);
+	host_write(host.var, NUMBERS, HEADER);
+	ck_assert_int_eq(gives_away(), 1);
+	ck_assert_int_eq(stat(numbers, &st), 0);
+	ck_assert_uint_eq(given.ino, st.st_ino);
+
+	ck_assert_int_eq(rename(numbers, elsewhere), 0);
+	ck_assert_int_eq(symlink(elsewhere, numbers), 0);
+	ck_assert_int_eq(gives_away(), 0);
+	ck_assert_int_eq(unlink(numbers), 0);
+	ck_assert_int_eq(link(elsewhere, numbers), 0);
+	ck_assert_int_eq(gives_away(), 0);
+	ck_assert_int_eq(unlink(numbers), 0);
+	ck_assert_int_eq(mkfifo(numbers, 0600), 0);
+	ck_assert_int_eq(gives_away(), 0);
+}
+END_TEST
+
+void add_lasting(Suite *suite)
+{
+	TCase *tcase;
+
+	tcase = add_case(suite, "lasting", setup_lasting);
+	tcase_add_test(tcase, states_that_were_not_written_are);
+	tcase_add_test(tcase, lines_of_no_known_kind_are_damage);
+	tcase_add_test(tcase, damage_is_skipped_once);
+	tcase_add_test(tcase, lines_of_no_agent_are_damage);
+	tcase_add_test(tcase, marks_are_not_garbage);
+	tcase_add_test(tcase, purged_names_give_memory_back);
+	tcase_add_test(tcase, counts_since_the_boot_are_not_purged);
+
+	tcase = add_case(suite, "long", setup_long);
+	tcase_add_test(tcase, states_lost_in_a_rewrite_are_written);
+
+	tcase = add_case(suite, "known", setup_known);
+	tcase_add_test(tcase, states_of_while_another_ran_are_written);
+	tcase_add_test(tcase, names_in_use_are_not_read_anew);
+	tcase_add_test(tcase, fields_of_while_another_ran_are_numbered);
+
+	tcase = add_case(suite, "files", setup);
+	tcase_add_test(tcase, nothing_else_is_given_away);
+	tcase_add_test(tcase, fields_of_captured_files_are_numbered_anew);
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events: the names of their fields, queues, and records that clients fetch.
+ */
+#include <time.h>
+
+#include "host.h"
+/* The agent's, not the library's. */
+#include "../../../pmda/ring.h"
+
+/* ---- names of fields */
+
+/* What was there before is in nobody's way, and comes back. */
+START_TEST(fields_of_the_table_have_names)
+{
+	reload_types(TYPE_FIELD("16", "v1.evt", "writer"));
+	ck_assert(has_metric(EVT ".writer"));
+	reload_types(TYPE_FIELD("16", "v1.evt", "reader")
+		     TYPE_FIELD("17", "v1.evt.writer", "pid"));
+	ck_assert(has_metric(EVT ".reader"));
+	ck_assert(has_metric(EVT ".writer.pid"));
+	ck_assert(!told_of("evt"));
+	reload_types(TYPE_FIELD("16", "v1.evt", "writer"));
+	ck_assert(has_metric(EVT ".writer"));
+	ck_assert(!has_metric(EVT ".writer.pid"));
+	ck_assert(has_metric(EVT ".reader"));
+	ck_assert(!told_of("evt"));
+}
+END_TEST
+
+static int dim_time(const char *name)
+{
+	pmDesc desc;
+
+	ck_assert_int_eq(CALL(desc, host_pmid(name), &desc), 0);
+	return desc.units.dimTime;
+}
+
+/* What was there before is told of as it is now, not as it was last. */
+START_TEST(fields_are_told_of_as_the_table_has_them)
+{
+	reload_types("16 v1.evt took 0 0 1 none\n");
+	ck_assert_int_eq(dim_time(EVT ".took"), 0);
+	reload_types("16 v1.evt took 0 0 1 sec\n");
+	ck_assert_int_eq(dim_time(EVT ".took"), 1);
+	reload_types("16 v1.evt took 0 0 1 none\n");
+	ck_assert_int_eq(dim_time(EVT ".took"), 0);
+	/* Of those that are no more, the last one counts. */
+	reload_types("");
+	ck_assert_int_eq(dim_time(EVT ".took"), 1);
+}
+END_TEST
+
+/* An event of type 17 with a byte 7. */
+static void seven_comes(void)
+{
+	char line[128];
+
+	free(host_fetch("kmmv.ring.records"));
+	snprintf(line, sizeof(line),
+		 "%lld000000000 0 0 0 0 4294967295 0 17 07\n",
+		 (long long)time(NULL) + 3600);
+	host_write(area.dir, "ring/default", line);
+}
+
+/* As pmUnpackEventRecords() has them in PCP 7, too. */
+#ifdef PMAPI_VERSION_4
+typedef pmResult_v2 event_record;
+#else
+typedef pmResult event_record;
+#endif
+
+/* How many parameters it has that say so. */
+static int sevens(void)
+{
+	pmValueSet *set = host_fetch("kmmv.ring.records");
+	event_record **records;
+	int i, n, found = 0;
+
+	ck_assert_int_eq(set->numval, 1);
+	n = pmUnpackEventRecords(set, 0, &records);
+	ck_assert_int_gt(n, 0);
+	for (i = 0; i < records[0]->numpmid; i++) {
+		const pmValueSet *v = records[0]->vset[i];
+
+		if (pmID_cluster(v->pmid) >= CLUSTER_RING_FIELDS &&
+		    host_u64(v, 0) == 7)
+			found++;
+	}
+	pmFreeEventResult(records);
+	free(set);
+	return found;
+}
+
+/* The kernel refuses these, other producers may not. Archives would be broken by
+ * parameters without a name. */
+START_TEST(fields_without_a_name_are_told_of)
+{
+	reload_types(TYPE_FIELD("16", "v1.evt", "writer")
+		     TYPE_FIELD("17", "v1.evt.writer", "pid"));
+	ck_assert(has_metric(EVT ".writer.pid"));
+	ck_assert(!has_metric(EVT ".writer"));
+	ck_assert(told_of("v1.evt.writer: cannot be a metric's name beside"));
+	reload_types(TYPE_FIELD("16", "evt", "a")
+		     TYPE_FIELD("17", "cpu", "pid"));
+	ck_assert(has_metric("kmmv.ring.event.cpu"));
+	ck_assert(!has_metric("kmmv.ring.event.cpu.pid"));
+	ck_assert(told_of("cpu.pid: cannot be a metric's name beside"));
+	/* Nothing is forgotten of it by another attach. */
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
+	ck_assert(!has_metric("kmmv.ring.event.cpu.pid"));
+	ck_assert(told_of("cpu.pid: cannot be a metric's name beside"));
+	seven_comes();
+	ck_assert_int_eq(sevens(), 0);
+}
+END_TEST
+
+/* Events that wait for their client have the fields that they came with, where
+ * these are metrics still, and one metric is not in its own way. */
+START_TEST(events_of_before_have_their_fields)
+{
+	reload_types(TYPE_FIELD("17", "v1.evt", "writer"));
+	seven_comes();
+	agent_records_drain(true);
+	reload_types("17 v1.evt writer 0 0 1 none reader 0 0 1 none\n");
+	ck_assert(has_metric(EVT ".writer"));
+	ck_assert_int_eq(sevens(), 1);
+}
+END_TEST
+
+/* But not of one that has given way to another. */
+START_TEST(events_of_before_lose_what_gave_way)
+{
+	reload_types("17 v1.evt writer 0 0 1 none reader 0 0 1 none\n");
+	seven_comes();
+	agent_records_drain(true);
+	reload_types(TYPE_FIELD("17", "v1.evt", "reader")
+		     TYPE_FIELD("18", "v1.evt.writer", "pid"));
+	ck_assert(!has_metric(EVT ".writer"));
+	ck_assert_int_eq(sevens(), 1);
+}
+END_TEST
+
+/* ---- queues and records */
+
+static void push(struct queue *q, uint16_t type, uint64_t missed, uint64_t limit)
+{
+	struct entry *e = agent_queue_entry(4);
+
+	ck_assert_ptr_nonnull(e);
+	memset((char *)e + offsetof(struct entry, missed), 0,
+	       sizeof(*e) - offsetof(struct entry, missed) + 4);
+	e->length = 4;
+	e->type = type;
+	e->missed = missed;
+	agent_queue_push(q, e, limit);
+}
+
+/* What is removed counts if it was an event; losses are no events. */
+START_TEST(overrun_counts_events)
+{
+	struct queue q = { 0 };
+	uint64_t each;
+
+	push(&q, 2, 0, UINT64_MAX);
+	each = q.bytes;
+	push(&q, 0, 5, UINT64_MAX);
+	push(&q, 2, 7, UINT64_MAX);
+	push(&q, 0, 1, UINT64_MAX);
+	ck_assert_uint_eq(q.total, 15);
+	ck_assert_uint_eq(q.events, 2);
+	ck_assert_uint_eq(q.bytes, 4 * each);
+	/* As much as there may be. */
+	agent_queue_shrink(&q, 4 * each);
+	ck_assert_uint_eq(q.overrun, 0);
+	push(&q, 2, 0, 4 * each);
+	ck_assert_uint_eq(q.overrun, 1);
+	ck_assert_uint_eq(q.first_serial, 1);
+	agent_queue_shrink(&q, 4 * each - 1);
+	ck_assert_uint_eq(q.overrun, 1);
+	ck_assert_uint_eq(q.events, 2);
+	ck_assert_uint_eq(q.first->before, 6);
+	/* Read by all: no overrun. */
+	agent_queue_trim(&q, 4);
+	ck_assert_uint_eq(q.first_serial, 4);
+	ck_assert_uint_eq(q.overrun, 1);
+	agent_queue_shrink(&q, 0);
+	ck_assert_ptr_null(q.first);
+	ck_assert_ptr_null(q.last);
+	ck_assert_uint_eq(q.bytes, 0);
+	ck_assert_uint_eq(q.events, 0);
+	ck_assert_uint_eq(q.overrun, 2);
+	ck_assert_uint_eq(q.first_serial, 5);
+}
+END_TEST
+
+/* So many events, and their records in what is fetched. */
+enum { LONG_EVENTS = 5000, LONG_EVENT = 2000, PDU_MAX = 1 << 24 };
+
+static struct ring *only_ring(void)
+{
+	int rid;
+
+	for (rid = 0; rid < agent_ring_limit(); rid++) {
+		if (agent_ring(rid))
+			return agent_ring(rid);
+	}
+	ck_abort_msg("no ring");
+}
+
+static uint32_t fetch_records(int ctx, uint32_t *length)
+{
+	const pmEventArray *array;
+	pmValueSet *set;
+	uint32_t count;
+
+	host.dispatch.version.seven.ext->e_context = ctx;
+	set = host_fetch("kmmv.ring.records");
+	ck_assert_int_eq(set->numval, 1);
+	array = (const pmEventArray *)set->vlist[0].value.pval;
+	count = array->ea_nrecords;
+	*length = array->ea_len;
+	free(set);
+	return count;
+}
+
+/*
+ * A value block's length has 24 bits: the rest comes with the next fetch, and
+ * nothing is lost in between.
+ */
+START_TEST(records_fit_into_a_value)
+{
+	struct queue *q;
+	uint32_t got = 0, length, n;
+	struct entry *e;
+
+	ck_assert_int_eq(records_of(CTX), 0);
+	q = &only_ring()->queue;
+	for (n = 0; n < LONG_EVENTS; n++) {
+		e = agent_queue_entry(LONG_EVENT);
+		ck_assert_ptr_nonnull(e);
+		memset((char *)e + offsetof(struct entry, missed), 0,
+		       sizeof(*e) - offsetof(struct entry, missed));
+		memset(e->payload, 'x', LONG_EVENT);
+		e->length = LONG_EVENT;
+		e->type = 2;
+		e->time = (uint64_t)n + 1;
+		agent_queue_push(q, e, UINT64_MAX);
+	}
+	for (n = 0; got < LONG_EVENTS; n++) {
+		got += fetch_records(CTX, &length);
+		ck_assert_uint_lt(length, PDU_MAX / 2 + 4 * LONG_EVENT);
+	}
+	ck_assert_uint_eq(got, LONG_EVENTS);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_int_eq(records_of(CTX), 0);
+}
+END_TEST
+
+void add_rings(Suite *suite)
+{
+	TCase *tcase;
+
+	tcase = add_case(suite, "fields", setup);
+	tcase_add_test(tcase, fields_of_the_table_have_names);
+	tcase_add_test(tcase, fields_without_a_name_are_told_of);
+	tcase_add_test(tcase, fields_are_told_of_as_the_table_has_them);
+	tcase_add_test(tcase, events_of_before_have_their_fields);
+	tcase_add_test(tcase, events_of_before_lose_what_gave_way);
+
+	tcase = add_case(suite, "queue", setup);
+	tcase_add_test(tcase, overrun_counts_events);
+	tcase_add_test(tcase, records_fit_into_a_value);
+}
