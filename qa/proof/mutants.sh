@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
+# partial: yes
 # timeout: 12000
 #
 # Mutants: the shipped core with one ordering or one check taken away, each of
@@ -25,6 +26,9 @@
 # in its place (nothing, WRITE_ONCE, ...) what must not be seen is seen. Without
 # herd7 these are skipped.
 #
+# If it has to end by a time, it takes them in an order that the last commit
+# chooses, so that each has its turn.
+#
 # The tree is copied below build/; each test runs unmutated there first, and has
 # to pass.
 
@@ -40,6 +44,7 @@ export CK_VERBOSITY=silent CK_TAP_LOG_FILE_NAME=- TSAN_OPTIONS=halt_on_error=1
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
 pattern=${1-}
 top=$PWD
+commit=$(git rev-parse HEAD 2>/dev/null || date +%j)
 mkdir -p build
 tree=$(mktemp -d "$top/build/mutants.XXXXXX") || exit 2
 pristine=$tree.pristine
@@ -226,11 +231,20 @@ by_litmus()
 	killer=${tests//$'\n'/, }
 }
 
+late()
+{
+	[ -n "${KMMV_UNTIL-}" ] && [ "$(date +%s)" -ge "$KMMV_UNTIL" ]
+}
+
 mutate()
 {
 	local i=$1 file=${files[$1]} name="${names[$1]} (${files[$1]##*/})"
 	local why='' killer='' litmus=
 
+	if late; then
+		echo "$name" >>"$tree.not_run"
+		return
+	fi
 	[ "${kills[i]#litmus }" = "${kills[i]}" ] || litmus=${kills[i]#litmus }
 	if [ -n "$litmus" ] && [ -n "$no_herd" ]; then
 		skip "$name" "$no_herd"
@@ -310,11 +324,15 @@ cd "$tree" || exit 2
 
 tests=$(printf '%s\n' "${kills[@]}" | grep -v ^litmus | tr ' ' '\n' | sort -u)
 # shellcheck disable=SC2086 # words
-plan $(($(echo $tests | wc -w) + ${#names[@]}))
-# shellcheck disable=SC2086 # words
 both control $tests
 while read -r test seconds; do
 	limits[$test]=$seconds
 done < <(cat "$tree.limits" "$tree.odd.limits" 2>/dev/null)
-both mutate "${!names[@]}"
+order=("${!names[@]}")
+[ -z "${KMMV_UNTIL-}" ] || mapfile -t order < <(printf '%s\n' "${order[@]}" |
+	shuf --random-source=<(yes "$commit"))
+both mutate "${order[@]}"
+not_run=$(cat "$tree.not_run" "$tree.odd.not_run" 2>/dev/null | wc -l)
+[ "$not_run" = 0 ] ||
+	note "not run: $not_run of ${#names[@]} mutants, the time was over"
 finish

@@ -137,6 +137,19 @@ options='-T 0'
 judged "after its time none begins" "4 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$ordinary"
 shown '^not run, as 0 minutes were over: style self/one$'
+options='-T 9'
+judged "one that can be a part knows when to end" \
+	"6 passed, 0 failed, 0 skipped, status 0" <<'E'
+# partial: yes
+[ $((KMMV_UNTIL - $(date +%s))) -gt 400 ] && echo "ok 1 - knows"
+echo "# not run: 7 of 9"
+echo 1..1
+E
+shown '^       not run: 7 of 9$'
+judged "another one does not" "6 passed, 0 failed, 0 skipped, status 0" <<'E'
+[ -z "${KMMV_UNTIL-}" ] && echo "ok 1 - knows nothing"
+echo 1..1
+E
 options=
 judged "how many there are is said" "6 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$ordinary"

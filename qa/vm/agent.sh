@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A family of the client's, through the installed agent and pmcd, for tests in the
+# virtual machine; to be sourced after qa/tap.sh. What it starts, the trap ends.
+
+# shellcheck source=qa/vm/udev.sh
+. qa/vm/udev.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+
+# shellcheck disable=SC2034 # used by whoever sources this
+{
+family=qa.device
+metric=kmmv.value.$family
+cpu1=/sys/devices/system/cpu/cpu1/online
+}
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	echo 1 >$cpu1
+	grep -q '^kmmv' /etc/pcp/pmcd/pmcd.conf &&
+		./Remove </dev/null >/dev/null 2>&1
+	/etc/init.d/pmcd stop >/dev/null 2>&1
+	unload
+	stop_udev
+}
+trap clean_up EXIT
+
+# All that an installation could leave something in.
+files()
+{
+	find /etc /lib/udev /lib/modules/"$KVER"/extra /usr/lib/pcp \
+		/usr/libexec/pcp /usr/share/man/man[135] /usr/local \
+		/var/lib/pcp /var/log/pcp -iname '*kmmv*' 2>/dev/null | sort
+	# PCP's own script puts the agents into another order.
+	sort /etc/pcp/pmcd/pmcd.conf
+}
+
+# is_as_before FILES: nothing was added since, and nothing taken
+is_as_before()
+{
+	local after
+
+	after=$(files)
+	if [ "$1" = "$after" ]; then
+		pass "nothing is left of it"
+	else
+		fail "nothing is left of it" "$(diff <(echo "$1") \
+			<(echo "$after"))"
+	fi
+}
+
+# value METRIC INSTANCE: now, through pmcd; "" for the only one
+value()
+{
+	if [ -z "$2" ]; then
+		pminfo -f "$1" | sed -n 's/^ *value //p'
+	else
+		pminfo -f "$1" |
+			sed -n "s/^ *inst \\[[0-9]* or \"$2\"\\] value //p"
+	fi
+}
+
+# id METRIC INSTANCE
+id()
+{
+	pminfo -f "$1" | sed -n "s/^ *inst \\[\\([0-9]*\\) or \"$2\"\\].*/\\1/p"
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+has_values()
+{
+	pminfo -f kmmv.control.state | grep -q '"attached"'
+}
+
+make_family()
+{
+	call "family 0|byte|$family|Bytes of the test|How many bytes there were."
+}
+
+# Sets id_of_family, and a to its instance sda, which has counted 3003.
+make_sda()
+{
+	local context
+
+	id_of_family=$(make_family)
+	a=$(call "addin $id_of_family sda")
+	for context in task softirq hardirq; do
+		call "adjust $context 0 $a 1000" >/dev/null
+		call "adjust $context 1 $a 1" >/dev/null
+	done
+}
+
+# The modules, pmcd and the agent, with the client in the kernel.
+install_agent()
+{
+	start_udev
+	ok "./Install" sh -c './Install </dev/null'
+	ok "the agent reads the device" wait_for 20 has_values
+	load_client || bail "the client does not load"
+}
+
+# ---- archives
+
+loggers=
+
+# start_logging VERSION...: archives of these versions, twice a second
+start_logging()
+{
+	local version
+
+	cat >"$WORK/config" <<-EOF
+	log mandatory on 500 msec {
+		$metric
+		kmmv.all.$family
+		kmmv.percpu.$family
+		kmmv.value.stat.cpu
+		kmmv.control
+	}
+	EOF
+	versions=$*
+	for version; do
+		pmlogger -V "$version" -c "$WORK/config" -l "$WORK/log.$version" \
+			"$WORK/archive.$version" &
+		loggers="$loggers $!"
+	done
+}
+
+stop_logging()
+{
+	# shellcheck disable=SC2086 # a list
+	kill $loggers
+	# shellcheck disable=SC2086
+	wait $loggers
+	loggers=
+}
+
+# series VERSION METRIC [INSTANCE]: what is in the archive, that may grow still;
+# the same value again is left out
+series()
+{
+	pmdumplog "$WORK/archive.$1" "$2" 2>&1 | sed -n \
+		"${3:+/or \"$3\"\]/}s/.* value \([0-9]*\)\$/\1/p" | uniq |
+		tr '\n' ' '
+}
+
+# logged VALUE METRIC [INSTANCE]: all loggers, each with its own time, have come
+# to see it
+# shellcheck disable=SC2317 # called by wait_for
+logged()
+{
+	local version last
+
+	for version in $versions; do
+		last=$(series "$version" "${@:2}")
+		[[ " $last" = *" $1 " ]] || return
+	done
+}
+
+# check_archive VERSION SERIES: PCP finds it sound, of its version, and sda in it
+check_archive()
+{
+	local archive=$WORK/archive.$1 text
+
+	text=$(pmlogcheck "$archive" 2>&1)
+	is "archive of version $1: pmlogcheck" "$? $text" "0 "
+	like "archive $1: its version" "$(pmdumplog -l "$archive")" \
+		"Log Label \\(Log Format Version $1\\)"
+	is "archive $1: sda, as it went on" "$(series "$1" "$metric" sda)" "$2"
+}

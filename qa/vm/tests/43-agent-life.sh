@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# The agent's second life: ./Install again, modules loaded anew beneath it, a
+# restart, ./Remove --purge and ./Remove again.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/agent.sh
+. qa/vm/agent.sh
+
+before=$(files)
+install_agent
+make_sda
+ok "./Install again, where it was installed" \
+	sh -c 'cd /var/lib/pcp/pmdas/kmmv && ./Install </dev/null'
+is "is one agent" "$(grep -c '^kmmv[[:space:]]' /etc/pcp/pmcd/pmcd.conf)" 1
+is "and one process" "$(pgrep -c -x pmdakmmv)" 1
+ok "it reads the device again" wait_for 20 has_values
+is "values are what they were" "$(value "$metric" sda)" 3003
+
+# ---- who holds the module, and a reload
+
+not_ok "rmmod is refused while a client counts" rmmod kmmv
+rmmod kmmv_client
+rmmod kmmv_stat
+not_ok "rmmod is refused while the agent reads" rmmod kmmv
+ok "the agent has not noticed" has_values
+epoch=$(value kmmv.control.epoch "")
+sda=$(id "$metric" sda)
+ok "pmstore has it let go" pmstore kmmv.control.attach 0
+like "it says so" "$(pminfo -f kmmv.control.state)" '"detached"'
+ok "now the module goes" rmmod kmmv
+ok "the agent still answers" pminfo -f kmmv.control.state
+modprobe kmmv
+open_nodes
+load_client
+call "family 1|byte|qa.other|Another family comes first|" >/dev/null
+id_of_family=$(make_family)
+call "addin $id_of_family in front" >/dev/null
+a=$(call "addin $id_of_family sda")
+call "adjust softirq 1 $a 50" >/dev/null
+like "it does not attach by itself" "$(pminfo -f kmmv.control.state)" \
+	'"detached"'
+ok "pmstore has it attach again" pmstore kmmv.control.attach 1
+ok "it does" wait_for 20 has_values
+is "udev gave the node to group pcp" "$(stat -c %G /dev/kmmv/counters)" pcp
+ok "to another epoch" test "$(value kmmv.control.epoch "")" != "$epoch"
+is "a counter goes on from where it was" "$(value "$metric" sda)" 3053
+is "under its number" "$(id "$metric" sda)" "$sda"
+
+# ---- the agent dies
+
+agent=$(pgrep -x pmdakmmv)
+kill -9 "$agent"
+# shellcheck disable=SC2317 # called by wait_for
+restarted()
+{
+	has_values && [ "$(pgrep -x pmdakmmv)" != "$agent" ]
+}
+ok "pmcd starts another" wait_for 90 restarted
+is "with the same numbers" "$(id "$metric" sda)" "$sda"
+like "and values" "$(value "$metric" sda)" "^[0-9]+$"
+rmmod kmmv_client
+not_ok "rmmod is refused again" rmmod kmmv
+
+# ---- removal
+
+ok "./Remove --purge" sh -c './Remove --purge </dev/null'
+note "$tap_text"
+ok "the module is gone" test ! -d /sys/module/kmmv
+is_as_before "$before"
+ok "pmcd still answers" pminfo -f pmcd.numagents
+ok "./Remove again does no harm" sh -c './Remove </dev/null'
+finish
