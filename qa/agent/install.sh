@@ -1,39 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 # Install and Remove with a pmcd of their own: in namespaces, over a copy of the
 # system's files that vanishes with them. No module is loaded.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
 
-apart=(unshare --mount --pid --net --fork --mount-proc)
-if [ "${1-}" != apart ]; then
-	[ "$(id -u)" -eq 0 ] || skip_all "machine: needs root, for namespaces"
-	[ -x /etc/init.d/pmcd ] || skip_all "no pmcd"
-	"${apart[@]}" true 2>/dev/null || skip_all "machine: no namespaces here"
-	make -s lib pmda >/dev/null || bail "does not build"
-	exec "${apart[@]}" bash "$0" apart
-fi
+# shellcheck source=qa/agent/apart.sh
+. qa/agent/apart.sh
 
-mount -t tmpfs none /mnt || skip_all "machine: no tmpfs in namespaces"
-for dir in etc var usr run; do
-	mkdir -p "/mnt/upper/$dir" "/mnt/workdir/$dir"
-	mount -t overlay none -o "lowerdir=/$dir,upperdir=/mnt/upper/$dir,\
-workdir=/mnt/workdir/$dir" "/$dir" || skip_all "machine: no overlays in namespaces"
-done
-ip link set lo up
-# As after the installation of the packages.
-rm -rf /var/lib/pcp/pmns/root /run/systemd
-unset KMMV_DEVICE_DIR
-export PCPQA_SYSTEMD=no
-modprobe=$(command -v modprobe || echo /usr/sbin/modprobe)
-rm -f "$modprobe"
-refuse()
-{
-	printf '#!/bin/sh\necho "modprobe: ERROR: could not insert: %s" >&2\nexit 1\n' \
-		"$1" >"$modprobe"
-	chmod 755 "$modprobe"
-}
+[ -x /etc/init.d/pmcd ] || skip_all "no pmcd"
+[ "${1-}" = apart ] || make -s lib pmda >/dev/null || bail "does not build"
+go_apart "$0" "$@"
+cover etc var usr run
+new_system "Required key not available"
 
 # All that an installation could leave something in; pmdaproc.sh sorts pmcd's
 # configuration, which is its business.
@@ -67,7 +48,6 @@ values_after()
 	)
 }
 
-refuse "Required key not available"
 ok "Install before pmcd has ever run, unattended" sh -c './Install </dev/null'
 like "a module that is not signed is explained" "$tap_text" "Secure Boot"
 ok "pmcd runs" pminfo -f pmcd.version

@@ -6,25 +6,16 @@
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
 
-apart=(unshare --mount --pid --net --fork --mount-proc)
-if [ "${1-}" != apart ]; then
-	[ "$(id -u)" -eq 0 ] || skip_all "needs root, for namespaces"
-	[ -x /usr/lib/pcp/bin/pmproxy ] || skip_all "no pmproxy"
-	command -v curl >/dev/null || skip_all "no curl"
-	id pcp >/dev/null 2>&1 || skip_all "no user pcp"
-	"${apart[@]}" true 2>/dev/null || skip_all "no namespaces here"
-	[ -x build/pmdakmmv ] || make -s lib pmda >/dev/null ||
-		bail "does not build"
-	exec "${apart[@]}" bash "$0" apart
-fi
+# shellcheck source=qa/agent/apart.sh
+. qa/agent/apart.sh
 
-mount -t tmpfs none /mnt || skip_all "no tmpfs in namespaces"
-for dir in etc var run; do
-	mkdir -p "/mnt/upper/$dir" "/mnt/workdir/$dir"
-	mount -t overlay none -o "lowerdir=/$dir,upperdir=/mnt/upper/$dir,\
-workdir=/mnt/workdir/$dir" "/$dir" || skip_all "no overlays in namespaces"
-done
-ip link set lo up
+[ -x /usr/lib/pcp/bin/pmproxy ] || skip_all "no pmproxy"
+command -v curl >/dev/null || skip_all "no curl"
+id pcp >/dev/null 2>&1 || skip_all "no user pcp"
+[ "${1-}" = apart ] || [ -x build/pmdakmmv ] || make -s lib pmda >/dev/null ||
+	bail "does not build"
+go_apart "$0" "$@"
+cover etc var run
 chmod 755 /mnt
 rm -rf /run/pcp /var/lib/pcp/config/pmda/389.*
 install -d -o pcp -g pcp /run/pcp /var/log/pcp/pmcd /var/log/pcp/pmproxy \

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# beside: yes
+# ./Install where pmcd cannot start: it says so and fails, and works once pmcd can.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/agent/apart.sh
+. qa/agent/apart.sh
+
+[ -x /etc/init.d/pmcd ] || skip_all "no pmcd"
+[ "${1-}" = apart ] || make -s lib pmda >/dev/null || bail "does not build"
+go_apart "$0" "$@"
+cover etc var usr run
+new_system "Operation not permitted"
+
+# Whatever the reason: it ends at once.
+pmcd=/usr/lib/pcp/bin/pmcd
+mv $pmcd $pmcd.real
+printf '#!/bin/sh\necho "pmcd: cannot start" >&2\nexit 1\n' >$pmcd
+chmod 755 $pmcd
+not_ok "./Install fails" sh -c './Install </dev/null'
+like "it says why" "$tap_text" "^Error: pmcd does not answer"
+like "and what to do" "$tap_text" "start pmcd, and run"
+
+mv $pmcd.real $pmcd
+ok "./Install again, where pmcd can" sh -c './Install </dev/null'
+like "the agent answers" "$(pminfo -f kmmv.control.state)" '"absent"'
+is "it is there once" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 1
+ok "./Remove" sh -c './Remove --purge </dev/null'
+not_ok "the metrics are gone" pminfo kmmv
+
+# Nor is Remove stopped by that.
+ok "./Install once more" sh -c './Install </dev/null'
+/etc/init.d/pmcd stop >/dev/null 2>&1
+mv $pmcd $pmcd.real
+printf '#!/bin/sh\nexit 1\n' >$pmcd
+chmod 755 $pmcd
+sh -c './Remove --purge </dev/null' >/mnt/removed 2>&1
+note "$(cat /mnt/removed)"
+is "./Remove leaves no agent" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 0
+is "nor files" "$(find /var/lib/pcp /usr/lib/pcp -iname '*kmmv*')" ""
+finish
