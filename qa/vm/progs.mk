@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Programs that qa/vm/tests run on the module.
 vm-programs += header mapping names-stream growth storm ring-device early-open \
-	hostile
+	hostile fault
 
 progs-common := qa/vm/progs/tap.c
 progs-cflags := -Ikmod/include/uapi -Ilib
@@ -22,3 +22,5 @@ ring-device-cflags := $(progs-cflags)
 early-open-sources := qa/vm/progs/early-open.c
 hostile-sources := qa/vm/progs/hostile.c $(progs-common)
 hostile-cflags := $(progs-cflags)
+fault-sources := qa/vm/progs/fault.c
+fault-cflags := $(progs-cflags)

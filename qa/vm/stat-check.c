@@ -269,6 +269,29 @@ static bool is_other_account(const struct proc_value *value)
 	return false;
 }
 
+/* What was shown before the round, in the order of shown, and when it began. */
+static uint64_t *earlier, round_begun;
+static size_t nr_earlier;
+
+/*
+ * An idle period becomes iowait when a task begins to wait, and idle when the last
+ * one is woken: /proc gives one of them and takes it from the other. What is shown
+ * stays until the kernel's number is there again. So it may be ahead by what it was
+ * ahead before, or by what the kernel can have counted since the first readings.
+ */
+static bool was_higher(const struct proc_value *value,
+		       const struct kmmv_instance_info *instance,
+		       const struct reading *before, uint64_t now)
+{
+	uint64_t tick = 1000000000 / proc_hz(), there;
+	size_t place = (size_t)instance->number * nr_cpus() + value->cpu;
+
+	if (place < nr_earlier && now == earlier[place])
+		return true;
+	there = upper(proc_find(before->first, value), before);
+	return now / tick <= there + (nanoseconds() - round_begun) / tick + 1;
+}
+
 static void check_value(const struct proc_value *value, const struct reading *before,
 			const struct reading *after)
 {
@@ -289,6 +312,8 @@ static void check_value(const struct proc_value *value, const struct reading *be
 	if (is_idle(value) && low > high)
 		swap(&low, &high);
 	now = value_of(instance->number, value->cpu < 0 ? 0 : value->cpu);
+	if (is_idle(value) && was_higher(value, instance, before, now))
+		high = UINT64_MAX;
 	if (value->file == PROC_STAT)
 		now /= 1000000000 / proc_hz();
 	i = find_apart(value);
@@ -356,12 +381,19 @@ static void bracket(int rounds)
 	struct reading before = { proc_new(), proc_new() };
 	struct reading after = { proc_new(), proc_new() };
 	size_t i, checked = 0;
+	uint32_t nr = 0;
 	int round;
 
 	for (round = 0; round < rounds; round++) {
+		uint64_t *swap = earlier;
+
+		earlier = shown;
+		shown = swap;
+		nr_earlier = (size_t)nr * nr_cpus();
+		round_begun = nanoseconds();
 		take(&before);
 		refresh(0);
-		read_values();
+		nr = read_values();
 		take(&after);
 		for (i = 0; i < before.first->nr; i++)
 			check_value(&before.first->values[i], &before, &after);

@@ -178,6 +178,10 @@ struct kmmv_source {
  * which perf_del() drops. The family's semantics is counter: for a value that
  * also falls, use kmmv_add() in a family of semantics instant.
  *
+ * No reader makes a call wait for more than a few records. One call in 512 also
+ * allocates memory of each CPU, and may wait for others who do: the kernel's
+ * allocator has one lock, whose holder may be waiting for a CPU.
+ *
  * Context: task, may sleep.
  * Return: the number, greater than 0; -EINVAL without a name; -ENAMETOOLONG;
  * -EILSEQ for a control character; -ENOSPC when all numbers are taken;

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One allocation after the other fails: fault OPERATION ARGUMENT...
+ *
+ *	load FILE [PARAMETERS]	a module is loaded, and unloaded
+ *	mkdir DIRECTORY		and removed
+ *	write FILE TEXT [UNDO]	and that undone by the text UNDO
+ *	call TEXT [UNDO]	of the test client, whose result is %d in UNDO
+ *	open FILE		and closed
+ *	map FILE		its first page, of a file that is open, and unmapped
+ *	read FILE		to the end, of a file that is open
+ *	refresh FILE		KMMV_IOC_REFRESH, of a file that is open
+ *	poll FILE		of a file that is open, until the end of 1 ms
+ *
+ * The kernel (CONFIG_FAULT_INJECTION, Documentation/fault-injection) has the Nth
+ * allocation fail that this thread makes in the operation. N counts up until the
+ * operation ends before that. Each time it must have failed with ENOMEM, or have
+ * succeeded; it is undone without faults then. Says "N faults, N refused", and
+ * what else it sees; status 1 if that should not be.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/kmmv.h>
+
+#define CALL	"/sys/kernel/debug/kmmv_client/call"
+
+enum { FAULTS_MAX = 100000 };
+
+static int fail_nth;
+static char **argument;
+static int fd = -1;
+static int number;		/* the result of call */
+static void *page;
+static char buffer[1 << 16];
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+/* The next operation's COUNTth allocation; 0: none. */
+static void arm(int count)
+{
+	char text[16];
+	int length = snprintf(text, sizeof(text), "%d", count);
+
+	if (pwrite(fail_nth, text, length, 0) != length)
+		die("fail-nth");
+}
+
+/* Whether it has failed by now. */
+static bool disarm(void)
+{
+	char text[16] = "";
+
+	if (pread(fail_nth, text, sizeof(text) - 1, 0) < 1)
+		die("fail-nth");
+	arm(0);
+	return atoi(text) == 0;
+}
+
+static int put(const char *file, const char *text)
+{
+	int to = open(file, O_WRONLY);
+	int rc;
+
+	if (to < 0)
+		return -errno;
+	rc = write(to, text, strlen(text)) < 0 ? -errno : 0;
+	close(to);
+	return rc;
+}
+
+static void open_it(void)
+{
+	fd = open(argument[0], O_RDONLY | O_NONBLOCK);
+	if (fd < 0)
+		die(argument[0]);
+}
+
+static void close_it(void)
+{
+	close(fd);
+	fd = -1;
+}
+
+/* ---- operations: what is done before, the operation, what is done after it has
+ * succeeded, and after all */
+
+static void module_file(void)
+{
+	fd = open(argument[0], O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		die(argument[0]);
+}
+
+static int load(void)
+{
+	const char *parameters = argument[1] ? argument[1] : "";
+
+	return syscall(SYS_finit_module, fd, parameters, 0) < 0 ? -errno : 0;
+}
+
+static void unload(void)
+{
+	char name[64], *end;
+
+	snprintf(name, sizeof(name), "%s", strrchr(argument[0], '/') ?
+			 strrchr(argument[0], '/') + 1 : argument[0]);
+	end = strchr(name, '.');
+	if (end)
+		*end = '\0';
+	if (syscall(SYS_delete_module, name, 0) < 0)
+		die("unload");
+}
+
+static int make_directory(void)
+{
+	return mkdir(argument[0], 0755) < 0 ? -errno : 0;
+}
+
+static void remove_directory(void)
+{
+	if (rmdir(argument[0]) < 0)
+		die(argument[0]);
+}
+
+static int write_file(void)
+{
+	return put(argument[0], argument[1]);
+}
+
+static void write_undo(void)
+{
+	if (argument[2] && put(argument[0], argument[2]) < 0)
+		die(argument[2]);
+}
+
+/* Reading the result is no part of it. */
+static int call(void)
+{
+	return put(CALL, argument[0]);
+}
+
+static int call_result(void)
+{
+	FILE *file = fopen(CALL, "r");
+
+	if (!file || fscanf(file, "%d", &number) != 1)
+		die(CALL);
+	fclose(file);
+	return number;
+}
+
+static void call_undo(void)
+{
+	char text[256];
+
+	if (!argument[1])
+		return;
+	/* The text is the test's own. */
+	snprintf(text, sizeof(text), argument[1], number);
+	if (put(CALL, text) < 0)
+		die(text);
+}
+
+static int open_file(void)
+{
+	fd = open(argument[0], O_RDONLY | O_NONBLOCK);
+	return fd < 0 ? -errno : 0;
+}
+
+static int map(void)
+{
+	page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return -errno;
+	*(volatile char *)page;
+	return 0;
+}
+
+static void unmap(void)
+{
+	munmap(page, 4096);
+}
+
+static int read_all(void)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, buffer, sizeof(buffer));
+	while (n > 0);
+	return n < 0 && errno != EAGAIN ? -errno : 0;
+}
+
+static int refresh(void)
+{
+	struct kmmv_refresh request = { 0 };
+
+	return ioctl(fd, KMMV_IOC_REFRESH, &request) < 0 ? -errno : 0;
+}
+
+static int poll_it(void)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	return poll(&poll_fd, 1, 1) < 0 ? -errno : 0;
+}
+
+static const struct operation {
+	const char *name;
+	void (*before)(void);
+	int (*run)(void);
+	int (*result)(void);
+	void (*undo)(void);
+	void (*after)(void);
+} operations[] = {
+	{ "load", module_file, load, NULL, unload, close_it },
+	{ "mkdir", NULL, make_directory, NULL, remove_directory, NULL },
+	{ "write", NULL, write_file, NULL, write_undo, NULL },
+	{ "call", NULL, call, call_result, call_undo, NULL },
+	{ "open", NULL, open_file, NULL, close_it, NULL },
+	{ "map", open_it, map, NULL, unmap, close_it },
+	{ "read", open_it, read_all, NULL, NULL, close_it },
+	{ "refresh", open_it, refresh, NULL, NULL, close_it },
+	{ "poll", open_it, poll_it, NULL, NULL, close_it },
+};
+
+static const struct operation *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		if (strcmp(operations[i].name, name) == 0)
+			return &operations[i];
+	}
+	fprintf(stderr, "no operation %s\n", name);
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	const struct operation *op;
+	int count, faults = 0, refused = 0, bad = 0, rc;
+	bool failed = true;
+
+	if (argc < 3)
+		return 2;
+	op = find(argv[1]);
+	argument = argv + 2;
+	fail_nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (fail_nth < 0)
+		die("fail-nth");
+
+	for (count = 1; failed && count < FAULTS_MAX; count++) {
+		if (op->before)
+			op->before();
+		arm(count);
+		rc = op->run();
+		failed = disarm();
+		if (rc == 0 && op->result) {
+			rc = op->result();
+			rc = rc < 0 ? rc : 0;
+		}
+		faults += failed;
+		refused += rc < 0;
+		if (rc < 0 && (!failed || rc != -ENOMEM)) {
+			printf("%s allocation %d: %s\n",
+			       failed ? "without" : "with every, also",
+			       count, strerror(-rc));
+			bad = 1;
+		}
+		if (rc == 0 && op->undo)
+			op->undo();
+		if (op->after)
+			op->after();
+	}
+	printf("%d faults, %d refused\n", faults, refused);
+	return bad || failed;
+}

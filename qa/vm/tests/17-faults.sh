@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# Each allocation that loading, adding, opening, reading and making rings needs
+# fails once: it is refused with ENOMEM, all is undone, and it works the next time.
+# On a kernel that injects faults: make check KERNEL=debug T=17-faults.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+
+debug=/sys/kernel/debug
+rings=/sys/kernel/config/kmmv/rings
+fault=build/qa/vm/fault
+
+[ -d $debug/failslab ] || skip_all "machine: this kernel injects no faults"
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	rmdir $rings/[!d]* 2>/dev/null
+	unload
+}
+trap clean_up EXIT
+
+# Sleeping allocations of any size, without a word of each.
+for kind in failslab fail_page_alloc; do
+	echo 0 >$debug/$kind/verbose
+	echo N >$debug/$kind/ignore-gfp-wait
+done
+echo N >$debug/fail_page_alloc/ignore-gfp-highmem
+echo 0 >$debug/fail_page_alloc/min-order
+# These are on purpose.
+printf '%s\n' 'vmalloc error' 'allocation failure' 'allocation failed' \
+	'percpu: ' >>"$KMSG_EXPECT"
+
+# refused NAME LEAST OPERATION...: so many faults at least, and nothing bad
+refused()
+{
+	local name=$1 least=$2 text faults
+
+	shift 2
+	text=$($fault "$@" 2>&1)
+	if [ $? -ne 0 ]; then
+		fail "$name: refused, or done without" "$text"
+		return
+	fi
+	pass "$name: refused, or done without: $text"
+	faults=${text%% faults*}
+	ok "$name: $least faults at least" test "$faults" -ge "$least"
+}
+
+
+refused "kmmv.ko" 20 load kmod/kmmv.ko
+load_core || bail "kmmv.ko does not load"
+refused "kmmv_stat.ko" 20 load kmod/kmmv_stat.ko
+insmod kmod/kmmv_stat.ko || bail "kmmv_stat.ko does not load"
+load_client || bail "the client does not load"
+
+family=$(call "family 0|byte|qa.first|First|")
+call "forget $(call "addin $family first")" >/dev/null
+before=$(names)
+refused "kmmv_register_family()" 1 call "family 0|byte|qa.second|Second|"
+is "what is refused is not there" \
+	"$(names | grep -c 'name=qa.second$')" 1
+refused "perf_add()" 1 call "add one" "forget %d"
+refused "kmmv_add()" 1 call "addin $family two" "forget %d"
+n=$(call "addin $family three")
+refused "kmmv_set_label()" 1 call "label $n colour|red"
+call "forget $n" >/dev/null
+is "names are what they were" "$(names | grep -c 'state=active')" \
+	"$(grep -c 'state=active' <<<"$before")"
+
+refused "a ring" 5 mkdir $rings/ring
+mkdir $rings/ring || bail "no ring"
+refused "its buffers" 5 write $rings/ring/enable 1 0
+echo 1 >$rings/ring/enable || bail "the ring is not enabled"
+refused "kmmv_ring_get()" 0 call "ring get ring" "ring put %d"
+refused "kmmv_ring_register_type()" 1 call "ring type qa.event"
+
+for file in counters names ring/ring; do
+	refused "open of $file" 1 open /dev/kmmv/$file
+	refused "poll of $file" 0 poll /dev/kmmv/$file
+done
+refused "mmap of counters" 1 map /dev/kmmv/counters
+refused "refresh" 0 refresh /dev/kmmv/counters
+refused "read of names" 0 read /dev/kmmv/names
+
+# All is as it should be.
+a=$(call "addin $family four")
+call "adjust task 0 $a 7" >/dev/null
+is "counters count" "$(call "read $a")" 7
+ring=$(call "ring get ring")
+is "rings take events" "$(call "ring write $ring task 0 100 10")" 0
+call "ring put $ring" >/dev/null
+echo 0 >$rings/ring/enable
+ok "the ring goes" rmdir $rings/ring
+ok "modules go" unload
+finish
