@@ -6,8 +6,8 @@
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
-# shellcheck source=qa/agent/apart.sh
-. qa/agent/apart.sh
+# shellcheck source=qa/agent/apart
+. qa/agent/apart
 
 [ -x /etc/init.d/pmcd ] || skip_all "no pmcd"
 [ "${1-}" = apart ] || make -s lib pmda >/dev/null || bail "does not build"

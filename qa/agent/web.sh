@@ -6,8 +6,8 @@
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
 
-# shellcheck source=qa/agent/apart.sh
-. qa/agent/apart.sh
+# shellcheck source=qa/agent/apart
+. qa/agent/apart
 
 [ -x /usr/lib/pcp/bin/pmproxy ] || skip_all "no pmproxy"
 command -v curl >/dev/null || skip_all "no curl"
