@@ -8,10 +8,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static struct area area;
+static unsigned char *counters;
+
+static void end(void)
+{
+	free(counters);
+	area_fini(&area);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct area area;
-	static unsigned char *counters;
 	struct kmmv *k;
 	size_t head;
 
@@ -19,6 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		area_small(&area, true);
 		counters = malloc(area.length);
 		ck_assert_ptr_nonnull(counters);
+		atexit(end);
 	}
 	if (size < 2)
 		return 0;

@@ -141,12 +141,21 @@ cpu_time()
 		"$tree.times"
 }
 
+late()
+{
+	[ -n "${KMMV_UNTIL-}" ] && [ "$(date +%s)" -ge "$KMMV_UNTIL" ]
+}
+
 # Unmutated, every test passes, as often as a mutant is tried; how long that
 # takes says when a mutant hangs.
 control()
 {
 	local begin status=0 try
 
+	if late; then
+		echo "$1" >>"$tree.not_run"
+		return
+	fi
 	if ! build "$1"; then
 		fail "unmutated, $1 builds" "$(tail -n 20 "$tree/build.log")"
 		return
@@ -231,11 +240,6 @@ by_litmus()
 	killer=${tests//$'\n'/, }
 }
 
-late()
-{
-	[ -n "${KMMV_UNTIL-}" ] && [ "$(date +%s)" -ge "$KMMV_UNTIL" ]
-}
-
 mutate()
 {
 	local i=$1 file=${files[$1]} name="${names[$1]} (${files[$1]##*/})"
@@ -306,7 +310,7 @@ both()
 	) >"$tree.tap" &
 	other=$!
 	half "$function" 0 "$@"
-	wait "$other"
+	wait "$other" || fail "the other half came to its end" "status $?"
 	while IFS= read -r line; do
 		case $line in
 		"ok "*\ "# SKIP "*)
@@ -333,6 +337,9 @@ order=("${!names[@]}")
 	shuf --random-source=<(yes "$commit"))
 both mutate "${order[@]}"
 not_run=$(cat "$tree.not_run" "$tree.odd.not_run" 2>/dev/null | wc -l)
+all=$(($(wc -w <<<"$tests") + ${#names[@]}))
 [ "$not_run" = 0 ] ||
-	note "not run: $not_run of ${#names[@]} mutants, the time was over"
+	note "not run: $not_run of $all mutants and controls, the time was over"
+[ $((tap_count + not_run)) -eq $all ] ||
+	fail "each has its result" "$all, and $tap_count results, $not_run not run"
 finish

@@ -43,7 +43,7 @@ SCRIPTS = {
                    {"qa/agent/" + s for s in
                     # What is installed, and what is slow.
                     ("install.sh", "views.sh", "valgrind.sh", "web.sh",
-                     "boot.sh")}),
+                     "boot.sh", "unstarted.sh")}),
 }
 SWAPS = {
     "less": "<=", "lessequal": "<", "greater": ">=", "greaterequal": ">",
@@ -297,16 +297,17 @@ class Program:
         out = quiet(["make", "-n", "-B", "-f", "qa/GNUmakefile",
                      "CFLAGS=-Wno-error -w -g0", "build/qa/asan/" + name],
                     env=ENV).stdout
-        line = next(x for x in out.split("\n") if " -o build/qa/asan/" in x)
-        words = shlex.split(line)
-        self.sources = [w for w in words if w.endswith(".c")]
+        lines = out.split("\n")
+        words = shlex.split(next(x for x in lines if " -o build/qa/asan/" in x))
+        self.sources = [shlex.split(x)[-1] for x in lines
+                        if " -c " in x and " -o build/qa/o/asan/" in x]
         flags, libs, skip = [], [], False
         for word in words[1:]:
             if skip:
                 skip = False
-            elif word in ("-MF", "-o"):
+            elif word == "-o":
                 skip = True
-            elif word in ("-MMD", "-MP") or word.endswith(".c"):
+            elif word.endswith(".o"):
                 pass
             elif word.startswith(("-l", "-Wl,", "-L")) or word.endswith(".a"):
                 libs.append(word)

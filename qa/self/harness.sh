@@ -128,7 +128,7 @@ judged "it is of the one of all" "6 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$long"
 options=-r
 judged "and of the rest" "5 passed, 0 failed, 0 skipped, status 0" <<<"$long"
-judged "where others are not" "4 passed, 0 failed, 0 skipped, status 0" \
+judged "where others are not" "3 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$ordinary"
 options=self/one
 judged "who names a test gets it, long or not" \
@@ -137,6 +137,22 @@ options='-T 0'
 judged "after its time none begins" "4 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$ordinary"
 shown '^not run, as 0 minutes were over: style self/one$'
+options=
+judged "one beside the others is counted" \
+	"6 passed, 0 failed, 0 skipped, status 0" <<'E'
+# beside: yes
+printf '1..1\nok 1 - a\n'
+E
+judged "so is one that fails there" "5 passed, 1 failed, 0 skipped, status 1" <<'E'
+# beside: yes
+printf '1..1\nnot ok 1 - a\n'
+E
+judged "one whose lane is lost has failed" \
+	"5 passed, 2 failed, 0 skipped, status 1" <<'E'
+# beside: yes
+kill -9 "$(ps -o ppid= $PPID)"
+sleep 1
+E
 options='-T 9'
 judged "one that can be a part knows when to end" \
 	"6 passed, 0 failed, 0 skipped, status 0" <<'E'

@@ -15,12 +15,16 @@ metric=kmmv.value.$family
 cpu1=/sys/devices/system/cpu/cpu1/online
 }
 
+loggers=
+
 # shellcheck disable=SC2317 # called by the trap
 clean_up()
 {
 	echo 1 >$cpu1
+	# shellcheck disable=SC2086 # a list
+	[ -z "$loggers" ] || kill $loggers
 	grep -q '^kmmv' /etc/pcp/pmcd/pmcd.conf &&
-		./Remove </dev/null >/dev/null 2>&1
+		./Remove --purge </dev/null >/dev/null 2>&1
 	/etc/init.d/pmcd stop >/dev/null 2>&1
 	unload
 	stop_udev
@@ -33,6 +37,7 @@ files()
 	find /etc /lib/udev /lib/modules/"$KVER"/extra /usr/lib/pcp \
 		/usr/libexec/pcp /usr/share/man/man[135] /usr/local \
 		/var/lib/pcp /var/log/pcp -iname '*kmmv*' 2>/dev/null | sort
+	find /var/lib/pcp/config/pmda -name '389.*'
 	# PCP's own script puts the agents into another order.
 	sort /etc/pcp/pmcd/pmcd.conf
 }
@@ -102,8 +107,6 @@ install_agent()
 }
 
 # ---- archives
-
-loggers=
 
 # start_logging VERSION...: archives of these versions, twice a second
 start_logging()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # ring-search.c includes ring.c and ring_read.c, and threads of its own making
 # that no sanitizer follows: "asan" is only the variant that qa/check runs.
-# (ring-search.c comes last: its dependencies are those that are kept.)
 # ring-search-fast is the part of it that mutants are killed by.
 ring-search-sources := qa/unit/ring/search.c qa/unit/ring/ring-search.c
 ring-search-cflags = -Iqa/unit/core $(core-cflags) -O2 -fno-sanitize=all \

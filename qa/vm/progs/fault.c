@@ -5,7 +5,8 @@
  *	load FILE [PARAMETERS]	a module is loaded, and unloaded
  *	mkdir DIRECTORY		and removed
  *	write FILE TEXT [UNDO]	and that undone by the text UNDO
- *	call TEXT [UNDO]	of the test client, whose result is %d in UNDO
+ *	call TEXT [UNDO]...	of the test client; %d is N in TEXT, and the result
+ *				of TEXT in each UNDO
  *	open FILE		and closed
  *	map FILE		its first page, of a file that is open, and unmapped
  *	read FILE		to the end, of a file that is open
@@ -39,6 +40,7 @@ enum { FAULTS_MAX = 100000 };
 static int fail_nth;
 static char **argument;
 static int fd = -1;
+static int nth;			/* which allocation is to fail */
 static int number;		/* the result of call */
 static void *page;
 static char buffer[1 << 16];
@@ -147,32 +149,47 @@ static void write_undo(void)
 		die(argument[2]);
 }
 
-/* Reading the result is no part of it. */
+/* The texts are the test's own. */
+static void call_before(void)
+{
+	snprintf(buffer, sizeof(buffer), argument[0], nth);
+	fd = open(CALL, O_WRONLY);
+	if (fd < 0)
+		die(CALL);
+}
+
 static int call(void)
 {
-	return put(CALL, argument[0]);
+	return write(fd, buffer, strlen(buffer)) < 0 ? -errno : 0;
+}
+
+static int read_result(void)
+{
+	FILE *file = fopen(CALL, "r");
+	int result;
+
+	if (!file || fscanf(file, "%d", &result) != 1)
+		die(CALL);
+	fclose(file);
+	return result;
 }
 
 static int call_result(void)
 {
-	FILE *file = fopen(CALL, "r");
-
-	if (!file || fscanf(file, "%d", &number) != 1)
-		die(CALL);
-	fclose(file);
+	number = read_result();
 	return number;
 }
 
 static void call_undo(void)
 {
 	char text[256];
+	int i;
 
-	if (!argument[1])
-		return;
-	/* The text is the test's own. */
-	snprintf(text, sizeof(text), argument[1], number);
-	if (put(CALL, text) < 0)
-		die(text);
+	for (i = 1; argument[i]; i++) {
+		snprintf(text, sizeof(text), argument[i], number);
+		if (put(CALL, text) < 0 || read_result() < 0)
+			die(text);
+	}
 }
 
 static int open_file(void)
@@ -230,7 +247,7 @@ static const struct operation {
 	{ "load", module_file, load, NULL, unload, close_it },
 	{ "mkdir", NULL, make_directory, NULL, remove_directory, NULL },
 	{ "write", NULL, write_file, NULL, write_undo, NULL },
-	{ "call", NULL, call, call_result, call_undo, NULL },
+	{ "call", call_before, call, call_result, call_undo, close_it },
 	{ "open", NULL, open_file, NULL, close_it, NULL },
 	{ "map", open_it, map, NULL, unmap, close_it },
 	{ "read", open_it, read_all, NULL, NULL, close_it },
@@ -253,7 +270,7 @@ static const struct operation *find(const char *name)
 int main(int argc, char **argv)
 {
 	const struct operation *op;
-	int count, faults = 0, refused = 0, bad = 0, rc;
+	int faults = 0, refused = 0, bad = 0, rc;
 	bool failed = true;
 
 	if (argc < 3)
@@ -264,10 +281,10 @@ int main(int argc, char **argv)
 	if (fail_nth < 0)
 		die("fail-nth");
 
-	for (count = 1; failed && count < FAULTS_MAX; count++) {
+	for (nth = 1; failed && nth < FAULTS_MAX; nth++) {
 		if (op->before)
 			op->before();
-		arm(count);
+		arm(nth);
 		rc = op->run();
 		failed = disarm();
 		if (rc == 0 && op->result) {
@@ -278,8 +295,8 @@ int main(int argc, char **argv)
 		refused += rc < 0;
 		if (rc < 0 && (!failed || rc != -ENOMEM)) {
 			printf("%s allocation %d: %s\n",
-			       failed ? "without" : "with every, also",
-			       count, strerror(-rc));
+			       failed ? "without" : "with every one, also",
+			       nth, strerror(-rc));
 			bad = 1;
 		}
 		if (rc == 0 && op->undo)

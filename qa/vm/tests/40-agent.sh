@@ -71,7 +71,7 @@ not_ok "the metrics are gone" pminfo kmmv
 is "the agent is gone" "$(pgrep -c -x pmdakmmv)" 0
 ok "the module is gone" test ! -d /sys/module/kmmv
 ok "numbers are kept" test -s /var/lib/pcp/config/pmda/389.numbers
-rm -f /var/lib/pcp/config/pmda/389.numbers*
+rm -f /var/lib/pcp/config/pmda/389.*
 is_as_before "$before"
 ok "pmcd still answers" pminfo -f pmcd.numagents
 finish
