@@ -148,14 +148,16 @@ static int owner_status(const struct kmmv *k, uint32_t number)
 /* Whether all numbers are as the table says, the common case. */
 static bool block_valid(const struct kmmv *k, uint32_t first, size_t n)
 {
-	const uint32_t *kinc = k->kincarnations + first;
-	const uint32_t *inc = k->table.incarnations + first;
+	const uint32_t *kinc, *inc;
 	uint64_t bad = 0, two;
 	size_t i = 0;
 
-	if (n > k->table.nr || first > k->table.nr - n ||
+	/* An empty table has no arrays, of which there is no place. */
+	if (!k->table.nr || n > k->table.nr || first > k->table.nr - n ||
 	    memchr(k->table.readable + first, 0, n))
 		return false;
+	kinc = k->kincarnations + first;
+	inc = k->table.incarnations + first;
 	if (first % 2) {
 		bad = kmmv_load32(kinc) ^ *inc;
 		i = 1;
