@@ -31,9 +31,11 @@ for kind in failslab fail_page_alloc; do
 done
 echo N >$debug/fail_page_alloc/ignore-gfp-highmem
 echo 0 >$debug/fail_page_alloc/min-order
-# These are on purpose.
-printf '%s\n' 'vmalloc error' 'allocation failure' 'allocation failed' \
-	'percpu: ' >>"$KMSG_EXPECT"
+# These are on purpose: what vmalloc() and the loader of modules say of it. A fault
+# of our own begins with another line.
+printf '%s\n' 'vmalloc error' 'allocation failure' 'allocation failed' 'percpu: ' \
+	'Call Trace:' 'RIP: 0033:' 'kobject: can not set name' \
+	'kobject_add_internal failed' >>"$KMSG_EXPECT"
 
 # refused NAME LEAST OPERATION...: so many faults at least, and nothing bad
 refused()
