@@ -142,11 +142,13 @@ static ssize_t names_read(struct file *file, char __user *to, size_t size,
 	const char *text;
 	ssize_t n;
 
-	n = mutex_lock_interruptible(&names->lock);
-	if (n)
-		return n;
+	/* As in ringdev.c: what interrupts a task need not be a signal. */
+	if (mutex_lock_interruptible(&names->lock))
+		return -ERESTARTSYS;
 	while (done < size) {
 		n = kmmv_cursor_text(&names->cursor, size - done, &text);
+		if (n == -EINTR)
+			n = -ERESTARTSYS;
 		if (n <= 0)
 			break;
 		n = min_t(size_t, n, size - done);

@@ -25,6 +25,16 @@
 
 /* ---- files */
 
+/*
+ * A task is interrupted by more than its signals: io_uring has it do work on its
+ * way out of the kernel. So a call that is interrupted before it did anything is
+ * restarted, unless a handler that was installed without SA_RESTART has run.
+ */
+static int lock_or_restart(struct mutex *lock)
+{
+	return mutex_lock_interruptible(lock) ? -ERESTARTSYS : 0;
+}
+
 static int ring_open(struct inode *inode, struct file *file)
 {
 	struct kmmv_ring_file *rf;
@@ -90,7 +100,7 @@ static int ring_release(struct inode *inode, struct file *file)
 
 static int side_lock(struct kmmv_ring_side *side)
 {
-	return mutex_lock_interruptible(&side->lock);
+	return lock_or_restart(&side->lock);
 }
 
 /* As kmmv_ring_cpu_take(); 0 for a CPU that has no buffer. */
@@ -141,7 +151,7 @@ static int take_ranges(struct kmmv_ring_file *rf, u32 first, u32 nr_cpus,
 
 	for (i = 0; n < room && idle < nr_cpus; i++) {
 		got = take(rf->ring, cpu, &ranges[n]);
-		if (got == -EINTR)
+		if (got == -ERESTARTSYS)
 			return n ?: got;
 		if (got > 0) {
 			n++;
@@ -250,7 +260,7 @@ static long ring_take_or_free(struct kmmv_ring_file *rf, unsigned int command,
 {
 	long err;
 
-	err = mutex_lock_interruptible(&rf->turn);
+	err = lock_or_restart(&rf->turn);
 	if (err)
 		return err;
 	if (command == KMMV_RING_IOC_TAKE)
@@ -267,7 +277,7 @@ static long ring_claim(struct kmmv_ring_file *rf)
 	long err = 0;
 
 	/* No poll() or read() is under way as a snapshot reader. */
-	err = mutex_lock_interruptible(&rf->turn);
+	err = lock_or_restart(&rf->turn);
 	if (err)
 		return err;
 	mutex_lock(&rf->lock);
@@ -367,7 +377,7 @@ static long ring_watermark(struct kmmv_ring_file *rf, u32 __user *argument)
 	if (get_user(watermark, argument))
 		return -EFAULT;
 	/* No poll() is between comparing with the old value and waiting. */
-	err = mutex_lock_interruptible(&rf->lock);
+	err = lock_or_restart(&rf->lock);
 	if (err)
 		return err;
 	/*
@@ -503,7 +513,7 @@ static ssize_t ring_read(struct file *file, char __user *to, size_t size,
 		return -EINVAL;
 	/* The kernel's limit of one read(). */
 	size = min_t(size_t, size, MAX_RW_COUNT);
-	n = mutex_lock_interruptible(&rf->turn);
+	n = lock_or_restart(&rf->turn);
 	if (n)
 		return n;
 	if (rf->consumer && has_taken(rf->ring)) {
@@ -514,9 +524,8 @@ static ssize_t ring_read(struct file *file, char __user *to, size_t size,
 	while (idle < nr_cpu_ids && size - done >= BLOCK_MAX) {
 		n = rf->consumer ? consume(rf, cpu, to + done) :
 				   look(rf, cpu, to + done);
-		if (n == -EFAULT || n == -EINTR || signal_pending(current)) {
-			done += max_t(ssize_t, n, 0);
-			err = n < 0 ? n : -EINTR;
+		if (n == -EFAULT || n == -ERESTARTSYS) {
+			err = n;
 			break;
 		}
 		if (n > 0) {
@@ -527,6 +536,10 @@ static ssize_t ring_read(struct file *file, char __user *to, size_t size,
 			idle++;
 		}
 		cpu = cpu + 1 == nr_cpu_ids ? 0 : cpu + 1;
+		if (idle < nr_cpu_ids && signal_pending(current)) {
+			err = -ERESTARTSYS;
+			break;
+		}
 		cond_resched();
 	}
 	WRITE_ONCE(rf->next, cpu);

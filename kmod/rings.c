@@ -694,16 +694,16 @@ static int limits_check(struct kmmv_ring *ring, kuid_t uid)
  *
  * Context: task, may sleep, but not for long.
  * Return: 0; -ENODEV while there is no such ring, or it has no buffers; -EUSERS
- * for too many files; -ENOENT while the ring is being made or removed; -EINTR.
+ * for too many files; -ENOENT while the ring is being made or removed;
+ * -ERESTARTSYS.
  */
 int kmmv_ring_open(unsigned int minor, struct kmmv_ring_file *file)
 {
 	struct kmmv_ring *ring;
 	int err;
 
-	err = mutex_lock_interruptible(&hold_lock);
-	if (err)
-		return err;
+	if (mutex_lock_interruptible(&hold_lock))
+		return -ERESTARTSYS;
 	ring = kmmv_ringnode_find(minor);
 	err = -ENODEV;
 	if (!ring || !ring->ready)
