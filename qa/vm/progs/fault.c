@@ -2,7 +2,8 @@
 /*
  * One allocation after the other fails: fault OPERATION ARGUMENT...
  *
- *	load FILE [PARAMETERS]	a module is loaded, and unloaded
+ *	load FILE [PARAMETERS]	a module is loaded, and unloaded; the loader's own
+ *				allocations do not fail
  *	mkdir DIRECTORY		and removed
  *	write FILE TEXT [UNDO]	and that undone by the text UNDO
  *	call TEXT [UNDO]...	of the test client; %d is N in TEXT, and the result
@@ -18,6 +19,10 @@
  * operation ends before that. Each time it must have failed with ENOMEM, or have
  * succeeded; it is undone without faults then. Says "N faults, N refused", and
  * what else it sees; status 1 if that should not be.
+ *
+ * A module's own allocations are the last of many that loading it takes: N counts
+ * down from the last one until the tracepoint module_load, which the loader hits
+ * before the module begins, is not hit any more.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +39,7 @@
 #include <linux/kmmv.h>
 
 #define CALL	"/sys/kernel/debug/kmmv_client/call"
+#define TRACING	"/sys/kernel/tracing/"
 
 enum { FAULTS_MAX = 100000 };
 
@@ -61,15 +67,15 @@ static void arm(int count)
 		die("fail-nth");
 }
 
-/* Whether it has failed by now. */
-static bool disarm(void)
+/* How many allocations are left before the one that is to fail: 0, it has. */
+static int disarm(void)
 {
 	char text[16] = "";
 
 	if (pread(fail_nth, text, sizeof(text) - 1, 0) < 1)
 		die("fail-nth");
 	arm(0);
-	return atoi(text) == 0;
+	return atoi(text);
 }
 
 static int put(const char *file, const char *text)
@@ -267,11 +273,82 @@ static const struct operation *find(const char *name)
 	exit(2);
 }
 
+/* Whether the loader came to where the module begins, since this was last asked. */
+static bool module_began(void)
+{
+	FILE *file = fopen(TRACING "trace", "r");
+	char line[512];
+	bool began = false;
+
+	if (!file)
+		die(TRACING "trace");
+	while (fgets(line, sizeof(line), file))
+		began |= strstr(line, "module_load:") != NULL;
+	fclose(file);
+	if (truncate(TRACING "trace", 0) < 0)
+		die(TRACING "trace");
+	return began;
+}
+
+static int faults, refused, bad;
+
+/* The operation with a fault at @nth. Return: what is left of disarm(). */
+static int try_it(const struct operation *op)
+{
+	int rc, left;
+
+	if (op->before)
+		op->before();
+	arm(nth);
+	rc = op->run();
+	left = disarm();
+	if (rc == 0 && op->result) {
+		rc = op->result();
+		rc = rc < 0 ? rc : 0;
+	}
+	faults += !left;
+	refused += rc < 0;
+	if (rc < 0 && (left || rc != -ENOMEM)) {
+		printf("%s allocation %d: %s\n",
+		       left ? "with every one, also" : "without", nth,
+		       strerror(-rc));
+		bad = 1;
+	}
+	if (rc == 0 && op->undo)
+		op->undo();
+	if (op->after)
+		op->after();
+	return left;
+}
+
+static void each_of_module(const struct operation *op)
+{
+	int last;
+
+	if (put(TRACING "events/module/module_load/enable", "1") < 0)
+		die("module_load");
+	module_began();
+	nth = FAULTS_MAX;
+	last = FAULTS_MAX - try_it(op);
+	if (!module_began())
+		bad = 1;
+	for (nth = last; nth > 0; nth--) {
+		try_it(op);
+		if (!module_began())
+			break;
+	}
+	put(TRACING "events/module/module_load/enable", "0");
+	/* The last one was the loader's. */
+	faults--;
+	refused--;
+	printf("%d faults, %d refused, after %d of the loader\n", faults,
+	       refused, nth);
+}
+
 int main(int argc, char **argv)
 {
 	const struct operation *op;
-	int faults = 0, refused = 0, bad = 0, rc;
-	bool failed = true;
+	int left;
 
 	if (argc < 3)
 		return 2;
@@ -281,29 +358,15 @@ int main(int argc, char **argv)
 	if (fail_nth < 0)
 		die("fail-nth");
 
-	for (nth = 1; failed && nth < FAULTS_MAX; nth++) {
-		if (op->before)
-			op->before();
-		arm(nth);
-		rc = op->run();
-		failed = disarm();
-		if (rc == 0 && op->result) {
-			rc = op->result();
-			rc = rc < 0 ? rc : 0;
-		}
-		faults += failed;
-		refused += rc < 0;
-		if (rc < 0 && (!failed || rc != -ENOMEM)) {
-			printf("%s allocation %d: %s\n",
-			       failed ? "without" : "with every one, also",
-			       nth, strerror(-rc));
-			bad = 1;
-		}
-		if (rc == 0 && op->undo)
-			op->undo();
-		if (op->after)
-			op->after();
+	if (op->run == load) {
+		each_of_module(op);
+		return bad;
 	}
+	nth = 0;
+	do {
+		nth++;
+		left = try_it(op);
+	} while (!left && nth < FAULTS_MAX);
 	printf("%d faults, %d refused\n", faults, refused);
-	return bad || failed;
+	return bad || !left;
 }

@@ -75,7 +75,7 @@ static void setup(void)
 {
 	char *map;
 
-	ok(header.magic == KMMV_MAGIC && header.page_size == page,
+	ok(header.magic == KMMV_MAGIC && (long)header.page_size == page,
 	   "the header says what it is");
 	number = client("add mapping");
 	client("adjust task 0 %d %d", number, COUNT);
@@ -397,7 +397,7 @@ static void nothing_else_on_pages(void)
 	   (unsigned long long)bytes);
 	used = header.online_offset + header.mask_size;
 	tail = (const unsigned char *)map;
-	for (stray = 0, i = used; i < page; i++)
+	for (stray = 0, i = used; i < (uint32_t)page; i++)
 		stray += tail[i] != 0;
 	for (i = 0; i < 8; i++)
 		stray += h->reserved[i] != 0;

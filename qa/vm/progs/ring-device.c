@@ -115,7 +115,7 @@ static void finds_geometry(void)
 		bail("mmap of the header");
 	memcpy(&header, map, sizeof(header));
 	ok(header.magic == KMMV_RING_MAGIC && header.major == 1 &&
-	   header.size == sizeof(header) && header.page_size == page,
+	   header.size == sizeof(header) && (long)header.page_size == page,
 	   "the header says what it is");
 	ok(header.ring_pages == 4 && header.spares == 2 &&
 	   header.nr_pages == 7 && header.mode == KMMV_RING_OVERWRITE,

@@ -53,7 +53,6 @@ refused()
 	ok "$name: $least faults at least" test "$faults" -ge "$least"
 }
 
-
 refused "kmmv.ko" 20 load kmod/kmmv.ko
 load_core || bail "kmmv.ko does not load"
 refused "kmmv_stat.ko" 20 load kmod/kmmv_stat.ko
