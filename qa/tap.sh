@@ -10,20 +10,20 @@
 #	is NAME GOT EXPECTED		passes if the strings are equal
 #	like NAME TEXT ERE		passes if grep -E finds it
 #	pass NAME / fail NAME [WHY]
-#	skip NAME WHY			one test that cannot be run here
-#	skip_all WHY			all of them: ends the script.  A WHY that
-#					begins with "machine: " is what this machine
-#					cannot, whatever is installed; any other
-#					is a failure of a strict run
-#	bail WHY			no sense in going on: ends the script, fails
+#	skip NAME WHY			a test that cannot run here
+#	skip_all WHY			skips all of them: ends the script.  A WHY
+#					that begins with "machine: " means that no
+#					package would help; any other is a failure
+#					of a strict run
+#	bail WHY			ends the script, as a failure
 #	note LINE...			comments
-#	wait_for SECONDS COMMAND...	until the command succeeds, for which so many
-#					are plenty on a machine that does nothing
-#					else; 1 if it has not after 30 times that
+#	wait_for SECONDS COMMAND...	until the command succeeds; status 1 if it has
+#					not after 30 times SECONDS, which suffice
+#					on an idle machine
 #
-# What a command prints is shown as comments if the test fails.  A script that
-# ends before finish() has no plan, which the runner counts as a failure: call
-# `finish` last, it also gives the exit status.
+# The output of a command is shown as comments if the test fails.  finish() prints
+# the plan and gives the exit status: call it last.  A script that ends before it
+# has no plan, which the runner counts as a failure.
 
 tap_count=0
 tap_failed=0

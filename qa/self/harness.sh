@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
-# The runner and the virtual machine take nothing bad for a pass.
+# The runner and the virtual machine never report a failure as a pass.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -11,7 +11,7 @@ unset KMMV_SOAK KMMV_UNTIL
 dir=$(mktemp -d) || bail "no directory"
 trap 'rm -rf "$dir"' EXIT
 
-# A tree with nothing in it but the runner, and the script under test.
+# A tree with only the runner and the script under test.
 mkdir -p "$dir/qa/self" "$dir/build"
 cp qa/check qa/tap.sh qa/kver "$dir/qa"
 printf 'lib pmda kmod:\n\t@:\n' >"$dir/GNUmakefile"
@@ -20,8 +20,8 @@ printf '#!/bin/sh\necho "1..1"; echo "ok 1 - style"\n' >"$dir/qa/style"
 chmod +x "$dir/qa/style"
 
 options=
-# judged NAME LAST-LINE: what the runner makes of the script on stdin, plus
-# four builds and the style
+# judged NAME LAST-LINE <SCRIPT: the runner's last line for the script, which
+# includes four builds and the style
 judged()
 {
 	local status
@@ -33,7 +33,7 @@ judged()
 	is "$1" "$(tail -n 1 <<<"$said"), status $status" "$2"
 }
 
-# shown ERE: and it said so, in few lines
+# shown ERE [LINES]: the output has such a line, and is short
 shown()
 {
 	like "and shown" "$said" "$1"
@@ -117,7 +117,7 @@ like d text expr
 finish
 E
 
-# Which run a test is of.
+# The tiers.
 ordinary='printf "1..1\nok 1 - a\n"'
 long='# tier: all
 printf "1..1\nok 1 - a\n"'
@@ -179,7 +179,7 @@ shown '^6 tests, about 1 min left by the last run$'
 
 # ---- the virtual machine
 
-# What a test leaves, or is killed for, is no other's: that gets its own boot.
+# After a test that leaves something or is killed, the next one gets its own boot.
 mkdir -p "$dir/qa/vm/tests"
 cp qa/vm/run qa/vm/guest qa/vm/init qa/vm/initramfs "$dir/qa/vm"
 guest_test()

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What qa/new begins is a test of its kind, which fails, and it overwrites none.
+# qa/new makes a failing test of each kind, and overwrites none.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
