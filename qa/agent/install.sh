@@ -10,11 +10,7 @@
 # shellcheck source=qa/agent/apart
 . qa/agent/apart
 
-[ -x /etc/init.d/pmcd ] || skip_all "no pmcd"
-[ "${1-}" = apart ] || make -s lib pmda >/dev/null || bail "does not build"
-go_apart "$0" "$@"
-cover etc var usr run
-new_system "Required key not available"
+new_system "$0" "Required key not available" "$@"
 
 # All that an installation could leave something in; pmdaproc.sh sorts pmcd's
 # configuration, which is its business.

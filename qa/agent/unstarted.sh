@@ -9,11 +9,7 @@
 # shellcheck source=qa/agent/apart
 . qa/agent/apart
 
-[ -x /etc/init.d/pmcd ] || skip_all "no pmcd"
-[ "${1-}" = apart ] || make -s lib pmda >/dev/null || bail "does not build"
-go_apart "$0" "$@"
-cover etc var usr run
-new_system "Operation not permitted"
+new_system "$0" "Operation not permitted" "$@"
 
 # Whatever the reason: it ends at once.
 pmcd=/usr/lib/pcp/bin/pmcd
