@@ -15,13 +15,13 @@ steps=1000
 numbers=$work/var/config/pmda/$domain.numbers
 log=$work/tmp/kmmv.log
 
-agent()
+agent_proc()
 {
 	echo "/proc/$(tr -d ' ' <"/proc/$db_pid/task/$db_pid/children")"
 }
 rss()
 {
-	sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "$(agent)/status"
+	sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "$(agent_proc)/status"
 }
 # Nanoseconds of CPU time that it had
 spent()
@@ -75,7 +75,7 @@ read -r -t 120 -u 5
 db_start pipe -D appl0
 # It attaches when it is asked for something; the first names are to be seen, too.
 db "fetch kmmv.value.counter" >/dev/null
-agent=$(agent)
+agent=$(agent_proc)
 for ((step = 1; step <= 5; step++)); do
 	turn
 done
