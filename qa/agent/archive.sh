@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# An archive that pmlogger wrote while instances came and went, and the agent was
-# detached and attached: each value in it has a name.
+# pmlogger's archives while instances come and go, and the agent is detached and
+# attached: each value in them has a name.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -28,7 +28,7 @@ for version in 2 3; do
 		-l "$work/log.$version" "$work/archive.$version" &
 	loggers="$loggers $!"
 done
-# The loggers end by themselves after so many samples.
+# The loggers end after so many samples.
 while kill -0 $loggers 2>/dev/null; do
 	pmstore -h "$host" kmmv.control.attach 0 >/dev/null
 	pmstore -h "$host" kmmv.control.attach 1 >/dev/null

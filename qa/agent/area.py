@@ -54,7 +54,7 @@ class Area:
         elif word == b"family":
             ident, name, units, sem, oneline = rest.split(b" ", 4)
             units = b"" if units == b"-" else units
-            # semantics, and after commas what else is said: since=boot, ...
+            # semantics, and after commas other keys: since=boot, ...
             sem = sem.replace(b",", b" ")
             self.names.append(b"family id=%s units=%s semantics=%s name=%s" %
                               (ident, units.replace(b"~", b" "), sem, name))

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Counts since boot, as a mirror has them, are absolute: across reloads, with the
-# agent attached or not, they are what the kernel says, and still never fall.
+# agent attached or not, they equal the kernel's counts and never fall.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 
-# load EPOCH IRQ0,IRQ1 OWN: a mirror's counts, and one that begins at 0
+# load EPOCH IRQ0,IRQ1 OWN: the counts of a mirror, and one that begins at 0
 load()
 {
 	area <<-E
@@ -62,7 +62,7 @@ reattach
 is "until it is overtaken" "$(all)" \
 	"9 18000,18000,9::cpu0 9000,9::cpu1 9000,"
 
-# Its source is away, and comes back.
+# Its source is unloaded, and comes back.
 area <<E
 set epoch 8
 set cpus 2
@@ -76,7 +76,7 @@ reattach
 is "and is absolute again with it" "$(all)" \
 	"9 18003,18003,9::cpu0 9001,9::cpu1 9002,"
 
-# A total is read though its instances were not.
+# A total is read although its instances were not.
 load 10 9000,9002 0
 reattach
 is "a total alone does not fall" "$(db_values kmmv.all.stat.irq)" 18003

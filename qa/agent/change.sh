@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# A table that changes under the agent's mapping, step by step: instances,
-# labels, families, CPUs, and at last another epoch. Nobody tells the agent.
+# A table that changes under the agent's mapping, step by step: instances, labels,
+# families, CPUs, and finally the epoch. The agent has to notice by itself.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -9,7 +9,7 @@
 . qa/agent/env
 
 next="$work/next"
-# change GENERATION <SPEC: the mapped area becomes that
+# change GENERATION <SPEC: turn the mapped area into that
 change()
 {
 	{
@@ -92,7 +92,7 @@ is "a label changes, and pmcd is told" "$(flags)" 8
 is "an instance is back" "$(db_values kmmv.value.counter | tr '\n' ',')" \
 	"one 14,two 9,"
 
-# Names move: number 0 is forgotten, two is now there, another one was 1.
+# Names move: number 0 gets the name two, which was 1's, and 1 another one.
 change 5 <<E
 family 0 counter count counter Counters
 family 1 late count counter Late
@@ -117,13 +117,13 @@ is "another epoch under the mapping: at once, from where they were" \
 	"one 17,two 14,x 2,33,"
 is "state" "$(db_values kmmv.control.state kmmv.control.epoch | tr '\n' ',')" \
 	'"attached",78,'
-# Epochs that follow on one another too fast are looked at a second later.
+# Epochs that follow each other too fast are read a second later.
 shows()
 {
 	[ "$(db_values "$1")" = "$2" ]
 }
 
-# A name that is a branch's for a while is a metric's again.
+# A metric's name becomes that of a branch, and again a metric's.
 change 1 <<E
 set epoch 79
 family 0 tree count counter Tree

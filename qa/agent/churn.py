@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Names that come and are forgotten, as containers' are: churn.py DIR COUNT
+"""Names that come and are forgotten, like containers': churn.py DIR COUNT
 
 DIR has a captured area with one family, 0, and COUNT instances. It becomes a
-live one, see live.py. Each line on standard input forgets all of its names and
+live area, see live.py. Each line on standard input forgets all of its names and
 gives their numbers to COUNT new ones; the answer is a line "done".
 """
 import fcntl

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
-# A million names seen and a thousand alive: what a request writes, what is kept
-# on disk and in memory, and what is read at the next start, are as with a
-# thousand. Counted, not timed.
+# After a million names, of which a thousand are alive, requests write, the agent
+# keeps on disk and in memory, and the next start reads, as much as after a
+# thousand names. This is counted, not timed.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -23,7 +23,7 @@ rss()
 {
 	sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "$(agent_proc)/status"
 }
-# Nanoseconds of CPU time that it had
+# The agent's CPU time, in nanoseconds
 spent()
 {
 	local ns _
@@ -31,7 +31,7 @@ spent()
 	read -r ns _ <"$agent/schedstat"
 	echo "$ns"
 }
-# The greatest number of records and of bytes that one batch had
+# The greatest number of records and of bytes in one batch
 greatest()
 {
 	sed -n 's/.*numbers: \([0-9]*\) records, \([0-9]*\) bytes.*/\1 \2/p' |
@@ -56,7 +56,7 @@ turn()
 	since "$start" >>"$work/took"
 	echo $((($(spent) - before) / 1000)) >>"$work/spent"
 }
-# distribution FILE: the middle, 99 of 100, and the greatest
+# distribution FILE: the median, the 99th percentile and the greatest
 distribution()
 {
 	sort -n "$1" | awk '{ v[NR] = $1 }
@@ -73,7 +73,7 @@ live_pid=$!
 exec 6>"$work/to" 5<"$work/from"
 read -r -t 120 -u 5
 db_start pipe -D appl0
-# It attaches when it is asked for something; the first names are to be seen, too.
+# The agent attaches at the first request; this also makes it see the first names.
 db "fetch kmmv.value.counter" >/dev/null
 agent=$(agent_proc)
 for ((step = 1; step <= 5; step++)); do

@@ -10,7 +10,7 @@
 sim=build/qa/bench/kmmvsim
 [ -x $sim ] || make -s -f qa/GNUmakefile $sim || bail "no kmmvsim"
 
-# same NAME TEXT TEXT: as is(), showing only what differs
+# same NAME TEXT TEXT: like is(), but shows only the differences
 same()
 {
 	is "$1" "$(diff <(echo "$2") <(echo "$3") | head -n 20)" ""

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # beside: yes
-# Install and Remove with a pmcd of their own: in namespaces, over a copy of the
+# Install and Remove with a pmcd of their own, in namespaces, over a copy of the
 # system's files that vanishes with them. No module is loaded.
 
 # shellcheck source=qa/tap.sh
@@ -12,8 +12,8 @@
 
 new_system "$0" "Required key not available" "$@"
 
-# All that an installation could leave something in; pmdaproc.sh sorts pmcd's
-# configuration, which is its business.
+# All files that an installation could leave. pmcd.conf is sorted, because
+# pmdaproc.sh changes its order.
 files()
 {
 	find /etc /lib/udev /lib/modules /usr/lib/pcp /usr/include \
@@ -26,8 +26,8 @@ domain=$(sed -n 's/^#define KMMV //p' pmda/domain.h)
 dir=/var/lib/pcp/pmdas/kmmv
 before=$(files)
 
-# values_after N: Install's check where a value is there at try N, without the
-# time between tries; what it says, and how often it tried.
+# values_after N: Install's check if a value is there at try N, without the pauses
+# between tries: what it prints, its status, and the number of tries.
 values_after()
 {
 	(
@@ -44,7 +44,7 @@ values_after()
 	)
 }
 
-ok "Install before pmcd has ever run, unattended" sh -c './Install </dev/null'
+ok "Install, unattended, before pmcd has ever run" sh -c './Install </dev/null'
 like "a module that is not signed is explained" "$tap_text" "Secure Boot"
 ok "pmcd runs" pminfo -f pmcd.version
 is "it has the agent" "$(grep -c "^kmmv	$domain	pipe" \
@@ -54,7 +54,7 @@ is "that is not root's" "$(ps -o user= -C pmdakmmv)" pcp
 like "metrics" "$(pminfo -f kmmv.control.state)" '"absent"'
 like "one-line help" "$(pminfo -t kmmv.control.attach)" "\[Whether"
 like "help is installed" "$(pminfo -T kmmv.control.attach)" "^Store 0 to make"
-is "no makefile, pmdaproc.sh would run it" \
+is "no makefile, which pmdaproc.sh would run" \
 	"$(find $dir -iname '*makefile*')" ""
 ok "udev's rule" grep -q 'GROUP="pcp"' /etc/udev/rules.d/60-kmmv.rules
 is "modules at boot" "$(grep -v '^#' /etc/modules-load.d/kmmv.conf |
@@ -72,7 +72,7 @@ is "one process again" "$(pgrep -c pmdakmmv)" 1
 is "a value that comes late is waited for" "$(values_after 59)" "status 0, 59"
 said=$(values_after 60)
 like "not for ever" "$said" "^status 1, 59"
-like "that pmcd does not answer is said" "$said" "^Error: pmcd does not answer"
+like "and the message says that pmcd does not answer" "$said" "^Error: pmcd does not answer"
 ok "pmcd stops" /etc/init.d/pmcd stop
 ok "Install where pmcd is stopped" sh -c './Install </dev/null'
 like "starts it" "$(pminfo -f kmmv.control.state)" '"absent"'
@@ -82,7 +82,7 @@ ok "Install while it starts" sh -c './Install </dev/null'
 wait $!
 like "ends with values" "$(pminfo -f kmmv.control.state)" '"absent"'
 
-# An agent that ends at once is one that pmcd gives up.
+# pmcd gives up an agent that ends at once.
 mkdir -p /etc/pcp/kmmv
 echo "-c none" >>/etc/pcp/kmmv/options
 not_ok "Install of an agent that pmcd gives up" sh -c './Install </dev/null'
@@ -91,7 +91,7 @@ rm -r /etc/pcp/kmmv
 sed -i '/^kmmv/d' /etc/pcp/pmcd/pmcd.conf
 ok "Install after that" sh -c './Install </dev/null'
 
-# A device: what is captured in /dev/kmmv does.
+# A device: captured files suffice.
 mkdir /mnt/dev
 printf '%s\n' "family 0 counter count counter Counters" \
 	"family 1 stat.cpu nanosecond counter CPU" \
@@ -116,14 +116,14 @@ ok "they are in force" wait_for 20 attached
 like "a value through pmcd" "$(pminfo -f kmmv.value.counter)" \
 	'inst \[7 or "a_b"\] value 3'
 like "a label through pmcd" "$(pminfo -l kmmv.value.counter)" '"name":"a b"'
-is "what root left of numbers is pcp's" "$(stat -c %U "$numbers")" pcp
+is "a file of numbers that root left belongs to pcp" "$(stat -c %U "$numbers")" pcp
 ok "root may store" pmstore kmmv.control.max_age 50
 not_ok "nobody may not" setpriv --reuid 65534 --regid 65534 --clear-groups \
 	pmstore kmmv.control.max_age 60
 not_ok "nor may one of group pcp" setpriv --reuid 65534 \
 	--regid "$(getent group pcp | cut -d: -f3)" --clear-groups \
 	pmstore kmmv.control.max_age 70
-not_ok "nor user pcp, who is everybody on the web" setpriv \
+not_ok "nor user pcp, as which all clients of pmproxy come" setpriv \
 	--reuid "$(id -u pcp)" --regid "$(id -g pcp)" --init-groups \
 	pmstore kmmv.control.max_age 75
 not_ok "root from the network may not" pmstore -h 127.0.0.1 \

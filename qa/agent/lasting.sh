@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Numbers last: metrics and instances keep theirs across restarts, another order
+# Lasting numbers: metrics and instances keep theirs across restarts, another order
 # of registration, deletion and reuse. Counters go on across reloads.
 
 # shellcheck source=qa/tap.sh
@@ -10,14 +10,14 @@
 
 numbers=$work/var/config/pmda/$domain.numbers
 
-# The daemon on a device, which the area on standard input is.
+# start <SPEC: the daemon, on a device with that area
 start()
 {
 	area
 	live
 	db_start pipe
 }
-# "name id" of a metric's instances, "name pmid" of all families
+# ids METRIC: "NAME ID" of its instances; pmid NAME...: "NAME PMID"
 ids()
 {
 	db "fetch $1" | sed -n 's/^ *inst \[\([0-9]*\) or "\(.*\)"\].*/\2 \1/p' |
@@ -45,7 +45,7 @@ is "kmmv's own families have fixed numbers" "$(pmid value.counter)" "$domain.16.
 is "others begin behind them" "$(pmid value.drv.time)" "$domain.256.0"
 db_stop
 
-# Another boot: the other order, and a family before all others.
+# Another boot: the reverse order, and a new family first.
 start <<E
 set epoch 78
 family 0 aaa count counter New
@@ -76,7 +76,7 @@ is "a local context has the same numbers" "$(info -f kmmv.value.counter |
 	sed -n 's/^ *inst \[\([0-9]*\) or "\(.*\)"\].*/\2 \1/p' | sort |
 	tr '\n' ',')" "a_b 1,a_b#2 2,a_b#2#2 3,new 4,one 0,"
 
-# Other units, other semantics: another metric, of the same name.
+# With other units or semantics the same name is another metric.
 start <<E
 set epoch 79
 family 0 drv.time nanosec counter Time
@@ -118,7 +118,7 @@ is "across a reload, too" "$(pmid value.drv.time) $(db_values kmmv.value.drv.tim
 is "the name has that one only" "$(db "children kmmv.value" | grep -c drv)" 1
 db_stop
 
-# Without the device, after a restart: names and descriptors are what they were.
+# After a restart without the device, names and descriptors are as before.
 rm -f "$work/dev/counters" "$work/dev/names"
 db_start pipe
 is "a family whose device is away is a metric after a restart" \
@@ -138,7 +138,7 @@ E
 is "nothing is given out again" "$(ids kmmv.value.counter)" "later 5,one 0,"
 db_stop
 
-# The file says what is whose, and is never half of it.
+# The file of numbers: what it has, and what becomes of a damaged one.
 like "a name that PCP cannot take rides along" "$(cat "$numbers")" \
 	"^\+ 16 1 a_b a b$"
 printf '+ 16 6 cut' >>"$numbers"
@@ -148,9 +148,9 @@ family 0 counter count counter Counters
 inst 0 0 0 active 1 newer
 inst 1 0 0 active 1 one
 E
-is "what a crash cut is nobody's" "$(ids kmmv.value.counter)" "newer 6,one 0,"
-like "nor in the way" "$(cat "$numbers")" "^\+ 16 6 newer$"
-not_ok "it is gone" grep -q cut "$numbers"
+is "a line that a crash cut has no effect" "$(ids kmmv.value.counter)" "newer 6,one 0,"
+like "the next number is written whole" "$(cat "$numbers")" "^\+ 16 6 newer$"
+not_ok "the cut line is gone" grep -q cut "$numbers"
 db_stop
 sed -i 's/^+ 16 5 .*/rubbish/' "$numbers"
 start <<E
@@ -166,8 +166,8 @@ not_ok "the new file is not" grep -q rubbish "$numbers"
 ok "the old one is kept" grep -q rubbish "$numbers.damaged"
 db_stop
 
-# Of families, too: one is known by its instances only, and of counter there is
-# nothing left but the number that it has everywhere.
+# A damaged file, for families: one is known by its instances only, and of counter
+# only the fixed number is left.
 cp "$numbers" "$work/numbers"
 printf '%s\n' "kmmv numbers 1" "+ 0 240 aaa:counter:0,0,1,0,0,0" \
 	"+ 0 24# bbb:counter:0,0,1,0,0,0" "+ 1 0 evt.size:u" "+ 500 0 old" \
@@ -181,7 +181,7 @@ inst 0 0 0 active 1 new
 inst 1 2 0 active 1 one
 E
 is "a family keeps its number in a damaged file" "$(pmid value.aaa)" "$domain.256.0"
-# 500 is of number 242; the lines were 62 bytes.
+# 500 is the family with number 242; the damaged lines were 62 bytes.
 is "a new one is behind those that may be lost" "$(pmid value.ccc)" \
 	"$domain.$((16 + 243 + 62 / 8 + 1)).0"
 is "instances of a family that lost all are far behind" \
@@ -209,7 +209,7 @@ db_stop
 is "indeed" "$(md5sum <"$numbers")" "$sum"
 rm -f "$numbers"*
 
-# One process, while things change under it.
+# One process, while the table changes under it.
 db_start dso
 grant
 step <<E
@@ -272,7 +272,7 @@ is "a forgotten name that is back goes on counting" \
 	"$(db_values kmmv.value.counter kmmv.all.counter | tr '\n' ',')" \
 	"one 111,two 207,three 5,323,"
 
-# The module is loaded anew: everything from zero, other numbers.
+# The module is loaded anew: counts begin at 0, with other numbers.
 step <<E
 set epoch 99
 set gen 1

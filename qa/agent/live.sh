@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The agent on a mapped area that counts, adds, deletes, forgets and reuses
-# instances meanwhile: nothing falls, no identifier changes its name.
+# instances: no value falls, and no identifier changes its name.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -25,7 +25,7 @@ stop_sim()
 }
 trap 'kill $sim_pid 2>/dev/null; rm -rf "$work"' EXIT
 
-# judge: what fell, and which identifier had two names, in a log of fetches
+# judge: values that fell and identifiers that had two names, in a log of fetches
 judge()
 {
 	sed -n -e 's/^ *inst \[\([0-9]*\) or "\(.*\)"\] value \(.*\)$/\1 \2 \3/p' \
@@ -59,7 +59,7 @@ for how in dso pipe; do
 	before=$(db_values kmmv.value.sim.f1 | sed -n 's/^i1\.0 //p')
 	all=$(db_values kmmv.all.sim.f1)
 
-	# The module is loaded anew: the old mapping ends, counts go on.
+	# The module is loaded anew: the old mapping ends, and counts go on.
 	stop_sim
 	start_sim --epoch 2 --instances 64
 	grant

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Many instances, and many names that PCP takes for the same.
+# Many instances, and many names that have the same form in PCP.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 
-# 12 blanks in a name, or underscores: 4096 names of one external form.
+# Names of 12 blanks or underscores: 4096 names of one external form.
 clashes()
 {
 	awk -v count="$1" 'BEGIN {
@@ -49,7 +49,7 @@ is "none lost" "$(cut -d' ' -f2 <<<"$all" | sort -n | uniq | wc -l)" 2000
 is "the same after a restart" "$(values kmmv.value.clash | sort | md5sum)" \
 	"$(sort <<<"$all" | md5sum)"
 
-# One in, one out, and a profile that is long.
+# One comes, one goes, and the profile is long.
 db_start dso
 db "profile $domain.16 none" >/dev/null
 for id in 1 9999 5000 1 10000 2000000000; do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What pmdakmmv is started with: what an option sets, and numbers that are none.
+# The options of pmdakmmv: what they set, and numbers that they refuse.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -12,7 +12,7 @@ family 0 counter count counter Counters
 inst 0 0 0 active 1 a
 E
 
-# refused OPTION NUMBER MOST: says what it takes, and does not start
+# refused OPTION NUMBER MOST: it names the limit, and does not start
 refused()
 {
 	local status

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Instances on each CPU: values, names, identifiers, the limit, CPUs that are
-# offline, and that asking for one gives that one.
+# Instances on each CPU: values, names, identifiers, the limit, offline CPUs; a
+# request for one instance reads one.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -75,7 +75,7 @@ db_start pipe --percpu-limit=1
 is "the limit is an option" "$(db_values kmmv.percpu.counter)" "a_b::cpu0 1"
 db_stop
 
-# CPUs come and go: what was online once stays listed.
+# CPUs come and go: one that was online once stays listed.
 area <<E
 set online 0x1
 family 0 counter count counter Counters

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# kmmv.ring.* on simulated rings: figures, and events for clients at different
-# rates, each once or counted as missed where it is missing.
+# kmmv.ring.* on simulated rings: figures; and events for clients at different
+# rates, each delivered once or counted as missed.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -53,8 +53,8 @@ is "size" "$(ring_values size)" "cpu0=32768 cpu1=32768 cpu3=32768 "
 is "mode and the rest, for each ring" \
 	"$(ring_values mode enabled reader clients)" \
 	'default="overwrite" other="overwrite" default=1 other=0 default="idle" other="excluded" default=0 other=0 '
-is "what has no value has none" "$(values kmmv.ring.event.time)" none
-is "every one has its help" \
+is "a metric without a value has none" "$(values kmmv.ring.event.time)" none
+is "each has help" \
 	"$(info -tT kmmv.ring | grep -c "not available")" 0
 is "labels" "$(info -l kmmv.ring.lost | sed -n \
 	's/.*"default::cpu3".*"cpu":\([0-9]*\).*"ring":"\([a-z]*\)".*/\1 \2/p')" \
@@ -71,7 +71,7 @@ is "numbers are on disk before they are known" "$(sed -n 's/^+ 2 [01] //p' \
 	"default other "
 db_stop
 
-# A CPU came to life while the ring was open, below the last one.
+# A CPU came to life while the ring was open, before the last one.
 echo 1 4 2 >"$work/dev/sim/default.buffer"
 is "one that came since is no reason to leave out another" \
 	"$(ring_values written)" "cpu0=4 cpu1=104 cpu3=304 "
@@ -95,19 +95,19 @@ is "and the ring is closed" "$(tail -n 1 "$work/dev/sim/default.log")" close
 
 rm "$work/dev/sim/default.stats"
 
-# ---- who
+# ---- permissions
 
 denied="No permission to perform requested operation"
-is "events are not for anybody" "$(db_values kmmv.ring.records)" "$denied"
-not_ok "the ring is not claimed for him" \
+is "events are not for everybody" "$(db_values kmmv.ring.records)" "$denied"
+not_ok "the ring is not claimed for others" \
 	grep -q claim "$work/dev/sim/default.log"
 grant
-is "they are for root, from then on" "$(db_values kmmv.ring.records)" none
+is "they are for root, from the first request on" "$(db_values kmmv.ring.records)" none
 ok "the agent has claimed the ring" \
 	grep -q claim "$work/dev/sim/default.log"
 ok "dbpmda ends well" db_stop
 
-# of_default METRIC: its value for the ring, as a client sees it
+# of_default METRIC: its value for the ring default, as a client gets it
 of_default()
 {
 	say value "$1" "kmmv.ring.$2" | sed -n 's/^[^ ]* default //p' |
@@ -120,14 +120,14 @@ let_go()
 	[ "$(tail -n 1 "$work/dev/sim/default.log")" = close ]
 }
 
-# points COUNT FILE: so many events are in it
+# points COUNT FILE: an archive has so many events
 # shellcheck disable=SC2317 # called by wait_for
 points()
 {
 	[ "$(grep -c '(point)' "$work/$2")" -ge "$1" ]
 }
 
-# PCP's own, beside the clients: live, and by way of archives.
+# PCP's own clients beside these: live, and by way of archives.
 tools()
 {
 	local pcp=unix:$work/pmcd.socket pids='' version what
@@ -203,7 +203,7 @@ attach()
 	pmstore -h "unix:$work/pmcd.socket" kmmv.control.attach "$1" >/dev/null
 }
 
-# After the last client's end: libpcp does not say that of a local context.
+# After the last client's end, which libpcp does not report in a local context.
 all_gone()
 {
 	if [ $how = pipe ]; then
@@ -237,11 +237,11 @@ for how in dso pipe; do
 	collect fast
 	say fetch slow
 	begin slow default
-	put default 1 1 7 0		# 7 overwritten before it
-	put default 0 4 0 2		# 2 dropped before it
+	put default 1 1 7 0		# 7 overwritten before
+	put default 0 4 0 2		# 2 dropped before
 	collect fast
 	put default 3 1 3 5
-	loss default 2 4 1		# and nothing behind it yet
+	loss default 2 4 1		# no event behind it yet
 	collect fast
 	collect slow
 	for i in $(seq 30); do
@@ -267,7 +267,7 @@ for how in dso pipe; do
 		"$(of_default fast queue.events)" 0
 	is "$how: clients" "$(of_default fast clients)" 3
 
-	# ---- a queue that is too small for the slow one
+	# ---- a queue that is too small for the slow client
 
 	say bytes fast 4096
 	for i in $(seq 40); do
@@ -353,7 +353,7 @@ for how in dso pipe; do
 		"watermark 16384 watermark 2147483648 watermark 4294967295 watermark 4294967295"
 	rm "$work/dev/sim/default.buffer"
 
-	# ---- more in the ring than is read at a time
+	# ---- more in the ring than one read takes
 
 	new_ring default
 	for i in 1 2 3; do
@@ -376,7 +376,7 @@ for how in dso pipe; do
 	say close m
 	all_gone
 
-	# ---- drops, some of them of before
+	# ---- drops, some of them from before the attach
 
 	new_ring default
 	echo 0 1 0 0 7 >"$work/dev/sim/default.stats"
@@ -391,7 +391,7 @@ for how in dso pipe; do
 	rm "$work/dev/sim/default.stats"
 	all_gone
 
-	# ---- another consumer, and the ring opened again: by numbers
+	# ---- another consumer, and the ring opened again: continued by sequence numbers
 
 	touch "$work/dev/sim/default.busy"
 	new_ring default
@@ -419,7 +419,7 @@ for how in dso pipe; do
 	is "$how: when that one has gone it is the consumer" \
 		"$(of_default a reader)" consumer
 	is "$how: with nothing twice" "$(judge a)" ""
-	# Told of without an event, and by the kernel again with the next one.
+	# Drops without an event: the kernel tells of them again with the next one.
 	loss default 0 0 4
 	collect a
 	touch "$work/dev/sim/default.gone"
@@ -453,7 +453,7 @@ for how in dso pipe; do
 	is "$how: and after that, too" "$(judge a)" ""
 	say close a
 
-	# ---- what is in an event, and filters
+	# ---- the contents of events, and filters
 
 	all_gone
 	new_ring default
@@ -526,7 +526,7 @@ b default event"
 	clients_stop
 done
 
-# ---- which rings
+# ---- the choice of rings
 
 export KMMV_RINGS=other,default
 clients_start dso

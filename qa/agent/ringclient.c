@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Clients of kmmv.ring.records, any number in one process: ringclient [HOST],
- * or with local contexts and $KMMV_DSO. Commands come a line each, and each is
- * answered by lines and "done":
+ * Clients of kmmv.ring.records, any number in one process: ringclient [HOST];
+ * without HOST they have local contexts, with $KMMV_DSO. Each line is a command,
+ * which is answered by lines and "done":
  *
  *	open NAME
  *	fetch NAME [RING]	NAME RING event PARAMETER=VALUE...
@@ -12,13 +12,13 @@
  *	value NAME METRIC	NAME INSTANCE VALUE
  *	close NAME
  *
- * What goes wrong is a line "NAME error TEXT".
+ * An error is a line "NAME error TEXT".
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* Event records with timeval, which all versions of PCP have. */
+/* Event records with timeval, which all versions of PCP can unpack. */
 #define PMAPI_VERSION 2
 #include <pcp/pmapi.h>
 
@@ -60,7 +60,7 @@ static void open_client(const char *name)
 		snprintf(c->name, sizeof(c->name), "%s", name);
 }
 
-/* Asking the agent each time would be most of the work. */
+/* Cached: asking the agent each time would take most of the time. */
 static const char *param_name(pmID pmid)
 {
 	static struct {
@@ -204,7 +204,7 @@ static int value(const char *name, const char *metric)
 	return rc;
 }
 
-/* TEXT, or the number that it is if it goes to a metric of numbers. */
+/* TEXT, or its number for a metric that is a number. */
 static int store(const char *metric, const char *text)
 {
 	size_t len = strlen(text) + 1;

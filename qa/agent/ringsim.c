@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What libkmmv.h says of rings and types of events, without a kernel: linked
- * into the agent before the library, for tests that inject what they like.
+ * libkmmv's functions for rings and event types, without a kernel: linked into
+ * the agent before the library, for tests that inject records.
  *
  *	DIR/ring/NAME	lines TIME CPU SEQUENCE LOST DROPPED INSTANCE INCARNATION
- *			TYPE [HEX]; those that are appended come at once
+ *			TYPE [HEX]; appended lines are records at once
  *	DIR/sim/NAME.busy	there is another consumer
  *	DIR/sim/NAME.gone	reading is -ENODEV
- *	DIR/sim/NAME.hold	what comes is held back until it is waited for
- *	DIR/sim/NAME.at		where the next consumer begins, bytes
+ *	DIR/sim/NAME.hold	new records are held back until the agent waits
+ *	DIR/sim/NAME.at		where the next consumer begins, in bytes
  *	DIR/sim/NAME.buffer	incarnation, nr_cpus, nr_alive as of the opening,
  *				ring_pages; 1, 4, nr_cpus and 8 by default
  *	DIR/sim/NAME.stats	lines CPU ENABLED NUMBER..., the words of struct
  *				kmmv_ring_stats in order; others are -ENODEV
- *	DIR/sim/NAME.log	what was called, a line each
+ *	DIR/sim/NAME.log	the calls, a line each
  *	DIR/sim/types		lines ID NAME [FIELD KIND OFFSET SIZE UNITS]...
  *
  * The ring's clock is CLOCK_REALTIME, or DIR/sim/NAME.behind nanoseconds behind.
@@ -30,8 +30,8 @@
 #include "libkmmv.h"
 
 /*
- * Of a CPU: drops in all, those that the kernel told a consumer of with an event,
- * and those behind which none has come yet, and that this handle told of. The
+ * The drops of a CPU: in all, those that the kernel told a consumer of with an
+ * event, and those without an event behind them, which this handle told of. The
  * kernel does not know of the latter: a new handle is told of them again.
  */
 struct account {
@@ -41,9 +41,9 @@ struct account {
 struct kmmv_ring {
 	FILE *file;
 	char *dir, *name;
-	long at; /* behind what was given */
+	long at; /* behind the records given */
 	long consumed;
-	long ripe;		/* what is before it is not held back */
+	long ripe;		/* records before it are not held back */
 	bool consumer;
 	int notify;
 	struct account cpus[64];
@@ -144,7 +144,7 @@ void kmmv_ring_get_info(const struct kmmv_ring *r, struct kmmv_ring_info *info)
 	info->incarnation = incarnation;
 }
 
-/* Accounts as another handle has left them that came to r->at. */
+/* The accounts as another handle left them that came to r->at. */
 static void take_over(struct kmmv_ring *r)
 {
 	unsigned long long dropped;
@@ -326,7 +326,7 @@ int kmmv_ring_realtime(struct kmmv_ring *r, uint64_t time, uint64_t *realtime)
 	return 0;
 }
 
-/* ---- types ---- */
+/* ---- event types */
 
 static struct kmmv_field_info fields[32][16];
 static struct kmmv_type_info types[32];

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# A device that is absent, unreadable, foreign, of another ABI, cut off or let
-# go: the agent stays, says what is wrong, answers, and attaches by itself.
+# A device that is absent, unreadable, foreign, of another ABI, truncated or let go:
+# the agent stays, reports the fault, answers, and attaches by itself.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -16,14 +16,14 @@ inst 0 0 0 active 1,2,3,4 one
 E
 }
 
-# after WHAT: the agent looks again; at most once a second does it do so
+# after WHAT: make the agent look again, which it does once a second at most
 look()
 {
 	sleep 1.1
 	db_values kmmv.control.state
 }
 
-# expect WHAT STATE ANSWER: of kmmv.value.counter, all its domains and kin
+# expect WHAT STATE ANSWER: the state, and the answer of kmmv.value.counter
 expect()
 {
 	is "$1: state" "$(look)" "\"$2\""
@@ -58,7 +58,7 @@ is "then there are values" "$(db_values kmmv.value.counter)" "one 10"
 is "and no error" "$(db_values kmmv.control.error)" '""'
 grant
 
-# After each of these a look at a good area must bring all back.
+# After each of these, a good area must bring all values back.
 again()
 {
 	good
@@ -125,7 +125,7 @@ expect "names of no sense" invalid "Bad message"
 again "names of no sense"
 ok "dbpmda ends well" db_stop
 
-# Not readable, for one who is not root.
+# A device that an ordinary user cannot read.
 good
 live
 db_start pipe

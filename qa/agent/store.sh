@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Who may store what: root on this machine, and nobody else, what can be stored;
-# who may have events: users of a file, too, but never the service's own.
+# Permissions: only root on this machine may store, and only into control metrics;
+# events are for the users of a file, too, but never for the service's user.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -18,7 +18,7 @@ mkdir -p "$work/etc/kmmv"
 export PCP_SYSCONF_DIR=$work/etc
 denied="No permission to perform requested operation"
 
-# store METRIC VALUE: the error, or nothing
+# store METRIC VALUE: print the error, if any
 store()
 {
 	db "store $1 \"$2\"" | sed -n 's/^Error: .*failed: //p
@@ -29,7 +29,7 @@ client()
 	db "attr \"userid\" \"$1\"" >/dev/null
 	db "attr \"groupid\" \"$2\"" >/dev/null
 }
-# Whether events are there for the client
+# Whether the client may have events
 events()
 {
 	db_values kmmv.ring.records
@@ -73,7 +73,7 @@ for how in dso pipe; do
 		"$(client 65534 65534; client x y
 		store kmmv.control.max_age 10)" "$denied"
 	client 0 0
-	# Only 32-bit ones: dbpmda frees others twice.
+	# Only 32-bit metrics: dbpmda frees others twice.
 	for metric in families instances capacity slots_free; do
 		is "$how: kmmv.control.$metric cannot be stored" \
 			"$(store kmmv.control.$metric 1)" "$denied"

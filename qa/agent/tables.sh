@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the agent and the kernel's side have to agree on, by hand: the families of
-# our own modules and their fixed numbers, and the words that names may not begin
-# with.
+# The tables that agent and kernel modules have in common: the families of our own
+# modules with their fixed numbers, and the words that names must not begin with.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -12,7 +11,7 @@
 work=$(mktemp -d) || bail "no directory"
 trap 'rm -rf "$work"' EXIT
 
-# NAME SEMANTICS UNITS, the latter in PCP's numbers, of lines with its words
+# Read lines NAME SEMANTICS UNITS, print the units in PCP's numbers.
 cat >"$work/units.c" <<'C'
 #include <pcp/pmapi.h>
 #include <stdio.h>
@@ -39,7 +38,7 @@ int main(void)
 C
 gcc -Wall -o "$work/units" "$work/units.c" -lpcp || bail "does not build"
 
-# families DIR: what modules of DIR register, as the agent has it
+# families DIR: the families that DIR's modules register, in the agent's form
 families()
 {
 	awk '
@@ -67,7 +66,7 @@ families()
 		gsub(/[",]/, "", line)
 		return line
 	}
-	# Of one file: those that something there registers.
+	# The families of one file that it registers.
 	function list(  i) {
 		for (i in name)
 			if (index(text, "&" i))
@@ -85,7 +84,7 @@ numbers()
 		"$1/pmda/family.c"
 }
 
-# words FILE WHAT: the words of the array that begins at the line with WHAT
+# words FILE WHAT: the words of the array that begins in the line with WHAT
 words()
 {
 	awk -v what="$2" '
@@ -100,7 +99,7 @@ words()
 	inside && /};/ { exit }' "$1" | sort
 }
 
-# differences DIR: nothing, if all agree
+# differences DIR: what does not agree
 differences()
 {
 	diff <(families "$1") <(numbers "$1" | cut -d' ' -f2- | sort) |
@@ -116,7 +115,7 @@ differences()
 		sed -n 's/^[<>] \(.*\)/\1: of families, reserved on one side/p'
 }
 
-# broken NAME FILE SED-SCRIPT ERE: with FILE edited so, ERE is said
+# broken NAME FILE SED-SCRIPT ERE: with FILE edited, differences() prints ERE
 broken()
 {
 	rm -rf "$work/tree"

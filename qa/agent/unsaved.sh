@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Numbers that cannot be saved are not given out; what has one goes on. Who may
-# not write does not.
+# Numbers that cannot be saved are not given out; instances that have one go on.
+# Processes without the right to write do not write.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -37,7 +37,7 @@ again()
 	[ "$(names)" = "$1" ]
 }
 
-# Captured files, and a process that is not the daemon.
+# Captured files, and a process other than the daemon.
 device 1 one
 rm -f "$work/dev/counters"
 printf '%s\n' "family 0 counter count counter Counters" \
@@ -50,7 +50,7 @@ device 1 one
 is "a local context sees the device" "$(values kmmv.value.counter)" "one 1"
 is "neither wrote anything" "$(ls "$dir")" ""
 
-# No room on the disk: a limit to the size of files is one, too.
+# No room on the disk, simulated by a limit of the file size.
 db_start pipe
 is "the daemon has saved it" "$(names)" "one 1,"
 db_stop
@@ -69,7 +69,7 @@ is "without room the known ones are served, no others" \
 	"$(head -n 1 "$work/full")" 'one 1,"new names wait, as their numbers cannot be saved: File too large"'
 ok "and the file is as it was" cmp "$numbers" "$work/saved"
 
-# A directory that is none, until it is one again.
+# The directory is a file, and then a directory again.
 mv "$dir" "$dir.away"
 : >"$dir"
 device 3 one two

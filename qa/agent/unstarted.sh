@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
 # beside: yes
-# ./Install where pmcd cannot start: it says so and fails, and works once pmcd can.
+# ./Install where pmcd cannot start: it reports that and fails, and works later.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -11,7 +11,7 @@
 
 new_system "$0" "Operation not permitted" "$@"
 
-# Whatever the reason: it ends at once.
+# A pmcd that ends at once, as with any fault of its start.
 pmcd=/usr/lib/pcp/bin/pmcd
 mv $pmcd $pmcd.real
 printf '#!/bin/sh\necho "pmcd: cannot start" >&2\nexit 1\n' >$pmcd
@@ -21,13 +21,13 @@ like "it says why" "$tap_text" "^Error: pmcd does not answer"
 like "and what to do" "$tap_text" "start pmcd, and run"
 
 mv $pmcd.real $pmcd
-ok "./Install again, where pmcd can" sh -c './Install </dev/null'
+ok "./Install again, where pmcd starts" sh -c './Install </dev/null'
 like "the agent answers" "$(pminfo -f kmmv.control.state)" '"absent"'
-is "it is there once" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 1
+is "it has one entry" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 1
 ok "./Remove" sh -c './Remove --purge </dev/null'
 not_ok "the metrics are gone" pminfo kmmv
 
-# Nor is Remove stopped by that.
+# ./Remove works without pmcd, too.
 ok "./Install once more" sh -c './Install </dev/null'
 /etc/init.d/pmcd stop >/dev/null 2>&1
 mv $pmcd $pmcd.real
@@ -36,5 +36,5 @@ chmod 755 $pmcd
 sh -c './Remove --purge </dev/null' >/mnt/removed 2>&1
 note "$(cat /mnt/removed)"
 is "./Remove leaves no agent" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 0
-is "nor files" "$(find /var/lib/pcp /usr/lib/pcp -iname '*kmmv*')" ""
+is "and no files" "$(find /var/lib/pcp /usr/lib/pcp -iname '*kmmv*')" ""
 finish

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
-# No error and no leak of the agent's under valgrind, on good, changing and bad
+# The agent has no error and no leak under valgrind, on good, changing and bad
 # areas.
 
 # shellcheck source=qa/tap.sh
@@ -10,8 +10,8 @@ command -v valgrind >/dev/null || skip_all "no valgrind: qa/setup check"
 # shellcheck source=qa/agent/env
 . qa/agent/env
 
-# What PCP's own tools and libraries do is not ours: a record counts if one of
-# the agent's functions is in it.
+# A record counts only if it names a function of the agent: faults of PCP's tools
+# and libraries are not ours.
 wrap=(valgrind --quiet --leak-check=full "--show-leak-kinds=definite,indirect"
 	--num-callers=40 --log-file="$work/valgrind.%p")
 ours()
@@ -81,7 +81,7 @@ db "fetch $all" >/dev/null
 ok "dbpmda ends well" db_stop
 is "no error of ours on changing and bad areas" "$(ours)" ""
 
-# The daemon, to its end.
+# The daemon, until its end.
 rm -f "$work"/valgrind.*
 many 1 z | area
 pmda_daemon_plain=$pmda_daemon

@@ -156,7 +156,7 @@ inst 1 0 0 inactive 10 two
 E
 is "control: resets are all of that family" "$(values kmmv.control.resets)" 13
 
-# What a kernel refuses to register, in a file.
+# A captured file with what a kernel refuses to register.
 bad_family()
 {
 	area <<E

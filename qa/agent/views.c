@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An archive of a machine of four CPUs whose times are known, in kmmv's metrics
- * and in PCP's own: views NAME. With a second word it has PCP's only.
+ * views NAME: an archive of a machine of four CPUs whose times are known, in
+ * kmmv's metrics and in PCP's. With a second argument it has only PCP's.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ static void write_second(int t)
 			put("kmmv.value.stat.cpu", times[i].name, ms * 1000000);
 		if (!times[i].pcp)
 			continue;
-		/* PCP's intr is both kinds. */
+		/* PCP's intr is hard and soft interrupts. */
 		if (i + 1 < NR && !times[i + 1].pcp)
 			ms += 10ULL * times[i + 1].share * CPUS * t;
 		snprintf(name, sizeof(name), "kernel.all.cpu.%s", times[i].pcp);

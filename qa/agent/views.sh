@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The views that are shipped, beside PCP's own of the same archive: what they
-# show is counted in pixels.
+# The shipped views beside PCP's views of the same archive: the pixels of each
+# colour are compared.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -15,8 +15,8 @@ gcc -Wall -Wextra -Werror -o "$work/views" qa/agent/views.c \
 "$work/views" "$work/archive" && "$work/views" "$work/without" none ||
 	bail "no archives"
 
-# chart ARCHIVE VIEW FILE: 60 s of it, drawn. The pmtime that pmchart starts does not
-# end with it; a session of their own tells it from others.
+# chart ARCHIVE VIEW FILE: draw 60 s of it. The pmtime that pmchart starts does not
+# end with it; it is found by their session.
 chart()
 {
 	local status
@@ -29,7 +29,7 @@ chart()
 	return "$status"
 }
 
-# share FILE COLOUR...: per cent of the pixels of all colours given, by colour
+# share FILE COLOUR...: each colour's share of the pixels of these, in per cent
 share()
 {
 	python3 - "$@" <<'P'
@@ -46,7 +46,7 @@ print(*(round(100 * count[c] / total) for c in colours))
 P
 }
 
-# idle first; then what both views have in common
+# idle first; then the colours that both views have
 colours="16d816 2d2de2 e71717 c2f3c2 cdcd00 e88f00 00cdcd fba2f5"
 cp pmda/site/Kmmv.pmchart "$work/Kmmv"
 ok "PCP's view of CPU time" chart archive CPU pcp.ppm
@@ -64,18 +64,18 @@ for pair in "$idle $pcp_idle idle" "$user $pcp_user user" \
 		$((b - a)) -le 3
 done
 
-# 5000 a second, whatever the axis begins with.
+# 5000 a second, wherever the axis begins.
 like "softirqs have an axis that goes to where they are" \
 	"$(cat "$work/Kmmv")" "style stacking"
 
-# pmchart tells of each metric, optional or not, and waits in pmquery(1) before it
-# goes on, unless it is to tell a file.
+# pmchart reports each missing metric, optional or not, and waits in pmquery(1),
+# unless it is told to write a file.
 PCP_STDERR=$work/told ok "a view of metrics that are not there" \
 	chart without "$work/Kmmv" none.ppm
 like "is told of where PCP_STDERR says" "$(cat "$work/told")" \
 	"kmmv.value.stat.cpu: Unknown metric name"
 
-# pmrep's own module may be installed for the system's python only.
+# pmrep's module may be installed for the system's python only.
 rep=$(/usr/bin/python3 "$(command -v pmrep)" -a "$work/archive" \
 	-c pmda/site/pmrep.kmmv -t 10 -s 3 :kmmv-cpu 2>&1 | sed 's/ \{1,\}/ /g')
 like "pmrep has percentages" "$rep" \

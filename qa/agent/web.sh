@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Through a real pmproxy, which is on this machine and speaks for anybody: values
-# can be had, nothing can be stored, and no events. In namespaces of its own.
+# A real pmproxy, which is local and speaks for anybody: clients get values, but
+# cannot store and get no events. In namespaces of its own.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -24,7 +24,7 @@ unset KMMV_DEVICE_DIR KMMV_RINGS
 PATH=$PATH:/usr/lib/pcp/bin
 domain=$(sed -n 's/^#define KMMV //p' pmda/domain.h)
 
-# The agent with simulated rings, as qa/agent/ring has it.
+# The agent with simulated rings, built by qa/agent/ring.
 work=/mnt
 pmda_dso='' pmda_daemon=''
 # shellcheck source=qa/agent/ring
@@ -43,7 +43,7 @@ cat >/mnt/pmcd.conf <<E2
 pmcd 2 dso pmcd_init /var/lib/pcp/pmdas/pmcd/pmda_pmcd.so
 kmmv $domain pipe binary $pmda_daemon -d $domain -f /mnt/dev -l /var/log/pcp/pmcd/kmmv.log
 E2
-# What a careless administrator might write.
+# A setting that a careless administrator might write.
 printf 'pcp\n%s\n' "$(id -u pcp)" >/etc/pcp/kmmv/users
 
 pmcd -f -n /mnt/pmns -c /mnt/pmcd.conf -l /mnt/pmcd.log >/mnt/pmcd.out 2>&1 &
@@ -51,10 +51,10 @@ ok "pmcd runs" wait_for 60 pminfo -f kmmv.control.state
 ok "root may store" pmstore kmmv.control.max_age 50
 is "and have events" "$(pminfo -f kmmv.ring.records 2>&1 | grep -c permission)" 0
 
-# As it ships, without a key server.
+# The configuration as it is shipped, without a key server.
 sed -i -e 's/^\(servers\|enabled\) *=.*/#&/' /etc/pcp/pmproxy/pmproxy.conf
 
-# served USER PORT HOST...: what anybody gets by a pmproxy of USER's
+# served USER PORT HOST...: what any client gets from a pmproxy run by USER
 served()
 {
 	local user=$1 port=$2 host context
@@ -86,7 +86,7 @@ served()
 			grep -q '"instances":\[{' /mnt/records
 	done
 }
-# web PATH: what nobody gets there
+# web PATH: pmproxy's answer to a client without a name
 web()
 {
 	setpriv --reuid 65534 --regid 65534 --clear-groups \
@@ -110,7 +110,7 @@ not_ok "the agent did not become the ring's consumer for it" \
 is "nor has it a client" "$(pminfo -f kmmv.ring.clients |
 	sed -n 's/.*value //p')" 0
 
-# Names of metrics in its exposition format: no two become one.
+# Names of metrics in pmproxy's exposition format: no two become one.
 open=$(web "metrics?names=kmmv" 2>/dev/null)
 [ -n "$open" ] || open=$(curl -s -m 60 \
 	"http://127.0.0.1:44322/metrics?names=kmmv.control,kmmv.value,kmmv.ring")
