@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Cost of a fetch in the agent against PCP's mmv agent: one 64-bit metric, by
-# instances; both as DSOs in a local context, so that neither pmcd nor a socket
-# is in the figures. Tab-separated: instances, then the median of each in
-# microseconds, and how many times as long the mmv agent takes.
+# Cost of a fetch in the agent and in PCP's mmv agent: one 64-bit metric, by the
+# number of instances. Both are DSOs in a local context, so that the figures include
+# neither pmcd nor a socket. Tab-separated: instances, the median of each in
+# microseconds, and their ratio.
 #
 #	qa/bench/agent.sh [INSTANCES...]
 
@@ -37,7 +37,7 @@ for count; do
 	ours=$(median "$domain" "$PWD/build/pmda_kmmv.so" kmmv_init \
 		kmmv.value.sim.f0 101)
 	qa/bench/mmvfile.py bench "$count" 2>>"$work/log"
-	# It is quadratic: seconds a fetch where there are many.
+	# The mmv agent is quadratic: a fetch of many instances takes seconds.
 	rounds=$((60000 / count))
 	[ $rounds -le 101 ] || rounds=101
 	[ $rounds -gt 0 ] || rounds=1

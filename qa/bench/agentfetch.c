@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cost of a fetch inside an agent: loads a DSO into a local context, so that no
- * pmcd, no socket and no printing is in the figure, and fetches one metric.
+ * Cost of a fetch inside an agent: loads a DSO into a local context, without
+ * pmcd, socket and printing, and fetches one metric.
  *
  *	agentfetch DOMAIN DSO INIT METRIC ROUNDS
  *
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <pcp/pmapi.h>
 
-/* The thread's own, so that others' load is not in the figures. */
+/* The thread's CPU time, which other load does not change. */
 static uint64_t now_ns(void)
 {
 	struct timespec ts;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's per-CPU memory natively: a block per thread at its GS base, and
- * the instructions that the kernel uses on it. A per-CPU pointer is an offset.
+ * The kernel's per-CPU memory natively: each thread's GS base points to a
+ * block, and the kernel's instructions access it. A per-CPU pointer is an
+ * offset.
  */
 #ifndef GS_H
 #define GS_H
@@ -39,7 +40,7 @@ struct list_head { struct list_head *next, *prev; };
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define per_cpu_ptr(pointer, cpu)	((void)(cpu), pointer)
 
-/* As the kernel's: a constant goes into the instruction. */
+/* As in the kernel, a constant goes into the instruction. */
 #define this_cpu_add(place, delta)					\
 	__asm__ volatile("addq %1, %%gs:%0" : "+m"(place) : "er"(delta))
 

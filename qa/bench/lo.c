@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Load for the loopback experiment: datagrams to oneself, in each of the modes
- * of kmmv_lo.ko. Prints the mode and nanoseconds, which under -icount are
- * instructions, per datagram.
+ * Load for the loopback experiment: sends datagrams to itself in each mode of
+ * kmmv_lo.ko. Prints the mode and the nanoseconds per datagram, which under
+ * -icount are instructions.
  */
 #include <arpa/inet.h>
 #include <err.h>

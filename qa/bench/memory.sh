@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Memory of each allocator on a machine of many possible and few online CPUs:
-# tab-separated, allocator, counters, kB that they take. In the virtual machine.
+# The memory of each allocator on a machine with many possible and few online CPUs,
+# in the virtual machine. Tab-separated: allocator, counters, kB.
 
 set -u
 export LC_ALL=C

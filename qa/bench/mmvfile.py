@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Make an MMV file of one 64-bit counter: mmvfile.py NAME INSTANCES
+"""Make an MMV file with one 64-bit counter: mmvfile.py NAME INSTANCES
 
-It goes to $PCP_TMP_DIR/mmv, as metric mmv.NAME.count.
+The file is in $PCP_TMP_DIR/mmv, the metric is mmv.NAME.count.
 """
 import sys
 from cpmapi import PM_COUNT_ONE, PM_SEM_COUNTER
@@ -15,7 +15,7 @@ units = pmUnits(0, 0, 1, 0, 0, PM_COUNT_ONE)
 indom = mmv_indom(1)
 indom.set_instances([mmv_instance(i, "inst%d" % i) for i in range(count)])
 metric = mmv_metric("count", 1, MMV_TYPE_U64, PM_SEM_COUNTER, units, 1)
-# The wrapper forgets these two.
+# The Python wrapper does not set these two.
 metric.semantics = PM_SEM_COUNTER
 metric.dimension = units
 values = MemoryMappedValues(name)

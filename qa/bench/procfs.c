@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the same numbers cost as text and as mapped values.
+ * The cost of the same numbers as text and as mapped values.
  *
  *	procfs [ROUNDS]
  *
- * Text: open, read to the end, parse every number (labels are skipped, not
- * looked up: the cheapest reader there can be). Mapped: the ioctl that has all
- * four copied, and a read of every value of the family that mirrors the file.
+ * Text: open, read to the end, parse every number; labels are skipped, which is
+ * the cheapest reader. Mapped: the ioctl that makes the copy of all four files,
+ * and a read of every value of the family that mirrors the file.
  *
- * A line for each, tab-separated, after one of headings: what, numbers, least
- * nanoseconds of all rounds, the same per number. In a machine whose time
- * counts instructions (-icount shift=0) nanoseconds are instructions, those of
- * the kernel included.
+ * A line for each, tab-separated, after a line of headings: what, numbers, the
+ * least nanoseconds of all rounds, the same per number. In a machine whose time
+ * counts instructions (-icount shift=0) nanoseconds are instructions, including
+ * the kernel's.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -69,7 +69,7 @@ static size_t read_text(const char *path)
 	return at;
 }
 
-/* Every number that a blank precedes: labels such as CPU0 and 24: are none. */
+/* Numbers that follow a blank; labels such as CPU0 and 24: are no numbers. */
 static size_t parse_text(size_t length)
 {
 	const char *at = text, *end = text + length;
@@ -111,7 +111,7 @@ static void refresh(void)
 		errx(2, "refresh: %s", kmmv_error(kmmv));
 }
 
-/* Copies rest: whoever asks too soon is given none, which would cost nothing. */
+/* A source rests after a copy: a request then makes none, and costs nothing. */
 static uint64_t least_ioctl(int rounds)
 {
 	const struct timespec rest = { .tv_nsec = 1000000 };
@@ -147,7 +147,7 @@ static size_t use_mapping(int file)
 	return files[file].totals ? nr : nr * info.nr_possible;
 }
 
-/* The least time of all rounds: what interrupts it costs more. */
+/* The least time of all rounds, as interruptions only add. */
 static uint64_t least(size_t (*use)(int), int file, int rounds, size_t *nr)
 {
 	uint64_t best = UINT64_MAX, begin, took, clock = UINT64_MAX;

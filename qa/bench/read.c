@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a value takes to read natively, against a memcpy() of the same bytes.
+ * The cost of reading a value natively, against a memcpy() of the same bytes.
  *
  *	read DIR...
  *
  * reads all instances of each directory's area on all of its CPUs. A line for
  * each, tab-separated: CPUs, instances, then nanoseconds per value (of one
  * instance on one CPU), warm and flushed from the caches: summed over the CPUs,
- * each CPU's for itself, and memcpy().
+ * each CPU apart, and memcpy().
  */
 #include <err.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-/* For where the values are: that is the library's own matter otherwise. */
+/* For the place of the values, which the library does not expose. */
 #include "handle.h"
 
 enum {
@@ -32,7 +32,7 @@ static size_t nr_values;
 static uint32_t *numbers;
 static uint64_t *values;
 
-/* The thread's own, so that others' load is not in the figures. */
+/* The thread's CPU time, which other load does not change. */
 static double now_ns(void)
 {
 	struct timespec ts;
@@ -75,7 +75,7 @@ static void copy(void)
 		       info.nr_instances * sizeof(*values));
 }
 
-/* A benchmark of what does not read is none. */
+/* The reads must have succeeded. */
 static void check(void)
 {
 	uint64_t *sums = calloc(info.nr_instances, sizeof(*sums));
@@ -118,7 +118,7 @@ static void flush_line(const char *line)
 	(void)line;
 }
 
-/* No such instruction: sweep the caches. */
+/* Without such an instruction: sweep the caches. */
 static void flush_done(void)
 {
 	static char other[64 << 20];
@@ -147,7 +147,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Per value: of warm rounds the least, of cold ones the median. */
+/* Per value: the least of warm rounds, the median of cold ones. */
 static double measure(void (*use)(void), bool cold)
 {
 	int batch = cold || nr_values > BATCH ? 1 : BATCH / nr_values, n, i;

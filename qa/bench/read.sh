@@ -18,7 +18,7 @@ printf 'CPUs\tinstances\tsum\tcold\teach\tcold\tmemcpy\tcold\n'
 for shape; do
 	rm -rf "${work:?}/dev"
 	mkfifo "$work/said" || exit
-	# Counts once, then sleeps for an hour.
+	# The simulator counts once, then sleeps for an hour.
 	build/qa/bench/kmmvsim --cpus "${shape%:*}" --families 1 \
 		--instances "${shape#*:}" --live --period-us 3600000000 \
 		"$work/dev" >"$work/said" &

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an event takes in kmmv's ring natively: the module's own core, on the
- * instructions that the kernel has for what is a CPU's own (a cmpxchg without
- * lock, an add, an increment), the CPU's buffer and the preemption count being
- * at a GS base. Overwriting, nobody reads.
+ * The cost of an event in kmmv's ring natively: the module's core, with the
+ * kernel's instructions for per-CPU data (a cmpxchg without lock, an add, an
+ * increment); the CPU's buffer and the preemption count are at a GS base. The
+ * ring overwrites, and has no reader.
  *
- * The clock is the one that LTTng's tracer of user space has; or with RING_TSC
- * the time stamp counter, scaled, as the kernel's is.
+ * The clock is that of LTTng's user space tracer; with RING_TSC it is the time
+ * stamp counter, scaled, as in the kernel.
  */
 #define _GNU_SOURCE
 #include <asm/prctl.h>
@@ -62,7 +62,7 @@ struct cpu {
 #define CLOCK	"tsc"
 static u64 tsc_mult, tsc_begin;
 
-/* Nanoseconds in 32.32 per tick, over 100 ms. */
+/* Nanoseconds per tick in 32.32, measured over 100 ms. */
 static void clock_init(void)
 {
 	struct timespec pause = { .tv_nsec = 100000000 }, begin, end;
@@ -97,7 +97,7 @@ static inline uint64_t ring_clock(void)
 }
 #endif
 
-/* As kmmv_ring_write(); nobody waits. */
+/* Like kmmv_ring_write(), without waiting readers. */
 static __attribute__((noipa)) int write_event(u16 type, u32 instance, const void *payload,
 				size_t size)
 {
@@ -144,7 +144,7 @@ static void loop_clock(void)
 	}
 }
 
-/* A benchmark of what does not write is none. */
+/* The events must have been written. */
 static void check(const struct kmmv_ring_cpu *rc, u64 events)
 {
 	const struct kmmv_ring_writer *writer = rc->writer;

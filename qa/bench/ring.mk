@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# A ring's writers natively, with two clocks; and LTTng's, where that is here.
+# A ring's writers natively, with two clocks; and LTTng's, where it is installed.
 ifeq ($(shell uname -m),x86_64)
 bench-programs += ring-monotonic ring-tsc
 endif
@@ -16,7 +16,7 @@ ringust-sources := qa/bench/ringust.c
 ringust-cflags := -Iqa/bench
 ringust-libs := -llttng-ust -ldl
 
-# These run in the virtual machine, on the modules.
+# These run in the virtual machine, with the modules.
 vm-programs += ringread ringlag
 ringread-sources := qa/bench/ringread.c
 ringread-cflags := -O2 -Ilib -Ikmod/include/uapi

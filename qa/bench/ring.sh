@@ -1,15 +1,16 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The part "ring" of qa/bench/run, which reads this file: what an event costs in
-# a kmmv ring and in its peers', and what reading it does.
+# The part "ring" of qa/bench/run, which sources this file: the cost of an event in
+# a kmmv ring and in its peers', and of reading it.
 #
-# The lines measured are PEER, what, bytes of payload and a figure. What a peer
-# could not be measured for is in build/bench/ring.skipped, PEER and why.
+# The measured lines are PEER, what, bytes of payload and a figure.
+# build/bench/ring.skipped lists the peers that could not be measured, with the
+# reason.
 #
 # shellcheck disable=SC2154 # what qa/bench/run has set: out, kernel
 
-# ---- before
+# ---- building
 
 ring_skip()
 {
@@ -34,7 +35,7 @@ ring_build()
 
 # ---- in the guest
 
-# What the modules and programs print, with the peer in front.
+# The output of modules and programs, with the peer in front.
 from()
 {
 	local peer=$1 lines
@@ -68,7 +69,7 @@ guest_ring_linux()
 		from linux build/qa/vm/ringread linux
 }
 
-# A ring of the size that the peers' have, and events that all got there.
+# The ring has the size of the peers' rings; no event may be missing.
 guest_ring_kmmv()
 {
 	local ring=/sys/kernel/config/kmmv/rings/bench events written
@@ -97,7 +98,7 @@ guest_ring()
 	guest_ring_kmmv
 }
 
-# To consumers: on two CPUs, in time that goes by.
+# To consumers: on two CPUs, in real time.
 guest_ring_lag()
 {
 	local rings=/sys/kernel/config/kmmv/rings
@@ -135,7 +136,7 @@ guest_ring_pmevent()
 
 # ---- natively
 
-# LTTng's tracer of user space as a flight recorder, the ring as large as ours.
+# LTTng's user space tracer as a flight recorder, its ring as large as kmmv's.
 ring_ust()
 {
 	local dir status session=kmmv-bench
@@ -144,7 +145,7 @@ ring_ust()
 	(
 		export LTTNG_HOME=$dir
 		trap '[ ! -s "$dir/pid" ] || kill "$(cat "$dir/pid")"' EXIT
-		# One that runs already does as well.
+		# A session daemon that runs already suffices.
 		lttng-sessiond --daemonize --no-kernel --pidfile="$dir/pid" ||
 			lttng list || exit
 		lttng create $session --snapshot --output="$dir/out" &&
@@ -176,7 +177,7 @@ ring_native()
 
 # ---- tables
 
-# In what was measured: FILE PEER WHAT BYTES; empty if it was not.
+# ring_figure FILE PEER WHAT BYTES: from the lines measured; empty if missing
 ring_figure()
 {
 	awk -F'\t' -v peer="$2" -v what="$3" -v bytes="$4" '
@@ -184,7 +185,7 @@ ring_figure()
 	' "$out/$1" 2>/dev/null
 }
 
-# The same in nanoseconds of the boot whose time is time.
+# The same in nanoseconds, from the boot in which time is real.
 ring_tcg_ns()
 {
 	awk -F'\t' -v peer="$1" -v what="$2" -v bytes="$3" '

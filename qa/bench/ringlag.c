@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long an event takes to its reader, and how many of them a second get there,
- * in the virtual machine; kmmv_ring_bench.ko writes them.
+ * How long an event takes to its reader, and how many per second get there, in
+ * the virtual machine; kmmv_ring_bench.ko writes them.
  *
  *	ringlag NAME		to a consumer of the ring (libkmmv)
  *	ringlag -p		to pmevent, whose output is stdin
@@ -80,7 +80,7 @@ static int stamps(void)
 
 /* ---- a ring */
 
-/* A process that has N events written, one every NS. */
+/* A process that makes the kernel write N events, one every NS. */
 static pid_t writer(int n, unsigned int ns)
 {
 	int fd, length;
@@ -144,7 +144,7 @@ static void latency(void)
 	print_lags("consumer", lag, nr);
 }
 
-/* Events per second at that interval, 0 if any was lost. */
+/* Events per second at an interval; 0 if any was lost. */
 static double rate(unsigned int ns)
 {
 	struct kmmv_record record;
@@ -181,7 +181,10 @@ static double rate(unsigned int ns)
 	return lost ? 0 : (came - 1) * 1e9 / (last - first);
 }
 
-/* The shortest interval, to a tenth, at which three runs lose nothing. */
+/*
+ * The shortest interval, to a tenth, at which none of three runs loses an
+ * event.
+ */
 static void greatest_rate(void)
 {
 	unsigned int good = 0, bad = 0, ns = 100000;

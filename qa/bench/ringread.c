@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What reading an event takes, from user space, in the virtual machine:
+ * The cost of reading an event from user space, in the virtual machine:
  *
  *	ringread linux		by page, from a trace instance's trace_pipe_raw
  *	ringread NAME		a kmmv ring: by event (libkmmv), by page (read()),
  *				mapped (take, release)
- *	ringread -w NAME	only how many events were written there
+ *	ringread -w NAME	only prints how many events were written there
  *
- * A batch that there is room for is written (to trace_marker_raw; by
+ * A batch for which there is room is written (to trace_marker_raw; by
  * kmmv_ring_bench.ko) and then read to its end. Lines: HOW, bytes of payload,
- * ticks per event, tab-separated; and what writing took in "written, HOW".
+ * ticks per event, tab-separated; the cost of writing is in "written, HOW".
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -66,8 +66,8 @@ static void put(const char *path, const char *text)
 }
 
 /*
- * Both rings have the same events. PAYLOAD: where in the data that is. What is
- * in it is added up, so that it is read.
+ * Both rings have the same events. PAYLOAD: where the payload is in the data.
+ * Its words are added up, so that they are read.
  */
 static int walk(const uint8_t *data, uint32_t at, uint32_t end, uint64_t *from,
 		uint32_t payload)
@@ -287,7 +287,7 @@ static void measure(const char *how, int bytes, uint64_t (*fill)(int bytes),
 	uint64_t begin, time, writing = UINT64_MAX, reading = UINT64_MAX;
 	int i, events;
 
-	drain(0);	/* whatever was there */
+	drain(0);	/* older events */
 	for (i = 0; i < ROUNDS; i++) {
 		time = fill(bytes);
 		if (time < writing)

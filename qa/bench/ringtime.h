@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How the native ring benchmarks time an event, and print it: a line of name,
- * bytes of payload and nanoseconds, tab-separated.
+ * How the native ring benchmarks time and print an event: a line of name, bytes
+ * of payload and nanoseconds, tab-separated.
  */
 #ifndef RINGTIME_H
 #define RINGTIME_H
@@ -13,7 +13,7 @@
 #define ITERATIONS	1000000
 #define ROUNDS		25
 
-/* The thread's own, so that others' load is not in the figures. */
+/* The thread's CPU time, which other load does not change. */
 static double now_ns(void)
 {
 	struct timespec ts;
@@ -29,7 +29,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The median of several rounds of ITERATIONS, which is what loop() does. */
+/* The median of several rounds; loop() does ITERATIONS. */
 static void time_events(const char *name, int bytes, void (*loop)(void))
 {
 	double took[ROUNDS], begin;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an event takes in LTTng's tracer of user space: tracepoints with one
- * array of 16 and of 64 bytes. qa/bench/ring.sh makes the session that they go
- * to; without it they are off, which is what an argument says.
+ * The cost of an event in LTTng's user space tracer: tracepoints with one array
+ * of 16 and of 64 bytes. qa/bench/ring.sh makes the session that records them;
+ * without a session they are off, which the argument says.
  *
  *	ringust [off]
  */

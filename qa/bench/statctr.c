@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The statctr paper's table redone: cost of an increment on 1..N CPUs, in
- * nanoseconds. A thread stands for a CPU; its GS base is set, so that what is
- * timed is the very instruction that the kernel executes, through the API's own
- * inline functions.
+ * The statctr paper's table: the cost of an increment on 1..N CPUs, in
+ * nanoseconds. A thread stands for a CPU. Its GS base is set, so that the
+ * kernel's own instruction is timed, through the API's inline functions.
  *
- *	global		volatile unsigned long, shared: loses counts
+ *	global		volatile unsigned long, shared; loses counts
  *	atomic		lock inc, shared
- *	percpu_counter	a twin of the kernel's fast path: batch of 32, no lock
+ *	percpu_counter	a copy of the kernel's fast path: batch of 32, no lock
  *	this_cpu_inc	inc %gs:
- *	statctr		statctr_inc() of the allocator that this is built with
+ *	statctr		statctr_inc(), with the allocator of this build
  */
 #define _GNU_SOURCE
 #include <asm/prctl.h>
@@ -127,7 +126,7 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* The slowest CPU's time per operation, of the quietest round. */
+/* The slowest CPU's time per operation, in the fastest round. */
 static double measure(int kind, int cpus)
 {
 	pthread_t thread[CPUS_MAX];

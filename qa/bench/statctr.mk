@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The statctr paper's table, once per allocator. Per-CPU pointers are offsets
-# from the GS base, which the compiler takes for addresses near NULL.
+# The statctr paper's table, once per allocator. Per-CPU pointers are offsets from
+# the GS base, which the compiler takes for addresses near NULL.
 ifeq ($(shell uname -m),x86_64)
 bench-programs += statctr-fixed statctr-flexible-allocator
 endif

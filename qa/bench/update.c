@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an update takes natively: the kernel's own add to %gs, with the GS base
- * of each thread set to its CPU's offset, in the core's own code.
+ * The cost of an update natively: the kernel's add to %gs, in the core's own
+ * code; the GS base of each thread is its CPU's offset.
  *
  *	update
  *
  * prints lines of name, tab, nanoseconds per update of one thread alone, tab,
  * of one thread per CPU at the same time. The median of several rounds, with
- * the loop around it, which is not to be had apart: a CPU does it at the same
- * time.
+ * the loop, whose cost cannot be measured apart: the CPU executes it at the
+ * same time.
  */
 #define _GNU_SOURCE
 #include <asm/prctl.h>
@@ -28,7 +28,7 @@ static __always_inline void add_to_gs(u64 *ctr, s64 delta)
 	asm volatile("addq %1, %%gs:%0" : "+m" (*ctr) : "er" (delta));
 }
 
-/* The header's own was defined with what this_cpu_add() was before. */
+/* The header's macro was defined with the earlier this_cpu_add(). */
 #define __kmmv_slot_add(slot, delta)	this_cpu_add(*(slot).ctr, delta)
 
 #include "slots.h"
@@ -52,7 +52,7 @@ static noinline void adjust(int instance, s64 delta)
 		abort();
 }
 
-/* The thread's own, so that others' load is not in the figures. */
+/* The thread's CPU time, which other load does not change. */
 static double now_ns(void)
 {
 	struct timespec ts;
@@ -127,7 +127,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Not the least: there the other threads were held up, and did not contend. */
+/* Not the least: there the other threads were held up and did not contend. */
 static double median(struct job *job)
 {
 	qsort(job->took, ROUNDS, sizeof(job->took[0]), compare);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an update costs, kmmv's and its peers', on the kernel that runs.
+ * The cost of an update, of kmmv and its peers, on the running kernel.
  *
- * Reading debugfs' kmmv_bench measures: a line for each, tab-separated, with
- * its name and the time stamp counter's ticks per update, in hundredths, net of
- * the loop. In a machine whose time counts instructions (-icount shift=0) a
- * tick is an instruction. The least of many rounds: what interrupts one costs
- * more.
+ * Reading debugfs' kmmv_bench measures: it has a line for each, tab-separated,
+ * of name and ticks of the time stamp counter per update, in hundredths,
+ * without the loop. In a machine whose time counts instructions (-icount
+ * shift=0) a tick is an instruction. The least of many rounds is taken, as
+ * interruptions only add.
  */
 #include <linux/debugfs.h>
 #include <linux/kmmv.h>
@@ -38,8 +38,8 @@ static int by_slot, by_number;
 
 /*
  * One function each, so that a loop has the registers of a caller that does
- * nothing else. barrier() has what is in memory loaded anew each time, as in a
- * caller that counts once; what is held in a register is not.
+ * nothing else. barrier() makes the compiler load memory anew each time, as in
+ * a caller that counts once; registers keep their values.
  */
 #define TIMED(name, operation)						\
 static noinline u64 time_##name(u32 n)					\
@@ -54,13 +54,13 @@ static noinline u64 time_##name(u32 n)					\
 	return rdtsc_ordered() - begin;					\
 }
 
-/* perf_adjust() without its body; no tracing hook, which it has not either. */
+/* perf_adjust() without its body. Neither can be traced. */
 static noinline notrace void callee(int instance, s64 delta)
 {
 	asm volatile("" : : "r" (instance), "r" (delta));
 }
 
-/* What a caller of perf_adjust() does before the call. */
+/* What a caller of perf_adjust() executes before the call. */
 static __always_inline void load_arguments(void)
 {
 	int instance = by_number;
@@ -133,7 +133,7 @@ static u64 least(u64 (*time)(u32 n))
 	return best;
 }
 
-/* A benchmark of what does not count is none. */
+/* The counters must have counted. */
 static int check(int instance, u64 before, u64 updates)
 {
 	u64 after;

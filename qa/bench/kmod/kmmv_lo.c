@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The statctr paper's loopback experiment: four counters per packet, packets
- * and bytes on the way out and in, kept in the way that `mode` says. The hooks
- * are there in every mode, so that the difference is the counters alone.
+ * and bytes out and in, of the type that the parameter mode says. The hooks are
+ * there in every mode, so that only the counters differ.
  */
 #include <linux/module.h>
 #include <linux/netfilter.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an event costs in a kmmv ring, which the parameter names and which is
- * enabled before: debugfs' kmmv_ring/cost, see ringbench.h. The last line is how
- * many events that were, for whoever can read what the ring has counted.
+ * The cost of an event in the kmmv ring that the parameter names, which must be
+ * enabled: debugfs' kmmv_ring/cost, see ringbench.h. The last line is the
+ * number of these events, for a program that reads the ring's counts.
  *
- * For readers, who need something to read: writing "NAME BYTES N [NS]" to
- * kmmv_ring/cost does an operation N times, one every NS nanoseconds. Without
- * NS, kmmv_ring/took has the ticks of all N then.
+ * For benchmarks of readers: writing "NAME BYTES N [NS]" to kmmv_ring/cost does
+ * an operation N times, one every NS nanoseconds. Without NS, kmmv_ring/took
+ * then has the ticks of all N.
  */
 #include <linux/delay.h>
 #include <linux/kmmv.h>
@@ -60,10 +60,10 @@ static int bench_open(struct inode *inode, struct file *file)
 	return single_open(file, bench_show, NULL);
 }
 
-/* Longer than this, a writer sleeps in between, and leaves the CPU to others. */
+/* Before longer intervals a writer sleeps, and leaves the CPU to others. */
 #define SLEEP_NS	500000
 
-/* At even intervals, all of them, later if need be. */
+/* All of them, at intervals of @ns or, after a delay, later. */
 static int at_intervals(const struct ring_operation *operation, int n, u32 ns)
 {
 	u64 due = ktime_get_ns();

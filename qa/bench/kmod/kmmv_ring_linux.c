@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an event costs in the kernel's own ring buffer, by the API that it has
- * for modules; and what its clock costs, which kmmv's rings have too.
+ * The cost of an event in the kernel's own ring buffer, by its API for modules;
+ * and the cost of its clock, which kmmv's rings use too.
  *
- * Readers are timed in the same file, apart from the writes: a batch that the
- * ring has room for is written and read, by event and by page. Their lines are
+ * Readers are timed here, too, apart from the writes: a batch for which the
+ * ring has room is written, and read by event and by page. Their lines are
  * "read by HOW", ticks per event, and "written, read by HOW".
  */
 #include <linux/ring_buffer.h>
@@ -18,7 +18,7 @@
 
 static struct trace_buffer *buffer;
 
-/* Since 6.3 without the event. */
+/* Since 6.3 it has no argument for the event. */
 static __always_inline void unlock_commit(struct ring_buffer_event *event)
 {
 #ifdef RING_COMMIT_ALONE
@@ -75,7 +75,7 @@ static u32 read_events(int cpu, u64 *sum)
 }
 
 #ifdef RING_READ_PAGE_VOID
-/* What ring_buffer_read_page() gives; the same since 2.6.30. */
+/* The page of ring_buffer_read_page(); the same since 2.6.30. */
 struct read_page {
 	u64	stamp;
 	local_t	commit;

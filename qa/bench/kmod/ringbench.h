@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What one event costs: loops that the modules of this directory share, so that
+ * The cost of one event: the loops of all modules of this directory, so that
  * each ring is timed in the same way, with events of the same bytes.
  *
- * A module's debugfs file prints a line for each of its operations, tab-separated:
- * name, bytes of payload, and the time stamp counter's ticks per event, in
- * hundredths, net of the loop. In a machine whose time counts instructions
- * (-icount shift=0) a tick is an instruction. The least of many rounds: what
- * interrupts one costs more.
+ * A module's debugfs file has a line for each operation, tab-separated: name,
+ * bytes of payload, and ticks of the time stamp counter per event, in
+ * hundredths, without the loop. In a machine whose time counts instructions
+ * (-icount shift=0) a tick is an instruction. The least of many rounds is
+ * taken, as interruptions only add.
  */
 #ifndef KMMV_RINGBENCH_H
 #define KMMV_RINGBENCH_H
@@ -24,7 +24,7 @@
 #define RING_ROUNDS	16
 #define RING_PAGES	64	/* of 4 KiB; sub-buffers are pages as well */
 
-/* As probes do: the event is put together, then written. */
+/* As in probes, the event is put together, and then written. */
 struct payload16 { u64 word[2]; };
 struct payload64 { u64 word[8]; };
 

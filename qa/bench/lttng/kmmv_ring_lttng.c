@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an event costs in LTTng's ring buffer, as a client of the library that
- * its tracer and its probes are clients of, too: the same configuration, the
- * same compact event header, every call inlined and none of them indirect, no
- * filter, no context. The clock is the one that the other rings have.
+ * The cost of an event in LTTng's ring buffer, for a client of the library that
+ * LTTng's tracer and probes use: the same configuration, the same compact event
+ * header, all calls inlined and none indirect, no filter, no context. The clock
+ * is that of the other rings.
  *
- * Readers are timed in the same file; see kmmv_ring_linux.c.
+ * Readers are timed here, too; see kmmv_ring_linux.c.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/module.h>
@@ -236,7 +236,7 @@ static int time_reader(struct seq_file *file, int bytes,
 	int i, err;
 	u32 events;
 
-	/* Not preemptible, it cannot send the interrupts of its barriers. */
+	/* Its barriers send interrupts, which needs preemption enabled. */
 	migrate_disable();
 	buf = channel_get_ring_buffer(&config, channel, raw_smp_processor_id());
 	err = lib_ring_buffer_open_read(buf);
@@ -269,7 +269,7 @@ static int kmmv_ring_lttng_show(struct seq_file *file, void *unused)
 	int err;
 
 	err = ring_bench(file, operations, ARRAY_SIZE(operations));
-	/* The pages of a larger one do not lie together. */
+	/* The pages of a larger sub-buffer are not contiguous. */
 	if (err || subbuf_pages > 1)
 		return err;
 	err = time_reader(file, 16, time_lttng_16);
