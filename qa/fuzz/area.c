@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captured files: the first two bytes say how many of those that follow replace the
- * start of a good header, the rest is what /dev/kmmv/names gives.
+ * Captured files: the first two bytes of the input say how many of the
+ * following bytes replace the start of a good header; the rest is the names
+ * stream.
  */
 #include <check.h>
 #include "../unit/lib/libarea.h"

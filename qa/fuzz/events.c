@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The events of a page: eight bytes of time, and what is decoded, at the very end of
- * what is allocated. The number of events is bounded, and so is each of them.
+ * The events of a page: the input is eight bytes of time, and the bytes to
+ * decode, which end at the very end of an allocation. The number of events is
+ * bounded, and so is each of them.
  */
 #include <check.h>
 #include "../unit/lib/libringarea.h"

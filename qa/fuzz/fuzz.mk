@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The inputs that fuzzers have found, replayed: see qa/fuzz/run.
+# Replays the inputs that fuzzers have found: see qa/fuzz/run.
 fuzz-programs := area events
 unit-programs += $(fuzz-programs:%=fuzz-%)
 

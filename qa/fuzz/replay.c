@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a fuzzer has found, once more: each file of the folder FUZZ_CORPUS.
+ * Run a fuzz target on each file of the folder FUZZ_CORPUS.
  */
 #include <dirent.h>
 #include <stdint.h>

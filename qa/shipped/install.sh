@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What `make install` gives away, used as its user would, without this tree.
+# The files of `make install`, used without this tree, as a user does.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -26,7 +26,7 @@ ok "modules go to the kernel that they were built for" \
 	test -s "$stage/lib/modules/$KVER/extra/kmmv.ko"
 ok "help is compiled" test -s "$stage/var/lib/pcp/pmdas/kmmv/help.pag"
 
-# A program, from the headers and the library that are installed.
+# A program, built from the installed headers and library.
 export PKG_CONFIG_SYSROOT_DIR=$stage
 export PKG_CONFIG_PATH=$stage/usr/lib/pkgconfig
 read -ra flags < <(pkg-config --cflags --libs libkmmv)
@@ -45,7 +45,7 @@ for n in 1 2; do
 		"$(cat "$work/out")" "/dev/kmmv"
 done
 
-# A module, from README.md's lines, the headers and Module.symvers.
+# A module, built from README.md's lines, the headers and Module.symvers.
 mkdir "$work/driver"
 cat >"$work/driver/Kbuild" <<E
 ccflags-y := -DCONFIG_KMMV_MODULE -I$stage/usr/include/kmmv/kernel
@@ -78,11 +78,11 @@ E
 make -s -C "/lib/modules/$KVER/build" M="$work/driver" \
 	KBUILD_EXTRA_SYMBOLS="$stage/lib/modules/$KVER/extra/kmmv.symvers" \
 	CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$work/out" 2>&1
-is "a module builds without a word" "$? $(cat "$work/out")" "0 "
+is "a module builds without a message" "$? $(cat "$work/out")" "0 "
 like "it depends on kmmv" "$(PATH=$PATH:/sbin:/usr/sbin \
 	modinfo -F depends "$work/driver/driver.ko")" "^kmmv$"
 
 ok "uninstall" make -s uninstall DESTDIR="$stage" PREFIX=/usr
 is "nothing is left" "$(list "$stage")" ""
-is "but directories of everybody's" "$(find "$stage" -name '*kmmv*')" ""
+is "except directories that others use, too" "$(find "$stage" -name '*kmmv*')" ""
 cd "$here" && finish

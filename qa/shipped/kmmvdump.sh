@@ -17,7 +17,8 @@ sim_pid='' ring_pid=''
 stop()
 {
 	[ -z "$sim_pid" ] || kill "$sim_pid"
-	# Of Check, whose handler for SIGTERM ends the whole process group.
+	# kmmvringsim uses Check, whose handler for SIGTERM ends the whole process
+	# group.
 	[ -z "$ring_pid" ] || kill -KILL "$ring_pid"
 	rm -rf "$work"
 }
@@ -26,7 +27,7 @@ trap stop EXIT
 sim=build/qa/bench/kmmvsim
 dump=build/kmmvdump
 
-# query DIR EXPRESSION [OPTION...]: the document is d
+# query DIR EXPRESSION [OPTION...]: print a Python expression; d is the JSON
 query()
 {
 	local dir=$1 expression=$2
@@ -38,7 +39,7 @@ d = json.load(sys.stdin)
 print($expression)"
 }
 
-# dies NAME STATUS ERE COMMAND...: says ERE on standard error, nothing else
+# dies NAME STATUS ERE COMMAND...: prints ERE on standard error, and nothing else
 dies()
 {
 	local name=$1 expected=$2 words=$3 status
@@ -51,7 +52,7 @@ dies()
 	is "$name: no output" "$(cat "$work/out")" ""
 }
 
-# Values are start + number, and 1 more on each CPU that follows.
+# Values are start + number, and 1 more on each next CPU.
 area=$work/area
 $sim --cpus 4 --instances 6 --families 2 --start 18446744073709551610 \
 	--generation 18446744073709551615 --epoch 99 --capacity 100 "$area" ||
@@ -60,7 +61,7 @@ $sim --cpus 4 --instances 6 --families 2 --start 18446744073709551610 \
 dies "a family that is not there" 1 "no family nosuch$" $dump -d "$area" -f nosuch
 like "version" "$($dump --version)" "^kmmvdump [0-9]+\.[0-9]+\.[0-9]+$"
 
-# A level may be below zero; a counter is not.
+# A level may be negative, a counter not.
 printf '%s\n' "family 0 a.level count instant Level" "family 1 a.count count counter X" \
 	"inst 0 0 0 active 18446744073709551611,2 x" \
 	"inst 1 1 0 active 18446744073709551611,2 x" | qa/agent/area.py "$work/levels"
@@ -116,7 +117,7 @@ is "JSON: a CPU that is not possible is null" "$(query "$work/sparse" \
 like "text: values in two halves" "$($dump -d "$work/sparse" -H)" \
 	'^abi .*, values in two halves$'
 
-# Names and labels that are hard to write.
+# Names and labels that need escapes.
 cp -r "$area" "$work/odd"
 printf '%s\n' 'kmmv abi=1.0 epoch=99' \
 	'family id=0 units=count semantics=counter name=a' \
@@ -153,7 +154,7 @@ ok "-C: replaces a copy" $dump -d "$work/sparse" -C "$work/copy"
 is "-C: by the new one" "$($dump -d "$work/copy" -c)" "$(
 	$dump -d "$work/sparse" -c | sed 's/, values in two.*/, 64-bit values/')"
 
-# ---- what goes wrong
+# ---- errors
 
 dies "no area" 1 '^kmmvdump: /nonexistent/counters: No such file.*modprobe' \
 	$dump -d /nonexistent
@@ -169,7 +170,7 @@ dies "a copy that cannot be written" 1 "^kmmvdump: /dev/null.*Not a directory" \
 dies "an unknown option" 2 'usage: kmmvdump' $dump --nonsense
 dies "an argument too many" 2 'usage: kmmvdump' $dump -d "$area" more
 dies "a time that is none" 2 '12x: not a number' $dump -d "$area" -r 12x
-# What the kernel is asked for, which copies nothing for a file.
+# The age that -r asks the kernel for; files have no copies.
 cat >"$work/refresh.c" <<'C'
 #include <inttypes.h>
 #include <stdio.h>
@@ -217,7 +218,8 @@ ready()
 if wait_for 20 ready; then
 	like "live: mapped" "$($dump -d "$work/live" -H)" \
 		'^mapped +[0-9]+ bytes$'
-	# A try may find no moment of rest; each copy that it says it made is one.
+	# A try may fail while the table changes; a copy that it reports must be
+	# whole.
 	: >"$work/shots"
 	for ((i = 0; i < 2000 && $(wc -l <"$work/shots") < 20; i++)); do
 		$dump -d "$work/live" -j -a -C "$work/shot" 2>>"$work/err2" ||
@@ -254,7 +256,7 @@ ring_ready()
 {
 	grep -q ready "$work/ring-ready"
 }
-# lines N: so many are in the output of what follows
+# lines N: the output of --follow has so many
 lines()
 {
 	[ "$(wc -l <"$work/followed")" -ge "$1" ]
@@ -270,7 +272,7 @@ if wait_for 20 ring_ready; then
 	kill -TERM $follow_pid
 	wait $follow_pid
 	is "--follow: ends well" $? 0
-	# The time of a loss is that of the look that found it.
+	# The time of a loss is when the reader found it.
 	is "--follow: times, types, instances, fields, losses" "$(
 		cat "$work/followed")" \
 '0.000001000 cpu 0 default hit requests["web 1"] delta=-5
@@ -312,8 +314,8 @@ else
 		'kmmv/rings: .*is the kmmv module loaded' \
 		$dump -d "$area" --own=consume,8 --instance '*'
 fi
-# Names of rings last in agents and archives: the lowest is taken that is free.
-# In a directory of no ring's attributes it comes as far as that.
+# Agents and archives keep names of rings, so kmmvdump takes the lowest free one. A
+# directory without a ring's attributes shows which one it tries.
 mkdir "$work/config"
 gcc -std=gnu11 -D_GNU_SOURCE -DCONFIG_DIR="\"$work/config\"" \
 	-Ikmod/include/uapi -o "$work/kmmvdump" -Ilib lib/kmmvdump/*.c \

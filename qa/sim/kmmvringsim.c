@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A simulated ring for kmmvdump: kmmvringsim DIR makes DIR/ring/default, a memfd
- * with some events of all kinds, says "ready", and adds a hit for each line that
- * it reads, or as many drops as the line says.
+ * A simulated ring for kmmvdump: kmmvringsim DIR makes DIR/ring/default, a
+ * memfd with some events of all kinds, prints "ready", and adds a hit for each
+ * line of input, or as many drops as the line says.
  */
 #include <stdint.h>
 
-/* There is no handle here whose ioctl it could be. */
+/* No handle here has this ioctl. */
 uint64_t kmmv_ring_monotonic(void);
 #include "../unit/lib/libringarea.h"
 
@@ -32,14 +32,14 @@ static void some_events(struct ring_area *a)
 	ring_event(&a->cpu[1], 1500000001, RING_AUTO, false, 17, 1, payload, 30);
 	ring_event(&a->cpu[1], 1500000002, RING_AUTO, false, 40, 9,
 		   "\1\2\3\xff", 4);
-	/* The field that is not there. */
+	/* A field that the payload lacks. */
 	ring_event(&a->cpu[1], 1500000003, RING_AUTO, false, 17, 1, payload, 4);
 	ring_commit(&a->cpu[1]);
 }
 
 static const char *dir;
 
-/* The encoder's assertions want to be in a test. */
+/* The encoder's assertions need a test of Check. */
 START_TEST(serve)
 {
 	uint64_t time = 2000000000, drops;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmmvsim: a simulated area, to read without a kernel module. Written from
- * kmmv(5), independently of the module's core.
+ * kmmvsim: a simulated area, which can be read without a kernel module. Written
+ * from kmmv(5), independently of the module's core.
  *
  * Without --live it makes DIR/counters and DIR/names as plain files. With it,
- * DIR/counters leads to a sealed memfd of this process, which counts, adds,
- * deletes, forgets and reuses instances by the writer's rules until it is
- * killed; DIR/names is then replaced as a whole at each change, before gen2.
+ * DIR/counters links to a sealed memfd of this process, which counts, adds,
+ * deletes, forgets and reuses instances by the rules for writers until it is
+ * killed; each change replaces DIR/names as a whole, before gen2.
  *
- * Instance n of family f counts start + n on CPU 0, and 1 more on each CPU that
- * follows.
+ * Instance n of family f has start + n on CPU 0, and 1 more on each next CPU.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -233,7 +232,7 @@ static void end_change(void)
 	__atomic_store_n(&header->gen2, generation, __ATOMIC_RELEASE);
 }
 
-/* The instance goes through its lives: inactive, free, somebody else. */
+/* The instance becomes inactive, then free, then another one. */
 static void change(uint32_t n)
 {
 	struct sim_instance *in = &instances[n];
@@ -270,7 +269,7 @@ static void run(void)
 			for (cpu = 0; cpu < nr_cpus; cpu++)
 				if (instances[n].active && is_possible(cpu))
 					add(cpu, n, 1 + n % 7);
-		/* The second half of the numbers is what comes and goes. */
+		/* The second half of the numbers comes and goes. */
 		if (round % 4 == 3 && nr_instances > 1)
 			change(nr_instances / 2 +
 			       round / 4 % (nr_instances - nr_instances / 2));

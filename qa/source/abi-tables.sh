@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The offset tables of kmmv(5) against <linux/kmmv.h> and <linux/kmmv_ring.h>:
+# The offset tables of kmmv(5) agree with <linux/kmmv.h> and <linux/kmmv_ring.h>:
 # each row is compiled, and each member of a structure has a row.
 
 cd "$(dirname "$0")/../.." || exit 2
@@ -24,7 +24,7 @@ rows()
 	' "$1"
 }
 
-# "STRUCTURE MEMBER" of the headers; what has no size is no member
+# "STRUCTURE MEMBER" of the headers, without flexible arrays
 members()
 {
 	awk '
@@ -37,7 +37,7 @@ members()
 	}' "${headers[@]}"
 }
 
-# compare PAGE: what of it is not so, and what it lacks
+# compare PAGE: rows that are wrong, and rows that it lacks
 compare()
 {
 	rows "$1" >"$work/rows"
@@ -77,7 +77,7 @@ compare()
 	done
 }
 
-# broken NAME SED-SCRIPT ERE: with the page edited so, it has to say ERE
+# broken NAME SED-SCRIPT ERE: with the page edited, compare() prints ERE
 broken()
 {
 	local text

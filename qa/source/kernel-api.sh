@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The headers for kernel code say all that a client's author has to know: each
-# function is described where it is declared, with its contexts and, if it gives
-# something back, its errors; each is there in every configuration; the client
-# that is built without kmmv calls them all.
+# The headers for kernel code document it: each function is described where it is
+# declared, with its contexts and, if it returns a value, its errors. Each is there
+# in every configuration; the client that is built without kmmv calls all of them.
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
@@ -30,7 +29,7 @@ prototypes()
 		python3 qa/source/prototypes.py "kmod/include/linux/$1"
 }
 
-# The description of a function or a macro, from a header.
+# description HEADER NAME: the comment of a function or a macro
 description()
 {
 	awk -v name="$2" '
@@ -43,7 +42,7 @@ description()
 	}' "$1"
 }
 
-# lacks HEADER: what its descriptions do not say
+# lacks HEADER: what its descriptions omit
 lacks()
 {
 	local file=kmod/include/linux/$1 name kind parameters text word
@@ -72,14 +71,14 @@ for header in $headers; do
 	is "$header describes each of its functions" "$(lacks "$header")" ""
 done
 
-# What a function passes on is said where a client's author reads it.
-# errors TEXT
+# A function's description has the errors that it passes on.
+# errors TEXT: the error codes in it
 errors()
 {
 	grep -o '\-E[A-Z0-9]*' <<<"$1" | sort -u
 }
 
-# passes_on HEADER NAME [FILE:FUNCTION...]: errors of those that NAME does not say
+# passes_on HEADER NAME [FILE:FUNCTION...]: errors of these that NAME omits
 passes_on()
 {
 	local said other from
@@ -114,7 +113,7 @@ END
 like "a macro, too" "$(description kmod/include/linux/statctr.h PCPU_CTR)" \
 	'Return: '
 
-# All of them, as values, and the macro.
+# A client that uses every function as a value, and the macro.
 {
 	includes
 	echo 'const void *const all[] = {'
@@ -147,8 +146,8 @@ for name in $names PCPU_CTR; do
 done
 is "the client without kmmv calls them all" "$missing" ""
 
-# What depends on the allocator is linked under another name with the other one.
-# asked [FLAG...]: what a client that uses everything has to find elsewhere
+# A function that depends on the allocator has another name with the other one.
+# asked [FLAG...]: the undefined symbols of a client that uses everything
 asked()
 {
 	compiles "$@" && nm -u "$work/all.o" | awk '{ print $2 }' | sort

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The functions that a preprocessed header declares or defines.
 
-prototypes.py HEADER <PREPROCESSED: a line for each, "NAME void|value PARAMETER...",
-of what comes from a file whose name ends with HEADER; without what begins with
-"__", which is no client's.
+prototypes.py HEADER <PREPROCESSED: a line "NAME void|value PARAMETER..." for each
+function from a file whose name ends with HEADER. Names that begin with "__" are
+skipped: they are not for clients.
 """
 import re
 import sys
@@ -20,7 +20,7 @@ def text_of(header, lines):
 
 
 def declarations(text):
-    """What stands outside all braces, up to a semicolon or a body."""
+    """Each text outside all braces, up to a semicolon or a body."""
     depth, start = 0, 0
     for i, c in enumerate(text):
         if c == "{":
