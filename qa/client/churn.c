@@ -2,8 +2,8 @@
 /*
  * Names that come and go: added, counted on, deleted, brought back, forgotten.
  *
- * A name says what its counter may be: "m<MULTIPLE>-<SEED>.<SERIAL>" only ever
- * counts in steps of MULTIPLE. So a reader that finds anything else was given
+ * A name says what its counter may be: "m<MULTIPLE>-<SEED>.<SERIAL>" only
+ * counts in steps of MULTIPLE. A reader that finds anything else was given
  * another instance's count, or a torn one.
  */
 #include <linux/kthread.h>
@@ -75,7 +75,7 @@ static bool add(struct churn *churn, struct name *name, u32 serial)
 	return true;
 }
 
-/* Every other name comes back once, to its number and its count. */
+/* Every other name comes back once, with its number and its count. */
 static void retire(struct churn *churn, struct name *name)
 {
 	int number, err;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A client of kmmv for tests: each call of its API, by commands.
+ * A client of kmmv for tests: its commands call each function of the API.
  *
  * A command is written to debugfs, kmmv_client/call, in one write(2); reading
  * the file gives the result of the last one: a number or -errno. NAME is the
- * rest of the command, whatever bytes that are; "(null)" for NULL. CONTEXT is
- * task, softirq, hardirq or nmi; CPU -1 is any.
+ * rest of the command, any bytes; "(null)" stands for NULL. CONTEXT is task,
+ * softirq, hardirq or nmi; CPU -1 is any.
  *
  *	add NAME			perf_add()
  *	addin FAMILY NAME		kmmv_add()
@@ -84,7 +84,7 @@ static int do_update(const char *text, bool by_slot)
 	if (!by_slot)
 		return client_context_run(context, cpu, update_by_number,
 					  &update);
-	/* As a client that looks at no error: whatever was there is no handle. */
+	/* Like a client that ignores errors: the slot is no valid handle. */
 	memset(&update.slot, 0x5a, sizeof(update.slot));
 	err = kmmv_get_slot(update.instance, &update.slot);
 	ran = client_context_run(context, cpu, update_by_slot, &update);

@@ -31,12 +31,12 @@ int client_context_init(void);
 void client_context_exit(void);
 
 /**
- * struct churn - what a thread that adds, deletes and forgets has found
+ * struct churn - a thread that adds, deletes and forgets, and what it has found
  * @family: of the names that it makes
- * @seed: of its names; another one for each thread
+ * @seed: of its names; each thread has another one
  * @turns: how often to add and retire
  * @done: turns done
- * @errors: findings that should not be
+ * @errors: how many faults it found
  * @first: the first of them
  */
 struct churn {

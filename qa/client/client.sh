@@ -7,7 +7,7 @@
 #	load_client			insmod the test client
 #	unload				rmmod all of it
 #	call COMMAND			the client's answer (qa/client/client.c);
-#					$'...' for whatever bytes
+#					$'...' for any bytes
 #	errno NAME			its number, negative
 #	names				the whole names stream
 #	instance FAMILY NAME		number, incarnation and state in the names
@@ -33,7 +33,7 @@ unload()
 	done
 }
 
-# Bash itself would write line by line, and 4096 bytes at a time.
+# The client takes one write(2); bash writes by line, and 4096 bytes at most.
 call()
 {
 	local answer
@@ -67,7 +67,7 @@ errno()
 	esac
 }
 
-# A read gives a part; nothing more to give ends it.
+# A read returns a part; an empty one is the end.
 names()
 {
 	printf '%s\n' "$(</dev/kmmv/names)"

@@ -81,7 +81,7 @@ static int nmi_comes(unsigned int type, struct pt_regs *regs)
 	return NMI_HANDLED;
 }
 
-/* Call with migration impossible: an NMI to this CPU, and wait for it. */
+/* Send an NMI to this CPU, and wait for it. Call with migration impossible. */
 bool client_nmi_here(client_function function, void *argument)
 {
 	struct nmi_job *job = this_cpu_ptr(&nmi_job);
@@ -90,7 +90,7 @@ bool client_nmi_here(client_function function, void *argument)
 
 	job->function = function;
 	job->argument = argument;
-	/* The NMI is on this CPU: the compiler's order is the order. */
+	/* The NMI is on this CPU: ordering the compiler suffices. */
 	barrier();
 	WRITE_ONCE(job->wanted, true);
 	apic->send_IPI(smp_processor_id(), NMI_VECTOR);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A CPU that comes up idles before the callbacks of modules that are loaded later
- * are called: for so long that /proc shows it.
+ * A CPU that comes up idles before the callbacks of modules that are loaded
+ * later, for so long that /proc shows it.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
@@ -13,7 +13,7 @@
 
 static enum cpuhp_state state;
 
-/* Where the kernel does not count it, it is -1. */
+/* get_cpu_idle_time_us() is -1 where the kernel does not count idle time. */
 static int dawdle(unsigned int cpu)
 {
 	u64 before = get_cpu_idle_time_us(cpu, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Has the lock of a ring's consumer on one CPU as long as it is loaded, as a
- * consumer has that is throttled.
+ * Holds the lock of a ring's consumer on one CPU while it is loaded, like a
+ * consumer that is throttled.
  */
 #include <linux/completion.h>
 #include <linux/err.h>

@@ -6,9 +6,9 @@
  *	adjust COUNT NUMBER	perf_adjust()
  *	ring COUNT		kmmv_ring_write() to the ring "default"
  *
- * The answer is the longest in nanoseconds, and how many took less than 512,
- * 1024, ... nanoseconds each, the last ones longer. The caller is a real-time
- * thread: it waits for what the call waits for, and not for its turn.
+ * The answer is the longest duration in nanoseconds, and how many calls took
+ * less than 512, 1024, ... nanoseconds each, the last ones longer. The caller
+ * is a real-time thread: it waits only for what the call waits for.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -77,7 +77,7 @@ static const struct kmmv_event_type latency_type = {
 	.oneline = "A write whose time was taken",
 };
 
-/* Which ring, if it is one; "add" and "adjust" need none. */
+/* The ring for "ring"; "add" and "adjust" need none. */
 static int latency_prepare(struct latency *latency, const char *text)
 {
 	int n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A client built without kmmv: every call is there, none does anything. Loads
- * where kmmv.ko is not; fails with -EPROTO if a call says something.
+ * A client built without kmmv: every call is there, and does nothing. It can be
+ * loaded without kmmv.ko; loading fails with -EPROTO if a call has an effect.
  *
  * qa/source/kernel-api.sh checks that no function of the headers is missing here.
  */

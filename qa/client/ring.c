@@ -9,35 +9,34 @@
  *	trace RING INSTANCE		kmmv_ring_trace(); RING -1 is NULL
  *	mark RING CONTEXT CPU INSTANCE TEXT
  *	write RING CONTEXT CPU SIZE COUNT
- *					records; the number that were refused
- *	discard RING CPU SIZE COUNT	records that are none
+ *					records; answers how many were refused
+ *	discard RING CPU SIZE COUNT	records that are discarded
  *	nested RING CPU DEPTH SIZE COUNT
  *					records inside DEPTH writers: "REFUSED
  *					REFUSED", of the writers, of the records
  *	later RING CONTEXT CPU NS [COUNT]
- *					one record, so much later; or more, so
- *					far apart
+ *					one record after NS; or COUNT, NS apart
  *	waking RING PID			a record whenever that task is woken;
- *					PID 0: none any more
- *	nmi RING			a record at each NMI that is nobody's;
- *					RING -1: none any more
- *	clear				forget what was counted
+ *					PID 0: stop
+ *	nmi RING			a record at each NMI without a handler;
+ *					RING -1: stop
+ *	clear				reset the counts
  *	storm RING RECORDS [nmi]	see below
  *
- * A record proves itself: it says who wrote it, where, in which context, the how
- * manyth of that writer and context it is, how long it is, and the rest of it
- * follows from that. What became of each try is counted by CPU and context,
- * each word by one writer: kmmv_client/ring has a line for each,
+ * A record checks itself: it has its writer, CPU, context, sequence number in
+ * that writer and context, and length; the rest of it is derived from these.
+ * The results of all tries are counted by CPU and context, each word by one
+ * writer: kmmv_client/ring has a line for each,
  *
  *	CPU CONTEXT TRIES COMMITTED DISCARDED FULL COMMIT NESTED LARGE NMI
  *	BYTES DROPPED_BYTES OTHER
  *
- * BYTES being what the events take on a page without times in front of them, and
- * OTHER what should not be.
+ * BYTES is what the events take on a page, without times in front of them;
+ * OTHER counts what should not happen.
  *
  * A storm has a thread on each CPU and two that migrate. Each has a timer and a
- * tasklet, and sends itself NMIs; all write until so many records are committed.
- * Now and then a writer that has reserved waits to be interrupted.
+ * tasklet, and sends itself NMIs; all write until so many records are
+ * committed. Some writers wait to be interrupted after they have reserved.
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>
@@ -64,7 +63,7 @@
 #define IRQ_BATCH	32
 #define SMALL		64	/* bytes that are written, not reserved */
 
-/* What became of the tries of one context on one CPU. */
+/* The results of the tries of one context on one CPU. */
 struct tally {
 	u64	tries;
 	u64	committed;
@@ -75,7 +74,7 @@ struct tally {
 	u64	other;
 };
 
-/* Whose records are in sequence. */
+/* The records of a source are in sequence. */
 struct source {
 	u32	seq;
 	u32	random;
@@ -105,9 +104,9 @@ static struct kmmv_ring *rings[RINGS];
 static int record_type = KMMV_EVENT_FIRST;
 static u16 storms;
 
-/* Whoever is not in a storm; its commands are one at a time. */
+/* The writer of single records; its commands run one at a time. */
 static struct writer single = { .id = RING_RECORD_SINGLE };
-/* Of what comes at moments of its own. */
+/* Writers of records that come at other times. */
 static struct writer late = { .id = RING_RECORD_LATE };
 static struct writer waker = { .id = RING_RECORD_WAKING };
 static struct writer stranger = { .id = RING_RECORD_NMI };
@@ -125,7 +124,7 @@ static u32 event_bytes(u32 size)
 	return array + (array > 4 * KMMV_RING_TYPE_LEN_MAX ? 8 : 4);
 }
 
-/* Mostly small, some beyond type_len, few of a page, hardly one too large. */
+/* Mostly small, some beyond type_len, few a page long, very few too large. */
 static u32 random_size(u32 random)
 {
 	u32 least = sizeof(struct ring_record);
@@ -188,13 +187,16 @@ static void refused(struct tally *tally, int err, u32 size)
 	tally->dropped_bytes += event_bytes(size);
 }
 
-/* One that was reserved; preemption disabled since before that. */
+/*
+ * Fill and commit a reserved entry; preemption is disabled since the
+ * reservation.
+ */
 static void finish_entry(struct writer *writer, struct tally *tally,
 			 struct kmmv_ring_entry *entry, int context, u32 seq,
 			 u32 size, bool discard)
 {
 	if (discard) {
-		/* What was scribbled must not be seen. */
+		/* Readers must not see this. */
 		memset(entry->payload, 0xa5, size);
 		kmmv_ring_discard(entry);
 		tally->discarded++;
@@ -220,7 +222,7 @@ static int reserve(struct writer *writer, struct tally *tally, int context,
 	return err;
 }
 
-/* Reserved, filled and committed by the ring itself. */
+/* The ring reserves, fills and commits this one itself. */
 static int write_small(struct writer *writer, struct tally *tally, int context,
 		       u32 size)
 {
@@ -266,7 +268,7 @@ static int write_one(struct writer *writer, int context, u32 size, bool discard)
 
 static void nmi_comes(void *argument);
 
-/* Be interrupted between reserve and commit. */
+/* Wait to be interrupted between reserve and commit. */
 static void dawdle(struct writer *writer, int context, u32 random)
 {
 	unsigned long flags;
@@ -275,7 +277,7 @@ static void dawdle(struct writer *writer, int context, u32 random)
 	if (context == CLIENT_NMI)
 		return;
 	if (writer->nmi && random % (context == CLIENT_TASK ? 128 : 32) == 1) {
-		/* One at a time asks for an NMI. */
+		/* Only one context at a time asks for an NMI. */
 		local_irq_save(flags);
 		if (!client_nmi_here(nmi_comes, writer))
 			writer->broken++;
@@ -311,7 +313,7 @@ static int storm_record(struct writer *writer, int context)
 	return err;
 }
 
-/* Return: true if one found the ring full. */
+/* Return: true if a record found the ring full. */
 static bool storm_batch(struct writer *writer, int context, int n)
 {
 	bool full = false;
@@ -353,7 +355,7 @@ static u64 writer_committed(const struct writer *writer)
 	return sum;
 }
 
-/* Its CPU may go and come back; a rover takes any one. */
+/* Its CPU may go and come back; a rover runs on any. */
 static void writer_settle(struct writer *writer)
 {
 	u32 random = next_random(&writer->sources[CLIENT_TASK]);
@@ -424,7 +426,7 @@ static struct writer *writer_start(struct kmmv_ring *ring, u32 id, int cpu,
 static void writer_stop(struct writer *writer)
 {
 	kthread_stop(writer->task);
-	/* Each starts the other. */
+	/* The timer and the tasklet start each other. */
 	hrtimer_cancel(&writer->timer);
 	tasklet_kill(&writer->tasklet);
 	hrtimer_cancel(&writer->timer);
@@ -519,7 +521,7 @@ static void mark(void *argument)
 	job->err = kmmv_ring_mark(single.ring, job->instance, job->text);
 }
 
-/* Writers inside each other, all of this thread. */
+/* Nested writers, all in this thread. */
 static int nested(u32 depth, u32 size, u32 count)
 {
 	struct kmmv_ring_entry *entries;

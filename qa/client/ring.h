@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The records of the test client's writers, for those who write and those who
- * check.
+ * The records of the test client's writers, for writers and checkers.
  */
 #ifndef KMMV_CLIENT_RING_H
 #define KMMV_CLIENT_RING_H
 
 #include <linux/types.h>
 
-/* Writers that are not in a storm, whose are numbered from 0. */
+/* Writers outside storms; those of storms are numbered from 0. */
 enum {
 	RING_RECORD_SINGLE = 60,
 	RING_RECORD_LATE,
@@ -19,12 +18,12 @@ enum {
 
 /**
  * struct ring_record - a record
- * @writer: whose
+ * @writer: its number
  * @cpu: where it was written
- * @context: in which; task, softirq, hard irq, NMI
- * @storm: which one, 0 for none
- * @seq: how many tries of that writer in that context there were, this included
- * @size: bytes of the record; what follows is ring_record_next() of
+ * @context: in which it was written: task, softirq, hard irq, NMI
+ * @storm: number of the storm, 0 for none
+ * @seq: number of that writer's tries in that context, this one included
+ * @size: bytes of the record; the rest is ring_record_next() of
  *	ring_record_seed(), cut off at the end
  * @mono: CLOCK_MONOTONIC
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Has kmmv's name in configfs, so that the last step of kmmv.ko's init fails.
+ * Takes kmmv's name in configfs, so that the last step of kmmv.ko's init fails.
  */
 #include <linux/configfs.h>
 #include <linux/module.h>

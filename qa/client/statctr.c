@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Statctrs under a storm: task context on threads that migrate, softirq by
- * timers, hard irq by hrtimers, while others come and go and CPUs too. Every
- * total is exact in the end, or loading fails.
+ * Statctrs in a storm: threads that migrate, timers (softirq) and hrtimers
+ * (hard irq), while other statctrs and CPUs come and go. Every total must be
+ * exact in the end, or loading fails.
  *
  *	updates=N	per thread and counter
  *	threads=N
@@ -75,9 +75,8 @@ static enum hrtimer_restart on_hrtimer(struct hrtimer *timer)
 }
 
 /*
- * The paper's (*PCPU_CTR(ctr, smp_processor_id()))++, in the steps that a
- * machine without a single instruction for it takes, with the preemption that
- * may come between any two of them.
+ * The paper's (*PCPU_CTR(ctr, smp_processor_id()))++ in the steps of a machine
+ * without a single instruction for it, with a preemption in between.
  */
 static void paper_inc(bool yield)
 {
@@ -90,7 +89,7 @@ static void paper_inc(bool yield)
 	atomic_long_inc(&theirs_expected);
 }
 
-/* Others come and go in the same lines. */
+/* Other statctrs come and go in the same cache lines. */
 static void churn(int i)
 {
 	statctr_t one, some[7];
@@ -132,7 +131,7 @@ static int work(void *argument)
 		paper_inc(i % 64 == 0);
 		if (i % 256 == 0) {
 			churn(i);
-			/* The array's second only grows. */
+			/* The array's second counter only grows. */
 			now = statctr_read(&array[1]);
 			if (now < last)
 				read_fell++;

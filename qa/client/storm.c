@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A storm: on every CPU an updater in task, softirq and hard irq (NMI if asked
- * for) context, and meanwhile threads that add, delete and forget.
+ * A storm: on every CPU an updater in task, softirq and hard irq context, and
+ * in NMI if asked for; and threads that add, delete and forget.
  *
- * Updaters count what they do by themselves, one word per worker, context and
- * instance, so each has one writer; at the end the counters must say the same.
- * Instances prove themselves to readers: those of "storm.pair" count in steps
- * of 2^32 + 1, so that both halves are always equal; those of "storm.carry" in
+ * Updaters count their updates, in one word per worker, context and instance,
+ * so that each word has one writer; at the end the counters must have the same.
+ * Instances let readers check them: those of "storm.pair" count in steps of
+ * 2^32 + 1, so that both halves are always equal; those of "storm.carry" in
  * steps of 1 from just below 2^32, so that a torn read would fall.
  */
 #include <linux/cpu.h>
@@ -27,7 +27,7 @@
 #define CARRY_START	0xfffffff0LL
 #define CHURNERS	2
 #define BATCH		8
-#define IRQ_BATCH	512	/* interrupts are few, their updates need not be */
+#define IRQ_BATCH	512	/* of each interrupt, which are few */
 
 struct stable {
 	char			name[16];
@@ -119,7 +119,7 @@ static u64 worker_updates(const struct worker *worker)
 	return sum;
 }
 
-/* Its CPU may go and come back: the worker counts wherever it is. */
+/* Its CPU may go and come back: the worker then counts on another. */
 static int worker_thread(void *argument)
 {
 	struct worker *worker = argument;
@@ -147,7 +147,10 @@ static int worker_thread(void *argument)
 	return 0;
 }
 
-/* Deletes what is being counted on, and brings it back: nothing is lost. */
+/*
+ * Deletes instances while they are counted on, and adds them again: no count is
+ * lost.
+ */
 static int flip_thread(void *argument)
 {
 	struct storm *storm = argument;
@@ -198,7 +201,7 @@ static int prepare_stable(int i, int family)
 	err = err ?: kmmv_read(stable->number, &stable->expected);
 	if (err || i < PAIRS || stable->expected)
 		return err;
-	/* A CPU that goes meanwhile does without. */
+	/* A CPU that goes meanwhile starts at 0. */
 	for_each_online_cpu(cpu)
 		client_context_run(CLIENT_TASK, cpu, carry_start, stable);
 	return 0;
@@ -375,7 +378,7 @@ void client_storm_fini(void)
 		perf_del(stables[i].number);
 }
 
-/* What the counters must say: "NUMBER EXPECTED FAMILY NAME". */
+/* What the counters must have: "NUMBER EXPECTED FAMILY NAME". */
 static int totals_show(struct seq_file *file, void *unused)
 {
 	int i;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel as far as the portable core needs it, natively. Same guard as
- * the kernel's own list of headers, which therefore vanishes.
+ * The part of the kernel that the portable core needs, natively. It has the
+ * guard of the kernel's own list of headers, which is then skipped.
  *
  * custom:  written here; a pass says something about the core only as far as
  *	these behave as the kernel's do
  * stub:    does nothing; a pass says nothing about it
  *
- * The atomics are exact: each is the C11 operation of that order, so that
+ * Each atomic is the C11 operation of the same order, so that
  * ThreadSanitizer sees what the core orders.
  */
 #ifndef KMMV_DEPS_H
@@ -35,7 +35,7 @@ typedef __s64 s64;
 
 #define U32_MAX		UINT32_MAX
 
-/* KMMV_SHIM_PAIR: as on a machine without 64-bit atomicity; -m32: on one. */
+/* KMMV_SHIM_PAIR: like a machine without 64-bit atomicity, which -m32 is. */
 #if defined(KMMV_SHIM_PAIR) || __SIZEOF_LONG__ == 4
 #define KMMV_ATOMIC64	0
 #else
@@ -47,7 +47,7 @@ typedef __s64 s64;
 #else
 #define CONFIG_KMMV	0
 #endif
-/* KMMV_SHIM_NMI: as on a machine whose this_cpu_add() an NMI gets into. */
+/* KMMV_SHIM_NMI: like a machine whose this_cpu_add() an NMI can interrupt. */
 #ifndef KMMV_SHIM_NMI
 #define CONFIG_ARCH_HAS_NMI_SAFE_THIS_CPU_OPS	1
 #endif
@@ -55,7 +55,7 @@ typedef __s64 s64;
 #undef static_assert
 #define static_assert(truth)	_Static_assert(truth, #truth)
 
-/* KMMV_SHIM_UP: as on a uniprocessor kernel. */
+/* KMMV_SHIM_UP: like a uniprocessor kernel. */
 #ifndef KMMV_SHIM_UP
 #define CONFIG_SMP	1
 #endif
@@ -121,7 +121,7 @@ static inline u64 div_u64_rem(u64 n, u32 d, u32 *rest)
 #define smp_rmb()	__atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define smp_wmb()	__atomic_thread_fence(__ATOMIC_RELEASE)
 
-/* What was there; a failed one orders nothing. */
+/* Return: the old value; a failed one orders nothing. */
 #define shim_cmpxchg(p, from, to, order)				\
 	({ __typeof__(*(p)) was_ = (from);				\
 	   __atomic_compare_exchange_n(p, &was_, to, false, order,	\
@@ -146,8 +146,8 @@ typedef struct { s64 value; } atomic64_t;
 	((u64)shim_cmpxchg(&(a)->value, from, to, __ATOMIC_RELEASE))
 
 /*
- * custom: CPUs. A thread is a context of the CPU that shim_cpu names; several
- * may be of the same one. A per-CPU pointer is the first CPU's; the others'
+ * custom: CPUs. A thread is a context of the CPU in shim_cpu; several threads
+ * may have the same CPU. A per-CPU pointer is the first CPU's; the others'
  * pages follow.
  */
 #define SHIM_CPUS_MAX	64
@@ -156,8 +156,8 @@ extern u64 shim_possible;
 extern __thread int shim_cpu;
 
 /*
- * A walk over CPUs: shim_visit, if set, is called at each; shim_raw_visits is
- * how many this thread came to with a raw lock held.
+ * Loops over CPUs: shim_visit, if set, is called for each CPU; shim_raw_visits
+ * counts this thread's with a raw lock held.
  */
 extern __thread void (*shim_visit)(int cpu);
 extern __thread int shim_raw_held;
@@ -190,7 +190,7 @@ static inline bool shim_visits(int cpu)
 	   *p_ = v_ + (delta); })
 #endif
 
-/* custom: an NMI is a call of shim_nmi, once, where the machine lets it in */
+/* custom: an NMI is one call of shim_nmi, where the machine allows an NMI */
 extern void (*shim_nmi)(void);
 extern __thread bool shim_in_nmi;
 void shim_nmi_window(void);
@@ -216,14 +216,14 @@ typedef struct { long value; } local_t;
 #define cmpxchg_local(p, from, to)					\
 	shim_cmpxchg(p, from, to, __ATOMIC_RELAXED)
 
-/* custom: the clock; shim_now, once set, stands still until it is set again */
+/* custom: the clock; it stands still at shim_now, once that is set */
 extern u64 shim_now;
 u64 shim_clock(void);
 #ifndef kmmv_ring_clock
 #define kmmv_ring_clock()	shim_clock()
 #endif
 
-/* custom: races with stores, as it may: what is torn is not used */
+/* custom: a copy that may race with stores; torn copies are not used */
 void shim_copy_racy(void *to, const void *from, size_t size);
 #define kmmv_copy_racy(to, from, size)	shim_copy_racy(to, from, size)
 
@@ -231,17 +231,17 @@ void shim_copy_racy(void *to, const void *from, size_t size);
 #define preempt_disable_notrace()	((void)0)
 #define preempt_enable_notrace()	((void)0)
 
-/* custom: interrupts off: the other contexts of this CPU wait */
+/* custom: interrupts off: other contexts of this CPU wait */
 void shim_irq_save(void);
 void shim_irq_restore(void);
 #define local_irq_save(flags)	((void)((flags) = 0), shim_irq_save())
 #define local_irq_restore(flags)	((void)(flags), shim_irq_restore())
 
 /*
- * custom: memory, zeroed or not as in the kernel. shim_fail_in = n has the nth
- * allocation from now fail, once; shim_allocated is what has not been freed.
- * shim_at_alloc, if set, is called at each. shim_locked_allocs is how many were
- * made with a lock held.
+ * custom: memory, zeroed or not as in the kernel. shim_fail_in = n makes the
+ * nth allocation from now fail, once. shim_allocated counts those not freed.
+ * shim_at_alloc, if set, is called at each. shim_locked_allocs counts those
+ * with a lock held.
  */
 typedef unsigned int gfp_t;
 #define GFP_KERNEL	1u
@@ -335,7 +335,7 @@ typedef pthread_mutex_t raw_spinlock_t;
 #define raw_spin_unlock_irqrestore(l, flags)				\
 	((void)(flags), shim_raw_held--, pthread_mutex_unlock(l))
 
-/* Elements of a tree or a chain that this thread came by. */
+/* Elements of trees and chains that this thread visited. */
 extern __thread unsigned long shim_steps;
 
 /* custom: mutex */
@@ -369,9 +369,9 @@ extern __thread unsigned long shim_hold_began;
 				      shim_steps - shim_hold_began)),	\
 	 mutex_unlock(l))
 
-/* custom: another hash than the kernel's; nothing depends on which */
+/* custom: another hash than the kernel's, which makes no difference */
 typedef struct { u64 key[2]; } siphash_key_t;
-extern u64 shim_hash_mask; /* of the bits that there are */
+extern u64 shim_hash_mask; /* the bits of hashes that are used */
 
 static inline u64 siphash(const void *data, size_t length,
 			  const siphash_key_t *key)
@@ -386,7 +386,7 @@ static inline u64 siphash(const void *data, size_t length,
 	return (hash ^ hash >> 29) & shim_hash_mask;
 }
 
-/* custom: always the same */
+/* custom: not random */
 static inline void get_random_bytes(void *to, size_t size)
 {
 	memset(to, 0x5a, size);
@@ -479,7 +479,7 @@ static inline void hlist_del(struct hlist_node *node)
 
 #include <linux/kmmv.h>
 
-/* Threads are taken off their CPUs as they are. */
+/* stub: the system preempts threads */
 #define cond_resched()	((void)0)
 
 #endif /* KMMV_DEPS_H */

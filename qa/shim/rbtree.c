@@ -12,7 +12,7 @@ static struct rb_node **link_of(struct rb_node *node, struct rb_root *root)
 					       &node->parent->rb_right;
 }
 
-/* The child takes its parent's place, and the parent becomes its child. */
+/* Rotate: the child takes its parent's place, and the parent the child's. */
 static void rotate_up(struct rb_node *child, struct rb_root *root)
 {
 	struct rb_node *parent = child->parent;

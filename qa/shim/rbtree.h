@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's rbtree, as to what it promises: a treap stands in, whose nodes
- * have a random priority instead of a colour. Its depth is about that of the
- * kernel's. Included by kmmv_deps.h.
+ * A treap with the interface of the kernel's rbtree: nodes have a random
+ * priority instead of a colour. Its depth is about the same. Included by
+ * kmmv_deps.h.
  */
 #ifndef SHIM_RBTREE_H
 #define SHIM_RBTREE_H
@@ -27,7 +27,7 @@ void rb_insert_color(struct rb_node *node, struct rb_root *root);
 void rb_erase(struct rb_node *node, struct rb_root *root);
 struct rb_node *rb_prev(const struct rb_node *node);
 
-/* Each node that is looked at is a step. */
+/* Each visited node is a step. */
 #define rb_entry(pointer, type, member)					\
 	(shim_steps++, container_of(pointer, type, member))
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * As much of Check as a unit test needs that is built with -m32, for which
- * distributions have no library of it: each test in a process of its own, TAP on
- * stdout.
+ * The part of Check that unit tests with -m32 need, as distributions have no
+ * 32-bit library of it: each test in a process of its own, TAP on stdout.
  */
 #ifndef CHECK_H
 #define CHECK_H
