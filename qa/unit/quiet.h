@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Check, without the message to its parent at each assertion that holds: tests
- * here assert in loops, and took ten times as long with it.
+ * here assert in loops, which took ten times as long with it.
  */
 #ifndef QUIET_H
 #define QUIET_H

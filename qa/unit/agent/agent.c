@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The agent as its host sees it.
+ * The agent as pmcd sees it.
  */
 #include "host.h"
 
-/* ---- metrics that there are not */
+/* ---- metrics that do not exist */
 
-/* Whatever cluster they are of, attached or not. */
+/* In every cluster, attached or not. */
 START_TEST(unknown_metrics)
 {
 	static const struct {
@@ -48,7 +48,7 @@ END_TEST
 
 /* ---- errors */
 
-/* What is wrong is known until its subject is settled, and so is what comes next. */
+/* An error is shown until its subject is in order, and then the next one is. */
 START_TEST(errors_end_with_their_subject)
 {
 	static const char one[1], many[1];
@@ -75,7 +75,7 @@ END_TEST
 
 /* ---- detaching */
 
-/* Of rings nothing is left that was known by the handle which has gone. */
+/* Nothing that was known by the old handle is left of rings. */
 START_TEST(detach_forgets_rings)
 {
 	pmInDom rings = indom(2), cpus = indom(3);
@@ -108,7 +108,7 @@ START_TEST(detach_forgets_rings)
 }
 END_TEST
 
-/* The kernel's numbers of families mean nothing beyond it. */
+/* The kernel's numbers of families are only valid inside it. */
 START_TEST(detach_forgets_families)
 {
 	ck_assert_ptr_eq(agent_family_by_kid(0), agent_family_by_name("counter"));
@@ -117,7 +117,7 @@ START_TEST(detach_forgets_families)
 }
 END_TEST
 
-/* Known, but not read yet: who asks for its CPUs by name would have it read. */
+/* Known, but not read yet: a request for its CPUs by name reads it. */
 START_TEST(detach_before_figures)
 {
 	pmValueSet *set = host_fetch("kmmv.ring.records");

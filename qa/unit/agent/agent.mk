@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The agent, from its sources, as a DSO has it; only where PCP's headers are.
-# Simulated rings come before the library's.
+# The agent, from its sources, as a DSO; only where PCP's headers are.
+# Simulated rings are linked before the library's.
 ifneq ($(wildcard /usr/include/pcp/pmda.h),)
 unit-programs += agent
 agent-sources = $(wildcard qa/unit/agent/*.c) qa/agent/ringsim.c \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the tests of the agent share: its host, a clock and a poll() of theirs, and
- * what they ask it often.
+ * The common part of the agent's tests: its host, their clock and poll(), and
+ * frequent queries.
  */
 #include <poll.h>
 #include <sys/syscall.h>
@@ -32,7 +32,7 @@ TCase *add_case(Suite *suite, const char *name, void (*begin)(void))
 {
 	TCase *tcase = tcase_create(name);
 
-	/* Machines are slow under sanitizers and load. */
+	/* Sanitizers and load make machines slow. */
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, begin, teardown);
 	suite_add_tcase(suite, tcase);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The agent in this process, by its dispatch table as pmcd calls a DSO: on an
- * area that the test has made, on rings of qa/agent/ringsim.c, with numbers in a
- * folder of its own.
+ * The agent in this process, called through its dispatch table, as pmcd calls a
+ * DSO: on an area that the test has made, on rings of qa/agent/ringsim.c, with
+ * numbers in a folder of its own.
  */
 #ifndef HOST_H
 #define HOST_H
@@ -38,7 +38,7 @@ static inline void host_attribute(int ctx, int key, const char *value)
 			 0);
 }
 
-/* Of uid UID, by the local socket. */
+/* A client with this uid, by the local socket. */
 static inline void host_client(int ctx, const char *uid)
 {
 	host_attribute(ctx, PMDA_ATTR_USERID, uid);
@@ -47,7 +47,7 @@ static inline void host_client(int ctx, const char *uid)
 	host.dispatch.version.seven.ext->e_context = ctx;
 }
 
-/* DIR/NAME, with this TEXT; folders of rings are made on the way. */
+/* Write TEXT to DIR/NAME; makes the folders of rings. */
 static inline void host_write(const char *dir, const char *name,
 			      const char *text)
 {
@@ -112,7 +112,10 @@ static inline pmID host_pmid(const char *name)
 	return pmid;
 }
 
-/* From now on, of a metric's domain: LISTED (or, not WANTED, all but these). */
+/*
+ * From now on fetch only LISTED of a metric's domain (or, not WANTED, all
+ * others).
+ */
 static inline void host_profile(pmInDom indom, int *ids, int count, bool wanted)
 {
 	host.only = (pmInDomProfile){
@@ -134,7 +137,7 @@ static inline void host_profile_all(void)
 	host.dispatch.version.seven.ext->e_prof = NULL;
 }
 
-/* Of one metric, for free(). */
+/* The result of one metric, for free(). */
 static inline pmValueSet *host_fetch(const char *name)
 {
 	pmID pmid = host_pmid(name);
@@ -222,7 +225,7 @@ static inline int host_id(pmInDom indom, const char *name)
 	return id;
 }
 
-/* Whether an identifier has this name; an error if it has none. */
+/* Whether an identifier has this name; an error if it has no name. */
 static inline int host_named(pmInDom indom, int id, const char *name)
 {
 	pmInResult *result;
@@ -254,7 +257,7 @@ static inline int host_name(pmInDom indom, int id, char *name, size_t size)
 	return 0;
 }
 
-/* How many instances a domain lists, and that each has a name. */
+/* Return: how many instances a domain lists; each has to have a name. */
 static inline int host_listed(pmInDom indom)
 {
 	pmInResult *result;
@@ -283,8 +286,8 @@ void teardown(void);
 TCase *add_case(Suite *suite, const char *name, void (*begin)(void));
 
 /*
- * A clock of the test's, a poll() that always finds a request, at once or as late
- * as the test says, and requests that come to an end.
+ * The test's clock; a poll() that always finds a request, at once or as late as
+ * the test says; and an end of requests.
  */
 struct fake {
 	bool on;
@@ -294,12 +297,12 @@ struct fake {
 
 extern struct fake fake;
 
-/* Whether kmmv.control.error says so. */
+/* Whether kmmv.control.error has this text. */
 bool told_of(const char *text);
 
 int records_of(int ctx);
 
-/* As after another load of modules: these are the types now. */
+/* As after another load of modules: these are the event types now. */
 void reload_types(const char *types);
 bool has_metric(const char *name);
 

@@ -13,7 +13,7 @@ static uint64_t many_value(uint32_t cpu, uint32_t number)
 	return number * 10 + cpu + 1;
 }
 
-/* Instances n0, n1 and so on, of which every seventh is not active, or none is. */
+/* Instances n0, n1 and so on; every seventh is not active, or none is. */
 static void name_many(uint32_t count, bool active, uint64_t generation)
 {
 	uint32_t n;
@@ -27,7 +27,7 @@ static void name_many(uint32_t count, bool active, uint64_t generation)
 	area_names(&area, "end %llu\n", (unsigned long long)generation);
 }
 
-/* A generation later all of them have gone. */
+/* The next generation: all of them have gone. */
 static void lose_many(uint32_t count)
 {
 	uint64_t generation = area.header->gen1 + 1;
@@ -53,7 +53,7 @@ static void setup_many(void)
 	host_init(area.dir);
 }
 
-/* More CPUs than a block of identifiers has. */
+/* More CPUs than fit into a block of identifiers. */
 static void setup_wide(void)
 {
 	area_init(&area, 70, 4, 4, true);
@@ -62,7 +62,7 @@ static void setup_wide(void)
 	host_init(area.dir);
 }
 
-/* A value is that of the instance and CPU that its identifier has. */
+/* A value is that of its identifier's instance and CPU. */
 static void check_cells(const pmValueSet *set, int count)
 {
 	int i;
@@ -89,7 +89,7 @@ static int cell_id(uint32_t number, uint32_t cpu)
 	return host_id(indom(17), name);
 }
 
-/* What is read at once ends in the midst of an instance, or before it. */
+/* A batch that is read at once ends inside an instance, or before one. */
 START_TEST(percpu_of_many)
 {
 	pmValueSet *set = host_fetch("kmmv.percpu.counter");
@@ -99,7 +99,7 @@ START_TEST(percpu_of_many)
 	check_cells(set, MANY / 7 * 6 * MANY_CPUS);
 	free(set);
 
-	/* One cell of each, the last CPU's of odd ones. */
+	/* One cell of each instance; the last CPU's for odd ones. */
 	for (n = 0; n < MANY; n++)
 		ids[n] = cell_id(n, n % 2 ? MANY_CPUS - 1 : 0);
 	host_profile(indom(17), ids, MANY, true);
@@ -113,7 +113,7 @@ START_TEST(percpu_of_many)
 }
 END_TEST
 
-/* Whoever asks for all costs so much memory and no more; the rest is told of. */
+/* A request for all takes bounded memory; the excess is reported. */
 START_TEST(percpu_memory_is_bounded)
 {
 	pmValueSet *set;
@@ -127,7 +127,7 @@ START_TEST(percpu_memory_is_bounded)
 	ck_assert_uint_eq(host_u64(set, 0),
 			  (MANY / 7 * 6 - 10) * MANY_CPUS);
 	free(set);
-	/* Those that had a value go on having one, others do not take it. */
+	/* Those that had a value keep it; others do not displace them. */
 	host_profile(indom(17), ids, 2, true);
 	set = host_fetch("kmmv.percpu.counter");
 	check_cells(set, 1);
@@ -145,7 +145,7 @@ static uint64_t omitted(void)
 	return count;
 }
 
-/* Of all, and of those asked for: what is past the limit counts, once. */
+/* Of all instances, and of those asked for: each past the limit counts once. */
 START_TEST(percpu_omits_past_the_limit)
 {
 	enum { LIMIT = 4 };
@@ -176,7 +176,7 @@ START_TEST(percpu_omits_past_the_limit)
 }
 END_TEST
 
-/* What a client asks for by name may be longer than any name. */
+/* A client may ask for a text longer than any name. */
 START_TEST(names_that_are_too_long)
 {
 	char name[4 * AGENT_NAME_SIZE];
@@ -191,11 +191,11 @@ START_TEST(names_that_are_too_long)
 }
 END_TEST
 
-/* Whoever asks for one that has gone gets nothing in its place. */
+/* A request for an instance that has gone gets no other in its place. */
 START_TEST(gone_by_identifier)
 {
 	int first = host_id(indom(16), "n13");
-	/* They count up: what lies between two of them is that of n14. */
+	/* Identifiers count up: those between these two are of n14. */
 	int ids[] = { first, first + 1, first + 2, first + 8, INT_MAX, -1 };
 	pmValueSet *set;
 	int i;
@@ -217,9 +217,9 @@ START_TEST(gone_by_identifier)
 }
 END_TEST
 
-/* ---- names of what has gone */
+/* ---- names of instances that have gone */
 
-/* As pmlogger does it: a name for each identifier that was fetched. */
+/* Like pmlogger: a name for each identifier that was fetched. */
 static void check_named(const char *metric, int serial, pmValueSet *set)
 {
 	pmInResult *all;
@@ -242,7 +242,7 @@ static void check_named(const char *metric, int serial, pmValueSet *set)
 	free(all);
 }
 
-/* One by one, as pmval does it. */
+/* Like pmval: one by one. */
 static void check_cell_named(const pmValueSet *set, int i, const char *name)
 {
 	ck_assert_int_lt(i, set->numval);
@@ -250,7 +250,7 @@ static void check_cell_named(const pmValueSet *set, int i, const char *name)
 	ck_assert_int_eq(host_id(indom(17), name), set->vlist[i].inst);
 }
 
-/* A generation later: FIRST is active or not, and the rest of the names. */
+/* The next generation: FIRST is active or not, then the other names. */
 static void next_names(uint64_t generation, bool first)
 {
 	__atomic_store_n(&area.header->gen1, generation, __ATOMIC_RELEASE);
@@ -266,7 +266,7 @@ static void next_names(uint64_t generation, bool first)
 	__atomic_store_n(&area.header->gen2, generation, __ATOMIC_RELEASE);
 }
 
-/* What is listed of those that left is bounded as what was fetched is. */
+/* The list of instances that left is bounded like what was fetched. */
 START_TEST(left_of_many_is_bounded)
 {
 	pmValueSet *set;
@@ -288,7 +288,7 @@ START_TEST(left_of_many_is_bounded)
 }
 END_TEST
 
-/* Only the last CPUs of one, in their own block of identifiers, were asked for. */
+/* Only the last CPUs of one instance, in their own block, were asked for. */
 START_TEST(left_with_some_blocks)
 {
 	int id = host_id(indom(17), "n1::cpu69");
@@ -316,7 +316,7 @@ START_TEST(what_was_fetched_has_names)
 	ck_assert_int_eq(sums->numval, 1);
 	ck_assert_int_eq(cells->numval, 2);
 
-	/* It goes; others fetch, and do not see it. */
+	/* It goes; other clients fetch, and do not see it. */
 	next_names(3, false);
 	host.dispatch.version.seven.ext->e_context = 8;
 	free(host_fetch("kmmv.value.counter"));
@@ -334,7 +334,7 @@ START_TEST(what_was_fetched_has_names)
 	free(sums);
 	free(cells);
 
-	/* After the next fetch it is not there. */
+	/* After the next fetch it is not listed. */
 	sums = host_fetch("kmmv.value.counter");
 	ck_assert_int_eq(sums->numval, 0);
 	ck_assert_int_eq(host_listed(indom(16)), 0);
@@ -361,7 +361,7 @@ START_TEST(what_was_fetched_has_names_detached)
 	free(sums);
 	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
 	ck_assert_int_eq(host_listed(indom(16)), 1);
-	/* A context that is no more has seen nothing. */
+	/* An ended context counts as one that has seen nothing. */
 	free(host_fetch("kmmv.value.counter"));
 	host.dispatch.version.seven.ext->e_endCallBack(CTX);
 	host_client(CTX, "0");
@@ -370,7 +370,7 @@ START_TEST(what_was_fetched_has_names_detached)
 }
 END_TEST
 
-/* Who leaves twice between two looks has left once. */
+/* An instance that leaves twice between two fetches is listed once. */
 START_TEST(what_left_is_listed_once)
 {
 	next_names(2, true);
@@ -388,7 +388,7 @@ START_TEST(what_left_is_listed_once)
 }
 END_TEST
 
-/* Names that come and go are listed until the next fetch, in a list as short. */
+/* Names that come and go are listed until the next fetch, in a short list. */
 START_TEST(list_of_what_left_stays_short)
 {
 	struct family *f = agent_family_by_name("counter");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lasting numbers: what is on disk, what outlives what, and who owns the file.
+ * Lasting numbers: what is on disk, what survives what, and who owns the file.
  */
 #include <signal.h>
 #include <sys/file.h>
@@ -16,7 +16,7 @@
 	"instance number=" #number " family=" #family \
 	" incarnation=0 state=" state " name=" name "\n"
 
-/* A generation later these are the names. */
+/* The next generation has these names. */
 static void names_are(const char *lines)
 {
 	uint64_t generation = area.header->gen1 + 1;
@@ -33,7 +33,7 @@ static void names_are(const char *lines)
 #define NUMBERS "config/pmda/389.numbers"
 #define HEADER "kmmv numbers 1\n"
 
-/* The agent as a daemon, which may write; NUMBERS is what it finds. */
+/* The agent as a daemon, which may write; NUMBERS is the file that it finds. */
 static void begin_lasting(const char *numbers)
 {
 	area_init(&area, 4, 16, 8, true);
@@ -53,7 +53,7 @@ static void setup_lasting(void)
 	begin_lasting(NULL);
 }
 
-/* How many lines of the file begin like that. */
+/* The number of lines of the file that begin like this. */
 static int on_disk(const char *begin)
 {
 	FILE *file = fopen(host_path(NUMBERS), "r");
@@ -67,7 +67,7 @@ static int on_disk(const char *begin)
 	return found;
 }
 
-/* What the daemon does between requests, at that time. */
+/* The daemon's work between requests, at that time. */
 static void work_at(uint64_t seconds)
 {
 	fake.on = true;
@@ -84,7 +84,7 @@ static struct family *family(const char *name)
 	return f;
 }
 
-/* A state that could not be written is with the next ones. */
+/* A state that could not be written is written with the next ones. */
 START_TEST(states_that_were_not_written_are)
 {
 	struct rlimit limit = { 0, RLIM_INFINITY };
@@ -95,7 +95,7 @@ START_TEST(states_that_were_not_written_are)
 	names_are(INST(0, 0, "free", "zero") INST(1, 0, "active", "one"));
 	ck_assert_int_eq(on_disk("! 16 0 "), 0);
 
-	/* A disk without room. */
+	/* A full disk. */
 	ck_assert_int_eq(stat(host_path(NUMBERS), &st), 0);
 	signal(SIGXFSZ, SIG_IGN);
 	limit.rlim_cur = st.st_size;
@@ -137,7 +137,7 @@ static bool is_rewritten(void)
 	return access(host_path(NUMBERS ".new"), F_OK) == 0;
 }
 
-/* A rewrite that has names as they were must not replace a file that has not. */
+/* A rewrite with old names must not replace a file with newer ones. */
 START_TEST(states_lost_in_a_rewrite_are_written)
 {
 	struct rlimit limit = { 0, RLIM_INFINITY };
@@ -151,7 +151,7 @@ START_TEST(states_lost_in_a_rewrite_are_written)
 	ck_assert(is_rewritten());
 	names_are(FIRST_FOUR("free"));
 
-	/* There is room for the new file, but not at the end of this one. */
+	/* There is room for the new file, but not at the end of the old one. */
 	ck_assert_int_eq(stat(host_path(NUMBERS), &st), 0);
 	signal(SIGXFSZ, SIG_IGN);
 	limit.rlim_cur = st.st_size;
@@ -172,7 +172,7 @@ START_TEST(states_lost_in_a_rewrite_are_written)
 }
 END_TEST
 
-/* One that came while another agent was running, too. */
+/* An instance that came while another agent ran, too. */
 START_TEST(states_of_while_another_ran_are_written)
 {
 	char path[160];
@@ -194,7 +194,7 @@ START_TEST(states_of_while_another_ran_are_written)
 }
 END_TEST
 
-/* All that it will ask for has its number. */
+/* All that is asked for later has its number. */
 static void setup_known(void)
 {
 	char numbers[512];
@@ -207,7 +207,7 @@ static void setup_known(void)
 	begin_lasting(numbers);
 }
 
-/* Fields that came while another agent ran are metrics when it has gone. */
+/* Fields that came while another agent ran are metrics once it has ended. */
 START_TEST(fields_of_while_another_ran_are_numbered)
 {
 	struct timespec now;
@@ -232,7 +232,7 @@ START_TEST(fields_of_while_another_ran_are_numbered)
 }
 END_TEST
 
-/* Numbers of captured files are those of this process alone. */
+/* Numbers of captured files are only valid in this process. */
 START_TEST(fields_of_captured_files_are_numbered_anew)
 {
 	pmID pmid;
@@ -246,7 +246,7 @@ START_TEST(fields_of_captured_files_are_numbered_anew)
 }
 END_TEST
 
-/* The file is read again before the first record: what is in use stays. */
+/* The file is read again before the first record; numbers in use stay. */
 START_TEST(names_in_use_are_not_read_anew)
 {
 	struct inst *inst;
@@ -262,7 +262,7 @@ START_TEST(names_in_use_are_not_read_anew)
 }
 END_TEST
 
-/* What is no record is damage, and its numbers may have been given out. */
+/* A line that is no record is damage: its numbers may have been given out. */
 START_TEST(lines_of_no_known_kind_are_damage)
 {
 	ck_assert(!told_of("is damaged"));
@@ -273,7 +273,7 @@ START_TEST(lines_of_no_known_kind_are_damage)
 }
 END_TEST
 
-/* A tail that was cut makes it be read again, which loses no more numbers. */
+/* A cut tail makes the agent read the file again, and loses no more numbers. */
 START_TEST(damage_is_skipped_once)
 {
 	int limit;
@@ -301,7 +301,7 @@ static bool is_damage(const char *text, size_t size)
 	return told_of("is damaged");
 }
 
-/* Nor is what no agent can have written. */
+/* Records that no agent can have written are damage, too. */
 START_TEST(lines_of_no_agent_are_damage)
 {
 	static const char *const lines[] = {
@@ -325,7 +325,7 @@ START_TEST(lines_of_no_agent_are_damage)
 }
 END_TEST
 
-/* After damage any scope may have a mark, and a file of these is not garbage. */
+/* After damage any scope may have a mark; a file of marks is not garbage. */
 START_TEST(marks_are_not_garbage)
 {
 	static char numbers[32 * 8192];
@@ -348,7 +348,7 @@ START_TEST(marks_are_not_garbage)
 }
 END_TEST
 
-/* How many CPUs' values there are of an instance. */
+/* Return: on how many CPUs the instance has a value. */
 static int cells_of(const char *name)
 {
 	pmValueSet *set;
@@ -362,7 +362,7 @@ static int cells_of(const char *name)
 	return count;
 }
 
-/* What a purged name took of the memory per CPU is another's. */
+/* The memory per CPU of a purged name is used for another one. */
 START_TEST(purged_names_give_memory_back)
 {
 	agent_carry_cells_max = 4;
@@ -385,7 +385,7 @@ static uint64_t total(const char *name)
 	return value;
 }
 
-/* Counts of since the boot come back as they were: their names are kept. */
+/* Counts since the boot come back unchanged: their names are kept. */
 START_TEST(counts_since_the_boot_are_not_purged)
 {
 	agent_id_names = 0;
@@ -410,7 +410,7 @@ static struct {
 	ino_t ino;	/* of the last */
 } given;
 
-/* In front of the library's: nothing changes hands, whoever runs the test. */
+/* Replaces the library's: no owner changes, whichever user runs the test. */
 int fchown(int fd, uid_t uid, gid_t gid)
 {
 	struct stat st;
@@ -423,7 +423,7 @@ int fchown(int fd, uid_t uid, gid_t gid)
 	return 0;
 }
 
-/* How many files change hands. */
+/* The number of files whose owner changes. */
 static int gives_away(void)
 {
 	given.on = true;
@@ -434,8 +434,8 @@ static int gives_away(void)
 }
 
 /*
- * The folder belongs to who the files are given to: what lies there may be a
- * link to a file of root's.
+ * The files' new owner owns the folder, too: a file in it may be a link to a
+ * file of root's.
  */
 START_TEST(nothing_else_is_given_away)
 {

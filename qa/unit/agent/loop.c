@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The agent's loop: requests, rings that wake, and rings that have to be polled.
+ * The agent's loop: requests, rings that wake it, and rings that it has to
+ * poll.
  */
 #include <time.h>
 
@@ -17,7 +18,7 @@ static uint64_t queued(void)
 	return events;
 }
 
-/* A client of the ring, and an event that nobody has asked for. */
+/* A client of the ring, and an event before any request. */
 static void event_comes(bool consumer)
 {
 	char line[128];
@@ -43,7 +44,7 @@ static void run_loop(uint64_t step, int requests)
 	fake.on = false;
 }
 
-/* A request each 10 ms: after 50 ms the ring is looked at all the same. */
+/* A request every 10 ms: the ring is still read after 50 ms. */
 START_TEST(requests_do_not_starve_a_snapshot)
 {
 	event_comes(false);
@@ -55,7 +56,7 @@ START_TEST(requests_do_not_starve_a_snapshot)
 }
 END_TEST
 
-/* None comes for long: it is not waited for. */
+/* No request for long: the ring is read without one. */
 START_TEST(silence_is_no_reason_either)
 {
 	event_comes(false);
@@ -65,7 +66,7 @@ START_TEST(silence_is_no_reason_either)
 }
 END_TEST
 
-/* A ring that wakes is read beside the request. */
+/* A ring that wakes the agent is read beside the request. */
 START_TEST(woken_beside_a_request)
 {
 	event_comes(true);

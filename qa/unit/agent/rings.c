@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events: the names of their fields, queues, and records that clients fetch.
+ * Events: names of fields, queues, and the records that clients fetch.
  */
 #include <time.h>
 
@@ -10,7 +10,7 @@
 
 /* ---- names of fields */
 
-/* What was there before is in nobody's way, and comes back. */
+/* Fields of an earlier load do not collide with new ones, and come back. */
 START_TEST(fields_of_the_table_have_names)
 {
 	reload_types(TYPE_FIELD("16", "v1.evt", "writer"));
@@ -36,7 +36,7 @@ static int dim_time(const char *name)
 	return desc.units.dimTime;
 }
 
-/* What was there before is told of as it is now, not as it was last. */
+/* Fields of an earlier load are described as they are now. */
 START_TEST(fields_are_told_of_as_the_table_has_them)
 {
 	reload_types("16 v1.evt took 0 0 1 none\n");
@@ -45,7 +45,7 @@ START_TEST(fields_are_told_of_as_the_table_has_them)
 	ck_assert_int_eq(dim_time(EVT ".took"), 1);
 	reload_types("16 v1.evt took 0 0 1 none\n");
 	ck_assert_int_eq(dim_time(EVT ".took"), 0);
-	/* Of those that are no more, the last one counts. */
+	/* Of the fields that are gone, the last one counts. */
 	reload_types("");
 	ck_assert_int_eq(dim_time(EVT ".took"), 1);
 }
@@ -63,14 +63,14 @@ static void seven_comes(void)
 	host_write(area.dir, "ring/default", line);
 }
 
-/* As pmUnpackEventRecords() has them in PCP 7, too. */
+/* Like pmUnpackEventRecords(), also as in PCP 7. */
 #ifdef PMAPI_VERSION_4
 typedef pmResult_v2 event_record;
 #else
 typedef pmResult event_record;
 #endif
 
-/* How many parameters it has that say so. */
+/* The number of its parameters with this value. */
 static int sevens(void)
 {
 	pmValueSet *set = host_fetch("kmmv.ring.records");
@@ -92,8 +92,10 @@ static int sevens(void)
 	return found;
 }
 
-/* The kernel refuses these, other producers may not. Archives would be broken by
- * parameters without a name. */
+/*
+ * The kernel refuses these, other producers may not. Parameters without a name
+ * would break archives.
+ */
 START_TEST(fields_without_a_name_are_told_of)
 {
 	reload_types(TYPE_FIELD("16", "v1.evt", "writer")
@@ -106,7 +108,7 @@ START_TEST(fields_without_a_name_are_told_of)
 	ck_assert(has_metric("kmmv.ring.event.cpu"));
 	ck_assert(!has_metric("kmmv.ring.event.cpu.pid"));
 	ck_assert(told_of("cpu.pid: cannot be a metric's name beside"));
-	/* Nothing is forgotten of it by another attach. */
+	/* Another attach does not change that. */
 	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
 	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
 	ck_assert(!has_metric("kmmv.ring.event.cpu.pid"));
@@ -116,8 +118,10 @@ START_TEST(fields_without_a_name_are_told_of)
 }
 END_TEST
 
-/* Events that wait for their client have the fields that they came with, where
- * these are metrics still, and one metric is not in its own way. */
+/*
+ * Queued events keep the fields that they came with, if these still are
+ * metrics; a metric does not collide with itself.
+ */
 START_TEST(events_of_before_have_their_fields)
 {
 	reload_types(TYPE_FIELD("17", "v1.evt", "writer"));
@@ -129,7 +133,7 @@ START_TEST(events_of_before_have_their_fields)
 }
 END_TEST
 
-/* But not of one that has given way to another. */
+/* But not a field that another one has replaced. */
 START_TEST(events_of_before_lose_what_gave_way)
 {
 	reload_types("17 v1.evt writer 0 0 1 none reader 0 0 1 none\n");
@@ -157,7 +161,7 @@ static void push(struct queue *q, uint16_t type, uint64_t missed, uint64_t limit
 	agent_queue_push(q, e, limit);
 }
 
-/* What is removed counts if it was an event; losses are no events. */
+/* A removed record counts as missed if it was an event; losses do not. */
 START_TEST(overrun_counts_events)
 {
 	struct queue q = { 0 };
@@ -171,7 +175,7 @@ START_TEST(overrun_counts_events)
 	ck_assert_uint_eq(q.total, 15);
 	ck_assert_uint_eq(q.events, 2);
 	ck_assert_uint_eq(q.bytes, 4 * each);
-	/* As much as there may be. */
+	/* The greatest limit. */
 	agent_queue_shrink(&q, 4 * each);
 	ck_assert_uint_eq(q.overrun, 0);
 	push(&q, 2, 0, 4 * each);
@@ -181,7 +185,7 @@ START_TEST(overrun_counts_events)
 	ck_assert_uint_eq(q.overrun, 1);
 	ck_assert_uint_eq(q.events, 2);
 	ck_assert_uint_eq(q.first->before, 6);
-	/* Read by all: no overrun. */
+	/* All clients have read them: no overrun. */
 	agent_queue_trim(&q, 4);
 	ck_assert_uint_eq(q.first_serial, 4);
 	ck_assert_uint_eq(q.overrun, 1);
@@ -195,7 +199,7 @@ START_TEST(overrun_counts_events)
 }
 END_TEST
 
-/* So many events, and their records in what is fetched. */
+/* So many events, and their records in the answer. */
 enum { LONG_EVENTS = 5000, LONG_EVENT = 2000, PDU_MAX = 1 << 24 };
 
 static struct ring *only_ring(void)
@@ -226,8 +230,8 @@ static uint32_t fetch_records(int ctx, uint32_t *length)
 }
 
 /*
- * A value block's length has 24 bits: the rest comes with the next fetch, and
- * nothing is lost in between.
+ * A value block's length has 24 bits: the next fetch has the rest, and none is
+ * lost.
  */
 START_TEST(records_fit_into_a_value)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who may do what, and that no request waits for a directory of users.
+ * Permissions; and no request waits for a directory of users.
  */
 #include <grp.h>
 #include <pwd.h>
@@ -9,7 +9,7 @@
 
 static int look_ups;
 
-/* In front of the library's: a request must not wait for any of these. */
+/* Replaces the library's: a request must not wait for any of these. */
 struct passwd *getpwuid(uid_t uid)
 {
 	(void)uid;
@@ -80,7 +80,7 @@ START_TEST(requests_look_nobody_up)
 }
 END_TEST
 
-/* What a context was allowed is not the next one's with its number. */
+/* A context does not inherit the permissions of one that had its number. */
 START_TEST(contexts_end)
 {
 	host_client(8, "0");
@@ -95,7 +95,7 @@ START_TEST(contexts_end)
 }
 END_TEST
 
-/* The service's user stays what it is, whoever authenticates through it. */
+/* The service's user gets no rights by authentication. */
 START_TEST(service_is_nobody)
 {
 	allow("998\npcp\n1003\n");
@@ -109,7 +109,7 @@ START_TEST(service_is_nobody)
 			 PM_ERR_PERMISSION);
 	host_client(9, "1003");
 	ck_assert_int_eq(records_of(9), 0);
-	/* Bad numbers are nobody's. */
+	/* Invalid numbers name no user. */
 	host_attribute(10, PMDA_ATTR_USERID, "0x0");
 	host_attribute(10, PMDA_ATTR_PROCESSID, "1");
 	ck_assert_int_eq(records_of(10), PM_ERR_PERMISSION);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A table for a test, and what every test of the core starts from.
+ * A table for tests of the core, and their common helpers.
  */
 #ifndef CORE_H
 #define CORE_H
 
-/* The shim's headers come first, as they do for the core. */
+/* The shim's headers come first, as for the core. */
 #include <kmmv_deps.h>
 
 #include "follow.h"
@@ -16,7 +16,7 @@
 #include "table.h"
 #include "quiet.h"
 
-/* Two changes, and the generation is past 2^64. */
+/* The generation wraps after two changes. */
 #define GENERATION_START	(ULONG_MAX - 2)
 
 struct kmmv_table kmmv_table;
@@ -49,11 +49,11 @@ static inline void table_stop(void)
 {
 	kmmv_table_fini(&table);
 	ck_assert_int_eq(shim_allocated, 0);
-	/* Nobody who has the lock ever waits for memory. */
+	/* No holder of the lock ever waited for memory. */
 	ck_assert_uint_eq(shim_locked_allocs, 0);
 }
 
-/* As the device reads, into a buffer of so many bytes. */
+/* Read like the device, into a buffer of this size. */
 static inline ssize_t cursor_read(struct kmmv_cursor *cursor, char *buffer,
 				  size_t size)
 {
@@ -73,7 +73,7 @@ static inline ssize_t cursor_read(struct kmmv_cursor *cursor, char *buffer,
 	return done ? (ssize_t)done : n;
 }
 
-/* Everything that a new reader would be given; static buffer. */
+/* All that a new reader is given, in a static buffer. */
 static inline const char *table_names(void)
 {
 	static char text[256 << 10];

@@ -4,7 +4,7 @@
 core-sources := $(patsubst %,kmod/core/%.c,geom slots spare records index change name \
 	family event_type instance follow table names) qa/shim/rbtree.c qa/shim/shim.c
 # The kernel compares int with u32 and leaves parameters unused.
-# ThreadSanitizer does not see the one fence, which is a litmus test's.
+# ThreadSanitizer does not support the one fence, which has a litmus test.
 core-cflags := -Iqa/shim -Ikmod/core -Ikmod/include -Wno-sign-compare \
 	-Wno-unused-parameter -Wno-tsan
 
@@ -18,7 +18,7 @@ cost-flexible-variants := plain asan
 unit-programs += $(core-programs) $(pair-programs) $(flexible-programs) \
 	statctr-up statctr-32 nmi slots-cost
 
-# Nothing in these runs beside anything: ThreadSanitizer has nothing to say.
+# These have one thread: ThreadSanitizer would find nothing.
 geom-variants := plain asan
 table-variants := plain asan
 table-pair-variants := plain asan
@@ -44,7 +44,7 @@ statctr-flexible-sources += kmod/core/statctr.c
 statctr-up-sources := qa/unit/core/statctr-up.c $(core-sources) kmod/core/pcpu_fixed.c \
 	kmod/core/statctr.c
 statctr-up-cflags := $(core-cflags) -DKMMV_SHIM_UP
-# Updates are calls there, which look whether this is an NMI.
+# Updates are function calls there, which check for an NMI.
 statctr-32-sources := qa/unit/core/statctr-32.c $(core-sources) kmod/core/pcpu_fixed.c \
 	kmod/core/refused.c
 statctr-32-cflags := $(core-cflags) -DKMMV_SHIM_PAIR

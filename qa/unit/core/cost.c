@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the kernel pays, counted: who has a lock of the table's never waits for
- * memory (table_stop() looks at that, here and in every other test of the core),
- * and holds it for few steps, however many names and readers there are.
+ * The cost for the kernel, counted in steps: a holder of a lock of the table
+ * never waits for memory (table_stop() checks that, here and in all tests of
+ * the core), and holds it for few steps, however many names and readers there
+ * are.
  */
 #include "core.h"
 
@@ -27,7 +28,7 @@ static int add(const char *prefix, unsigned int n)
 	return kmmv_instance_add(&table, family, name, NULL);
 }
 
-/* No name pays for those that were there before: every doubling is passed. */
+/* The cost of a name does not grow with their number: passes every doubling. */
 START_TEST(no_name_pays_for_all)
 {
 	unsigned long before, worst = 0, steps;
@@ -40,7 +41,7 @@ START_TEST(no_name_pays_for_all)
 		worst = max(worst, steps);
 	}
 	ck_assert_uint_le(worst, STEPS_MAX);
-	/* They are found again, and taken away, for as little. */
+	/* Finding and removing them costs as little. */
 	for (i = 0; i < MANY; i += 7) {
 		before = shim_steps;
 		ck_assert_int_eq(add("n", i), i);
@@ -55,7 +56,7 @@ START_TEST(no_name_pays_for_all)
 }
 END_TEST
 
-/* A step, for a reader, is a record that it is told, or one that it passes. */
+/* A reader's step is a record that it is given or passes. */
 START_TEST(a_hold_is_short)
 {
 	char name[KMMV_NAME_MAX + 1];
@@ -77,7 +78,7 @@ START_TEST(a_hold_is_short)
 	ck_assert_int_eq(n, 0);
 	ck_assert_uint_gt(told, MANY / 4 * 64);
 
-	/* Nor longer with records that are. */
+	/* Long records do not make it longer. */
 	memset(name, '\\', KMMV_NAME_MAX);
 	name[KMMV_NAME_MAX] = '\0';
 	for (i = 0; i < 40; i++) {
@@ -95,7 +96,7 @@ START_TEST(a_hold_is_short)
 }
 END_TEST
 
-/* Readers stand in nobody's way: neither in a change's nor in each other's. */
+/* Readers slow down neither changes nor each other. */
 START_TEST(readers_cost_nothing)
 {
 	struct kmmv_cursor *cursor = calloc(READERS, sizeof(*cursor));
@@ -108,13 +109,13 @@ START_TEST(readers_cost_nothing)
 		add("n", i);
 	for (i = 0; i < READERS; i++)
 		kmmv_cursor_init(&cursor[i], &table);
-	/* Each at a place of its own, as far as there are places. */
+	/* Each at a place of its own, as far as possible. */
 	for (i = 0; i < READERS; i++) {
 		n = kmmv_cursor_text(&cursor[i], 1 + i % 8192, &text);
 		ck_assert_int_gt(n, 0);
 		kmmv_cursor_given(&cursor[i], n);
 		if (i >= 100)
-			kmmv_cursor_fini(&cursor[i]); /* only its text */
+			kmmv_cursor_fini(&cursor[i]); /* frees only its text */
 	}
 	shim_hold_steps = 0;
 	before = shim_steps;
@@ -122,7 +123,7 @@ START_TEST(readers_cost_nothing)
 	ck_assert_int_eq(kmmv_instance_del(&table, 5), 0);
 	ck_assert_uint_le(shim_steps - before, STEPS_MAX);
 
-	/* To the end: one change, then nothing new. */
+	/* Read to the end; then one change. */
 	while ((n = kmmv_cursor_text(&cursor[0], 8192, &text)) > 0)
 		kmmv_cursor_given(&cursor[0], n);
 	before = shim_steps;
@@ -139,7 +140,7 @@ START_TEST(readers_cost_nothing)
 }
 END_TEST
 
-/* Forgotten numbers that are given out again, in any order. */
+/* Forgotten numbers are given out again, in any order. */
 START_TEST(churn_costs_no_more)
 {
 	unsigned long before, worst = 0, steps;
@@ -164,7 +165,7 @@ END_TEST
 
 static int allocation, at;
 
-/* CPU 2 comes up while somebody waits for memory. */
+/* CPU 2 comes up while a caller waits for memory. */
 static void come_up(void)
 {
 	if (allocation++ != at)
@@ -173,7 +174,7 @@ static void come_up(void)
 	ck_assert_int_eq(kmmv_table_populate(&table, 2), 0);
 }
 
-/* Whenever it comes, all that can be counted on it has its memory. */
+/* Whenever it comes, all active instances have memory on it. */
 START_TEST(a_cpu_comes_while_a_name_is_added)
 {
 	bool came = false;
@@ -219,7 +220,7 @@ static void come_and_count(void)
 	shim_cpu = 0;
 }
 
-/* A CPU's memory comes from two at once: what it counted meanwhile stays. */
+/* Two callers allocate a CPU's memory at once: counts made meanwhile stay. */
 START_TEST(two_bring_memory)
 {
 	long before;
@@ -250,7 +251,7 @@ static void add_rival(void)
 	ck_assert_int_ge(add("rival", 0), 0);
 }
 
-/* Somebody else adds it, or takes the number, while memory is waited for. */
+/* Another caller adds the name, or takes the number, during the allocation. */
 START_TEST(two_at_once)
 {
 	bool came = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The layout of the mapping: limits, and every page being exactly one thing.
+ * The layout of the mapping: its limits; each page has exactly one use.
  */
 #include "core.h"
 
@@ -77,7 +77,7 @@ START_TEST(every_page_is_one_thing)
 	ck_assert_int_eq(kmmv_geom_place(&geom, ULONG_MAX >> PAGE_SHIFT).kind,
 			 KMMV_PLACE_NONE);
 
-	/* There is room for the last counter and incarnation, and no more. */
+	/* The last counter and the last incarnation fit exactly. */
 	ck_assert_uint_ge(geom.cpu_stride, geom.counter_offset + capacity * 8);
 	ck_assert_uint_lt(geom.cpu_stride,
 			  geom.counter_offset + capacity * 8 + PAGE_SIZE);

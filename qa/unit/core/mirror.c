@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mirrors: nothing lost over a wrap, nothing ever shown to fall.
+ * Mirrors: no count is lost in a wrap, and no total falls.
  */
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ START_TEST(adopt)
 	ck_assert_int_eq(kmmv_mirror_adopt(&mirror, row[_i].rule, row[_i].raw),
 			 row[_i].behind);
 	ck_assert_uint_eq(mirror.total, row[_i].total);
-	/* Whatever was kept, the next ones count from here. */
+	/* Whatever was kept, counting goes on from here. */
 	ck_assert(!kmmv_mirror_advance(&mirror, row[_i].rule,
 				       row[_i].rule == W32 ?
 				       (u32)(row[_i].raw + 3) : row[_i].raw + 3));
@@ -79,7 +79,10 @@ START_TEST(advance)
 	ck_assert_int_eq(kmmv_mirror_advance(&mirror, row[_i].rule, raw),
 			 row[_i].back);
 	ck_assert_uint_eq(mirror.total, 1000 + row[_i].delta);
-	/* After a fall: from the new value, or once it is made up for. */
+	/*
+	 * After a fall, counting goes on from the new value, or (HOLD) from the
+	 * old one.
+	 */
 	raw += 7;
 	if (row[_i].rule == HOLD && row[_i].back) {
 		ck_assert(kmmv_mirror_advance(&mirror, HOLD, row[_i].last - 1));
@@ -108,9 +111,9 @@ START_TEST(many_wraps)
 END_TEST
 
 /*
- * At the greatest rate that there is a copy may come two periods late, and not a
- * count is lost; much later, and what was counted looks like a fall. So it must
- * not be left to readers, nor to a timer that may wait.
+ * At the greatest possible rate a copy may be two periods late without losing a
+ * count; much later, the count looks like a fall. So copies must not be left to
+ * readers, nor to a timer that may be deferred.
  */
 START_TEST(period)
 {
@@ -126,14 +129,14 @@ START_TEST(period)
 		ck_assert_uint_eq(mirror.total, truth);
 	}
 	ck_assert_uint_gt(truth, 100ULL << 32);
-	/* Five minutes, which was the period once, are more than half the range. */
+	/* At five minutes, a former period, it passes half of the range. */
 	truth += KMMV_MIRROR_RATE_MAX * 300;
 	ck_assert(kmmv_mirror_advance(&mirror, W32, (u32)truth));
 	ck_assert_uint_lt(mirror.total, truth);
 }
 END_TEST
 
-/* An interrupt is freed and comes back: both lives add up, nothing is lost. */
+/* An interrupt is freed and comes back: the counts of both lives add up. */
 START_TEST(new_life)
 {
 	struct kmmv_mirror mirror = {};
@@ -144,7 +147,7 @@ START_TEST(new_life)
 	ck_assert_uint_eq(mirror.total, 1017);
 	ck_assert(!kmmv_mirror_advance(&mirror, W32, 9));
 	ck_assert_uint_eq(mirror.total, 1019);
-	/* More than the one before: still all of it. */
+	/* A life that begins above the previous one counts fully, too. */
 	kmmv_mirror_renew(&mirror, 5000);
 	ck_assert_uint_eq(mirror.total, 6019);
 	kmmv_mirror_renew(&mirror, 0);
@@ -152,23 +155,23 @@ START_TEST(new_life)
 }
 END_TEST
 
-/* A CPU goes and comes: idle time stands, then goes on from where it comes. */
+/* A CPU goes and comes back: idle time stands still, then goes on. */
 START_TEST(other_account)
 {
 	struct kmmv_mirror mirror = {};
 
 	kmmv_mirror_adopt(&mirror, HOLD, 500);
 	ck_assert(!kmmv_mirror_advance(&mirror, HOLD, 600));
-	/* Back, from 0: no waiting for 600. */
+	/* Back, from 0: counts at once, not only from 600. */
 	kmmv_mirror_rebase(&mirror, 3);
 	ck_assert_uint_eq(mirror.total, 600);
 	ck_assert(!kmmv_mirror_advance(&mirror, HOLD, 10));
 	ck_assert_uint_eq(mirror.total, 607);
-	/* Jitter still holds. */
+	/* Small steps back still hold the value. */
 	ck_assert(kmmv_mirror_advance(&mirror, HOLD, 8));
 	ck_assert(!kmmv_mirror_advance(&mirror, HOLD, 10));
 	ck_assert_uint_eq(mirror.total, 607);
-	/* Back, with all the time that it was away: not taken over. */
+	/* Back, including the time that it was away, which is not counted. */
 	kmmv_mirror_rebase(&mirror, 48000);
 	ck_assert_uint_eq(mirror.total, 607);
 	ck_assert(!kmmv_mirror_advance(&mirror, HOLD, 48005));
@@ -176,7 +179,7 @@ START_TEST(other_account)
 }
 END_TEST
 
-/* The module is loaded again: what was counted meanwhile is not lost. */
+/* The module is loaded again: counts made meanwhile are not lost. */
 START_TEST(loaded_again)
 {
 	struct kmmv_mirror before = {}, after = {};
@@ -186,7 +189,7 @@ START_TEST(loaded_again)
 	after.total = before.total;
 	ck_assert(!kmmv_mirror_adopt(&after, W32, 150));
 	ck_assert_uint_eq(after.total, 150);
-	/* Two lives, 130 and 30, then 40: never more than was counted. */
+	/* Two lives, 130 and 30, then 40: no more than the kernel counted. */
 	kmmv_mirror_renew(&before, 30);
 	after.total = before.total;
 	ck_assert(kmmv_mirror_adopt(&after, W32, 40));
@@ -197,9 +200,9 @@ START_TEST(loaded_again)
 END_TEST
 
 /*
- * A source that does what sources do, and an oracle that knows the truth: what
- * was counted in steps that a mirror can see. Nothing falls, every fall is
- * reported, and the total is exact.
+ * A simulated source, and an oracle that knows the true count: the steps that a
+ * mirror can see. No total falls, each fall of the source is reported, and
+ * totals are exact.
  */
 struct oracle {
 	enum kmmv_mirror_rule rule;
@@ -219,7 +222,7 @@ static u64 draw(unsigned int *seed, u64 limit)
 	u64 wide = (u64)rand_r(seed) << 40 ^ (u64)rand_r(seed) << 20 ^
 		   rand_r(seed);
 
-	/* Small steps and large ones alike. */
+	/* Small and large steps. */
 	return (wide >> rand_r(seed) % 64) % limit;
 }
 
@@ -240,7 +243,7 @@ static void count(struct oracle *oracle, u64 step)
 	}
 }
 
-/* Back by less than half of the range, at which no fall can be seen. */
+/* Back by less than half of the range: a larger step looks like counts. */
 static void fall(struct oracle *oracle, u64 by)
 {
 	if (oracle->rule == W32 && by >= 1ULL << 31)
@@ -263,7 +266,7 @@ static void run_oracle(enum kmmv_mirror_rule rule, unsigned int seed)
 	u64 shown;
 	int i;
 
-	/* Next to the wrap; HOLD has none. */
+	/* Start next to the wrap; HOLD has none. */
 	oracle.raw = narrow(&oracle, rule == HOLD ? 1000 : (u64)-100);
 	oracle.high = oracle.total = oracle.raw;
 	resets += kmmv_mirror_adopt(&mirror, rule, oracle.raw);
@@ -291,7 +294,7 @@ static void run_oracle(enum kmmv_mirror_rule rule, unsigned int seed)
 		}
 		ck_assert_uint_eq(mirror.total, oracle.total);
 		ck_assert_uint_eq(resets, oracle.resets);
-		/* Modulo 2^64, as the count itself is. */
+		/* Modulo 2^64, like the count. */
 		ck_assert_uint_lt(mirror.total - shown, 1ULL << 63);
 	}
 	ck_assert_uint_gt(resets, 0);

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* names.c as on a machine without 64-bit atomicity: built with KMMV_SHIM_PAIR. */
+/* names.c without 64-bit atomicity: built with KMMV_SHIM_PAIR. */
 #include "names.c"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stream of names: complete, in order of last change, and the same however
- * it is read.
+ * The stream of names: complete, in order of last change, and independent of
+ * how it is read.
  */
 #include "core.h"
 
@@ -110,7 +110,7 @@ START_TEST(types_of_events)
 		"type id=17 name=tick\n"
 		"about id=17 text=Tick\n"
 		"end 0\n");
-	/* Once more changes nothing. */
+	/* A second time changes nothing. */
 	kmmv_event_type_add(&table, &type);
 	ck_assert(!kmmv_cursor_ready(&cursor));
 	kmmv_cursor_fini(&cursor);
@@ -129,11 +129,11 @@ START_TEST(only_what_changed)
 	ck_assert(!kmmv_cursor_ready(&cursor));
 	ck_assert_str_eq(read_on(4096), "");
 
-	/* A second reference changes nothing that anybody is told. */
+	/* A second reference changes no record. */
 	kmmv_instance_add(&table, family, "a", NULL);
 	ck_assert(!kmmv_cursor_ready(&cursor));
 
-	/* Changed twice, given once, as it is now. */
+	/* Changed twice, a record is given once, as it is now. */
 	kmmv_instance_del(&table, b);
 	ck_assert(kmmv_cursor_ready(&cursor));
 	kmmv_instance_forget(&table, b);
@@ -141,7 +141,7 @@ START_TEST(only_what_changed)
 			 "instance number=1 family=0 incarnation=1 state=free name=\n"
 			 "end 2\n");
 
-	/* The generation alone. */
+	/* Only the generation. */
 	kmmv_change_online(&table, 0, true);
 	ck_assert(kmmv_cursor_ready(&cursor));
 	ck_assert_str_eq(read_on(4096), "end 3\n");
@@ -161,7 +161,7 @@ START_TEST(only_what_changed)
 			 "instance number=1 family=0 incarnation=2 state=free name=\n"
 			 "end 7\n");
 
-	/* The number's next owner takes the place of its record. */
+	/* The record of the number's next instance replaces it. */
 	for (a = 3; a < 1030; a++) {
 		char name[16];
 
@@ -192,7 +192,7 @@ START_TEST(any_step_gives_the_same)
 }
 END_TEST
 
-/* What changes while it is read in parts is given again, whole. */
+/* A record that changes while it is read in parts is given again, whole. */
 START_TEST(change_within_a_line)
 {
 	char part[64];
@@ -219,7 +219,7 @@ START_TEST(rest)
 	long allocated = shim_allocated;
 	char part[64];
 
-	/* Of the last line, which poll() has to know of. */
+	/* The rest of the last line, which poll() has to see. */
 	kmmv_cursor_init(&cursor, &table);
 	read_on(4096);
 	kmmv_change_online(&table, 0, true);
@@ -228,14 +228,14 @@ START_TEST(rest)
 	ck_assert_str_eq(read_on(4096), " 18446744073709551615\n");
 	ck_assert(!kmmv_cursor_ready(&cursor));
 
-	/* Begun anew within a line: it is not what comes first. */
+	/* Begun anew within a line: the rest of the line is dropped. */
 	kmmv_cursor_rewind(&cursor);
 	ck_assert(kmmv_cursor_ready(&cursor));
 	ck_assert_int_eq(cursor_read(&cursor, part, 10), 10);
 	kmmv_cursor_rewind(&cursor);
 	ck_assert_str_eq(read_on(4096), table_names());
 
-	/* And closed within one: it does not stay behind. */
+	/* Closed within a line: its text is freed. */
 	kmmv_cursor_rewind(&cursor);
 	ck_assert_int_eq(cursor_read(&cursor, part, 10), 10);
 	kmmv_cursor_fini(&cursor);
@@ -243,7 +243,7 @@ START_TEST(rest)
 }
 END_TEST
 
-/* A page of the reader's that is not there: the text is, the next time. */
+/* A page of the reader's buffer faults: the next read has the text. */
 START_TEST(what_did_not_arrive)
 {
 	const char *text, *again;
@@ -260,7 +260,7 @@ START_TEST(what_did_not_arrive)
 	ck_assert_int_eq(kmmv_cursor_text(&cursor, 4096, &again), n - 5);
 	ck_assert_ptr_eq(again, text + 5);
 	ck_assert_str_eq(read_on(4096), table_names() + 5);
-	/* Nor is an end line given before it has arrived. */
+	/* An end line is given only once all of it has arrived. */
 	kmmv_change_online(&table, 0, true);
 	n = kmmv_cursor_text(&cursor, 4096, &text);
 	ck_assert_int_gt(n, 0);
@@ -274,7 +274,7 @@ START_TEST(what_did_not_arrive)
 }
 END_TEST
 
-/* A file that was opened and not read takes no memory. */
+/* An open file that was not read takes no memory. */
 START_TEST(no_memory_for_text)
 {
 	long allocated = shim_allocated;
@@ -297,7 +297,7 @@ static unsigned int told;
 
 static void tell(void)
 {
-	/* Of a change that readers can see. */
+	/* After a change that readers can see. */
 	ck_assert(kmmv_cursor_ready(&cursor));
 	told++;
 }
@@ -357,7 +357,7 @@ END_TEST
 #define NUMBERS		64
 #define CHANGES		4000
 
-/* What a reader knows of each number, by the end of its line. */
+/* What a reader knows of each number, at the end of its line. */
 struct known {
 	struct kmmv_cursor	cursor;
 	char			state[NUMBERS][64];
@@ -382,7 +382,7 @@ static void take_line(struct known *known)
 		snprintf(known->state[number], 64, "%.63s",
 			 strstr(known->line, "incarnation="));
 	} else if (sscanf(known->line, "end %lu", &generation) == 1) {
-		/* No end line twice, and none that is older. */
+		/* No end line comes twice, and none is older than the last. */
 		if (known->ended && (long)(generation - known->generation) <= 0)
 			abort();
 		known->generation = generation;
@@ -416,7 +416,7 @@ static void *knower(void *argument)
 	return NULL;
 }
 
-/* Looks at a cursor that somebody else reads. */
+/* Polls a cursor that another thread reads. */
 static void *poller(void *argument)
 {
 	struct known *known = argument;
@@ -446,7 +446,7 @@ static void *changer(void *argument)
 	return NULL;
 }
 
-/* However reading and changes meet, who is at the end knows what is. */
+/* Reading and changing in any order: a reader at the end knows the table. */
 START_TEST(reading_while_names_change)
 {
 	static struct known known[3];
@@ -478,7 +478,7 @@ START_TEST(reading_while_names_change)
 }
 END_TEST
 
-/* No line is longer than what is promised, with everything at its longest. */
+/* No line exceeds KMMV_LINE_MAX, with every part at its longest. */
 START_TEST(longest_lines)
 {
 	char help[KMMV_HELP_MAX + 1], name[KMMV_NAME_MAX + 1];

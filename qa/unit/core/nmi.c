@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A machine whose this_cpu_add() is a load, an add and a store, and an NMI that
- * comes in between: nothing is lost without being counted as refused.
+ * A machine whose this_cpu_add() is a load, an add and a store, and an NMI in
+ * between: each lost update is counted as refused.
  */
 #include "core.h"
 
@@ -48,7 +48,7 @@ static void nmi_counts(void)
 	statctr_inc(&counted);
 }
 
-/* The way of perf_adjust(). */
+/* Like perf_adjust(). */
 static void nmi_asks(void)
 {
 	nmis++;
@@ -74,7 +74,7 @@ START_TEST(an_nmi_inside_an_update)
 	}
 	ck_assert_ptr_null(shim_nmi);
 	ck_assert_uint_eq(nmis, 66);
-	/* What the last one was refused is counted by who comes next. */
+	/* The next update counts the refused one. */
 	ck_assert(!kmmv_refused_nmi());
 	ck_assert_uint_eq(kmmv_slots_sum(&table.slots, slot) +
 			  statctr_read(&counted), updates);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * However many ask, and however often: a bounded number of copies, on a clock
- * that is the test's own.
+ * The number of copies is bounded, however many tasks ask, and however often.
+ * The clock is the test's.
  */
 #include <stdlib.h>
 
@@ -38,12 +38,12 @@ START_TEST(due)
 {
 	struct kmmv_pace pace = {};
 
-	/* Never copied: whatever is asked for, whenever. */
+	/* Never copied: due for any age, at any time. */
 	ck_assert(kmmv_pace_due(&pace, 0, 0, 0));
 	ck_assert(kmmv_pace_due(&pace, 5, UINT64_MAX, 5));
 	kmmv_pace_copied(&pace, 100 * MS, 101 * MS);
 	ck_assert_uint_eq(pace.copies, 1);
-	/* Young enough, to the nanosecond, once the rest is over. */
+	/* Young enough, to the nanosecond, after the rest. */
 	ck_assert(!kmmv_pace_due(&pace, 150 * MS, 50 * MS, 150 * MS));
 	ck_assert(kmmv_pace_due(&pace, 150 * MS + 1, 50 * MS, 150 * MS + 1));
 	ck_assert(kmmv_pace_due(&pace, 150 * MS, 0, 150 * MS));
@@ -51,17 +51,17 @@ START_TEST(due)
 	/* Resting, to the nanosecond. */
 	ck_assert(!kmmv_pace_due(&pace, 110 * MS - 1, 0, 110 * MS - 1));
 	ck_assert(kmmv_pace_due(&pace, 110 * MS, 0, 110 * MS));
-	/* Begun after he asked: his, however long ago that is by now. */
+	/* A copy begun after the request answers it, at any later time. */
 	ck_assert(!kmmv_pace_due(&pace, 100 * MS - 1, 0, 900 * MS));
 	ck_assert(kmmv_pace_due(&pace, 100 * MS + 1, 0, 900 * MS));
 }
 END_TEST
 
 /*
- * CALLERS tasks that all ask for the youngest there is, as fast as they can: one
- * copies, all others wait for it and ask at once again. What copies take varies
- * from nothing to a second. Each rest is kept, readers have their tenth of a CPU
- * and no more, and no value is older than the rest and the copy beside it.
+ * CALLERS tasks ask for the youngest copy, as fast as they can: one copies, the
+ * others wait for it and ask again. A copy takes up to a second. Each rest is
+ * kept, copies take a tenth of a CPU at most, and no value is older than the
+ * rest and the copy beside it.
  */
 START_TEST(storm)
 {
@@ -95,11 +95,11 @@ START_TEST(storm)
 			if (_i < 9)
 				ck_assert_uint_ge(kmmv_pace_rest(&pace),
 						  9 * took);
-			/* All others asked before, or while he copied. */
+			/* All others asked before or during this copy. */
 		}
 		now += 1 + rand_r(&seed) % 500000;
 	}
-	/* But for the last, whose rest may not be over. */
+	/* Except for the last one, whose rest may not be over. */
 	ck_assert_uint_ge(now + kmmv_pace_rest(&pace), copying + rests);
 	ck_assert_uint_ge(now, (pace.copies - 1) * KMMV_PACE_REST_MIN);
 	if (_i < 9)
@@ -109,7 +109,7 @@ START_TEST(storm)
 }
 END_TEST
 
-/* Who asks seldom gets a copy each time, of the age that he asked for. */
+/* Rare requests each get a copy. */
 START_TEST(seldom)
 {
 	struct kmmv_pace pace = {};

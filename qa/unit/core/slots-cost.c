@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What many numbers in a row cost, counted: a step is a number whose pages are
- * looked for, or a word of the map of those that are taken.
+ * The cost of many numbers in a row, in steps: a number whose pages are looked
+ * for, or a word of the map of numbers taken.
  */
 #include <kmmv_deps.h>
 #include "slots.h"
 
 static unsigned long looked_for, searched;
 
-/* Each look for pages asks it first. */
+/* Each search for pages calls it first. */
 static u32 inc_per_page(void)
 {
 	looked_for++;
@@ -50,7 +50,7 @@ static void start(void)
 	table_start(2 * MANY + KMMV_RESERVED);
 }
 
-/* All of them, as statctr_ninit() takes them. */
+/* Take COUNT numbers, like statctr_ninit(). */
 static unsigned long cost(u32 count)
 {
 	u32 number, pages = 0;
@@ -61,14 +61,14 @@ static unsigned long cost(u32 count)
 	for (i = 0; i < (int)table.slots.geom.cpu_pages; i++)
 		pages += !!table.slots.page[i];
 	ck_assert_uint_ge(pages, (number + count) / KMMV_PER_PAGE);
-	/* They are all there to be counted on. */
+	/* All can be counted on. */
 	for (i = 0; i < (int)count; i++)
 		kmmv_ctr_add(&table.slots,
 			     kmmv_slots_slot(&table.slots, number + i), 1);
 	return looked_for + searched;
 }
 
-/* A page at a time is waited for: no number pays for those before it. */
+/* Pages are allocated one at a time: the cost is linear. */
 START_TEST(twice_as_many_cost_twice_as_much)
 {
 	unsigned long few, many;
@@ -78,9 +78,9 @@ START_TEST(twice_as_many_cost_twice_as_much)
 	start();
 	many = cost(MANY / 2);
 	ck_assert_uint_le(many, 2 * few + 16);
-	/* For each page it is asked for, had, and asked what comes behind it. */
+	/* For each page: the request, its result, and the search behind it. */
 	ck_assert_uint_le(many, 16 * (MANY / 2 / KMMV_PER_PAGE));
-	/* Nor for those that were given back, if there are too few of them. */
+	/* Also with numbers that were given back, if these are too few. */
 	many = cost(MANY);
 	ck_assert_uint_le(many, 16 * (MANY / KMMV_PER_PAGE));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Updaters, owners that come and go, and readers, all at once: nothing lost,
- * nothing falls, nothing torn, no count under another owner's incarnation.
+ * Updaters, owners that come and go, and readers, all at once: no count is
+ * lost, falls, is torn, or shows under another owner's incarnation.
  *
  * Counters start next to 2^32, so that every carry is taken. A thread is a
  * context of a CPU; two of them share each CPU, as task and interrupt do.
@@ -43,7 +43,7 @@ static void start(void)
 
 static u32 incarnation(u32 number)
 {
-	/* As a reader maps it: the page is there once the number is. */
+	/* Like a reader's mapping: a number's page is there. */
 	u32 *page = __atomic_load_n(&table.slots.inc[0], __ATOMIC_ACQUIRE);
 
 	return __atomic_load_n(&page[number], __ATOMIC_RELAXED);
@@ -76,15 +76,15 @@ static void *updater(void *argument)
 	return NULL;
 }
 
-/* number, incarnation and owner in one word, as a reader of names has them */
+/* Number, incarnation and owner in one word, as in the names stream. */
 static unsigned long pack(u32 number, u32 inc, u32 owner)
 {
 	return (unsigned long)number << 52 | (unsigned long)inc << 20 | owner;
 }
 
 /*
- * An owner counts in steps that nobody else takes: its own id in the high
- * half, first of all.
+ * An owner counts in steps that no other takes: its own id in the high half,
+ * first of all.
  */
 static void *owner(void *argument)
 {
@@ -162,7 +162,7 @@ static void *reader(void *argument)
 	return NULL;
 }
 
-/* What was read of one generation is of one table. */
+/* Words read in one generation are of one table. */
 static void *table_reader(void *argument)
 {
 	struct kmmv_header *header = table.header;
@@ -176,7 +176,7 @@ static void *table_reader(void *argument)
 
 		if (__atomic_load_n(&header->gen1, __ATOMIC_RELAXED) != g)
 			continue;
-		/* No more than the owners' numbers are ever taken at once. */
+		/* No more numbers are taken than were ever given out. */
 		if (n > CAPACITY || left < CAPACITY - n || left > CAPACITY - TAKEN)
 			abort();
 		if (growing && n + left != CAPACITY)
@@ -220,10 +220,10 @@ START_TEST(nothing_lost)
 }
 END_TEST
 
-/* Who follows whom, by index; each is there before its index is. */
+/* The follower of each index, which is ready before the index is set. */
 static int who[3];
 
-/* As perf_adjust() does it. */
+/* Like perf_adjust(). */
 static void *followed_updater(void *argument)
 {
 	u8 index;
@@ -241,7 +241,7 @@ static void *followed_updater(void *argument)
 	return NULL;
 }
 
-/* The bound moves all the while, followed or not. */
+/* The bound moves all the time, with and without followers. */
 static void *follower(void *argument)
 {
 	char name[16];
@@ -276,7 +276,7 @@ START_TEST(nothing_lost_when_followed)
 	ck_assert_uint_eq(sum(shared), (u64)CONTEXTS * UPDATES);
 	kmmv_follow_set(&table, shared, 0);
 	ck_assert(!kmmv_follow_next(&table, 1, &n));
-	/* All that came meanwhile count without more ado. */
+	/* All numbers that came meanwhile count directly. */
 	for (n = TAKEN; n < table.slots.nr; n++)
 		ck_assert(kmmv_slots_add(&table.slots, n, 1));
 }
@@ -286,13 +286,13 @@ START_TEST(no_count_under_another_incarnation)
 {
 	together(owner);
 	ck_assert_uint_eq(table.header->slots_free, CAPACITY - TAKEN);
-	/* Churn takes no more numbers, and no more memory, than live at once. */
+	/* Churn takes no more numbers and memory than the live ones need. */
 	ck_assert_uint_le(table.slots.nr, TAKEN + CONTEXTS);
 	ck_assert_uint_gt(kmmv_slots_incarnation(&table.slots, TAKEN), 2);
 }
 END_TEST
 
-/* Growth while others update and read what is there. */
+/* Growth while others update and read older numbers. */
 static void *grower(void *argument)
 {
 	long self = (long)argument;
@@ -310,9 +310,9 @@ static void *grower(void *argument)
 }
 
 /*
- * Numbers at random, given out or not: what is refused touched nothing, what is
- * not has its page. Until it has met the second page often enough, and with
- * nothing but the number to tell it so.
+ * Random numbers, given out or not: a refused update touches nothing, another
+ * one finds its page. Runs until it has met the second page often enough; only
+ * the number leads to it.
  */
 static void *guesser(void *argument)
 {
@@ -383,7 +383,7 @@ static u32 get(void)
 	return number;
 }
 
-/* What is cancelled is the next one again, new or not, and nothing is lost. */
+/* A cancelled number is the next one again, new or not, and none is lost. */
 START_TEST(cancelled)
 {
 	struct kmmv_slots *slots = &table.slots;

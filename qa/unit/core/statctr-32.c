@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where a long has 32 bits and a slot has 64: what goes down goes down in all of
- * them, for they are what readers map. Built without 64-bit atomicity; in
- * statctr.[ch] a long is an int.
+ * Where a long has 32 bits and a slot 64, decrements reach all 64 bits, as
+ * readers map these. Built without 64-bit atomicity; in statctr.[ch] a long is
+ * an int.
  */
 #include "core.h"
 
@@ -30,7 +30,7 @@ static void start(void)
 	shim_cpu = 0;
 }
 
-/* What is mapped, over all CPUs. */
+/* The mapped sum over all CPUs. */
 static u64 mapped(statctr_t *c)
 {
 	return kmmv_slots_sum(&table.slots, __pcpu_ctr_slot(c->ctr));
@@ -56,7 +56,7 @@ START_TEST(all_64_bits)
 	ck_assert_uint_eq(statctr_read(&c), -3U);
 	statctr_sub(&c, change);
 	ck_assert_uint_eq(mapped(&c), 4);
-	/* What is unsigned is not negative, however large. */
+	/* A large unsigned delta is not negative. */
 	statctr_add(&c, bytes);
 	statctr_add(&c, bytes);
 	ck_assert_uint_eq(mapped(&c), 6000000004ULL);

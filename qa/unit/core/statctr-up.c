@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * On a uniprocessor kernel a statctr is an unsigned long and nothing else.
+ * On a uniprocessor kernel a statctr is just an unsigned long.
  */
 #include "core.h"
 
@@ -12,7 +12,7 @@ _Static_assert(__builtin_types_compatible_p(statctr_t, unsigned long), "");
 
 static statctr_t shared;
 
-/* Two contexts of the one CPU: an interrupt counts what a task counts. */
+/* An interrupt counts on the counter that a task counts on. */
 static void *counter(void *argument)
 {
 	int i;
@@ -77,7 +77,7 @@ START_TEST(pcpu_ctr)
 }
 END_TEST
 
-/* It has no name, and counts all the same. */
+/* It has no name, and counts. */
 START_TEST(no_names)
 {
 	statctr_t c = 77;

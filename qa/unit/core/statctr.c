@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Statistics counters: nothing lost between contexts, what statctr_set()
- * promises, contiguous arrays, slots that are used again, names.
+ * Statistics counters: no count lost between contexts, the promise of
+ * statctr_set(), contiguous arrays, reuse of slots, names.
  */
 #include "core.h"
 
@@ -90,7 +90,7 @@ START_TEST(nothing_lost)
 {
 	pthread_t thread[THREADS];
 
-	/* Every CPU's part wraps, and so does the sum. */
+	/* Every CPU's part wraps, and the sum, too. */
 	statctr_init(&shared, -100UL);
 	run_counters(thread, counter);
 	join_counters(thread);
@@ -111,7 +111,7 @@ static void *adder(void *argument)
 	return NULL;
 }
 
-/* After set(i), a read is i and what was counted since: no more, no less. */
+/* After set(i), a read is exactly i plus the counts since then. */
 START_TEST(set_while_others_count)
 {
 	const unsigned long all = (unsigned long)THREADS * UPDATES;
@@ -139,7 +139,7 @@ END_TEST
 
 static unsigned int arrived;
 
-/* Spins, so that both leave at once. */
+/* Spins, so that both threads leave at once. */
 static void meet(unsigned int round)
 {
 	__atomic_fetch_add(&arrived, 1, __ATOMIC_ACQ_REL);
@@ -165,7 +165,7 @@ static void *setter(void *argument)
 	return NULL;
 }
 
-/* Two at once must not both make up for the same difference. */
+/* Two sets at once must not both apply the same difference. */
 START_TEST(set_against_set)
 {
 	pthread_t thread[2];
@@ -184,7 +184,7 @@ static unsigned long visits;
 static int interrupt_at, interrupts;
 static statctr_t interrupted;
 
-/* At the nth CPU that a sum comes to, and then at the nth of the next sum. */
+/* Interrupts a sum at its nth CPU, and then the next sum at its nth. */
 static void interrupt(int cpu)
 {
 	(void)cpu;
@@ -208,7 +208,7 @@ static void set_interrupted(statctr_t *ctr, unsigned long value, int n, int at)
 	shim_visit = NULL;
 }
 
-/* Sets within sets, of the same counter by another handle, or of another one. */
+/* Sets within a set, of the same counter by another handle, or of another. */
 START_TEST(set_within_set)
 {
 	statctr_t c, other;
@@ -221,17 +221,17 @@ START_TEST(set_within_set)
 	ck_assert_uint_eq(visits, 4);
 	ck_assert_uint_eq(statctr_read(&c), 77);
 
-	/* One that ends within it came first. */
+	/* A set that ends within another came first. */
 	set_interrupted(&c, 50, 1, _i);
 	ck_assert_uint_eq(visits, 8);
 	ck_assert_uint_eq(statctr_read(&c), 50);
 
-	/* A second one that began after the first had ended came last. */
+	/* A second one, which began after the first had ended, came last. */
 	set_interrupted(&c, 50, 2, _i);
 	ck_assert_uint_eq(visits, 8);
 	ck_assert_uint_eq(statctr_read(&c), 1001);
 
-	/* And those of another counter are nothing to it. */
+	/* Sets of another counter have no effect on it. */
 	set_interrupted(&other, 50, 1, _i);
 	ck_assert_uint_eq(visits, 4);
 	ck_assert_uint_eq(statctr_read(&other), 50);
@@ -243,7 +243,7 @@ START_TEST(set_within_set)
 }
 END_TEST
 
-/* However many CPUs there are, interrupts are not off for any of them. */
+/* Sums over CPUs do not run with interrupts off. */
 START_TEST(no_sum_under_a_lock)
 {
 	statctr_t c;
@@ -304,7 +304,7 @@ START_TEST(slots_are_used_again)
 	ck_assert_uint_le(extent, KMMV_RESERVED + 24);
 	ck_assert_uint_eq(table.header->slots_free, CAPACITY - KMMV_RESERVED);
 
-	/* All of them, in one row, and not one more. */
+	/* A row of exactly all of them. */
 	ck_assert_int_eq(statctr_ninit(c, CAPACITY - KMMV_RESERVED, 0), 0);
 	ck_assert_int_eq(statctr_init(&one, 0), -ENOSPC);
 	ck_assert_int_eq(kmmv_instance_add(&table, family, "x", NULL), -ENOSPC);
@@ -351,7 +351,7 @@ START_TEST(named)
 	statctr_inc(&c);
 	ck_assert_ptr_nonnull(strstr(table_names(), "state=active name=x\n"));
 
-	/* The same slot under the same name; the start value was the first's. */
+	/* The same name has the same slot, with the first one's start value. */
 	ck_assert_int_eq(statctr_init_named(&d, family, "x", 5000), 0);
 	statctr_inc(&d);
 	ck_assert_uint_eq(statctr_read(&c), 102);
@@ -365,7 +365,7 @@ START_TEST(named)
 	ck_assert_uint_eq(statctr_read(&c), 102);
 	ck_assert_ptr_nonnull(strstr(table_names(), "state=active name=x\n"));
 
-	/* And an unnamed one never gets its number. */
+	/* An unnamed counter never gets its number. */
 	statctr_cleanup(&c);
 	ck_assert_int_eq(statctr_init(&d, 0), 0);
 	ck_assert_ptr_ne(PCPU_CTR(d.ctr, 0), NULL);
@@ -376,7 +376,7 @@ START_TEST(named)
 }
 END_TEST
 
-/* It takes whatever is done to it, and nobody is the wiser. */
+/* All calls are accepted, and have no effect. */
 static void is_nothing(statctr_t *c)
 {
 	ck_assert_uint_eq(statctr_read(c), 0);
@@ -413,7 +413,7 @@ START_TEST(what_failed_counts_into_nothing)
 	memset(&c, 0xa5, sizeof(c));
 	ck_assert_int_eq(statctr_init_named(&c, family, "full", 5), -ENOSPC);
 	is_nothing(&c);
-	/* What went wrong first is what is said. */
+	/* The first error is reported. */
 	ck_assert_int_eq(statctr_init_named(&c, -EEXIST, "x", 5), -EEXIST);
 	is_nothing(&c);
 	ck_assert_int_eq(statctr_init_named(&c, INT_MIN, "x", 5), -ENOENT);
@@ -432,7 +432,7 @@ START_TEST(what_failed_counts_into_nothing)
 	ck_assert_uint_eq(table.header->slots_free, 0);
 	statctr_ncleanup(all, CAPACITY - KMMV_RESERVED);
 	ck_assert_uint_eq(table.header->slots_free, CAPACITY - KMMV_RESERVED);
-	/* Whoever goes on counting does not count for the next one. */
+	/* Counting after cleanup has no effect on the next owner. */
 	ck_assert_int_eq(statctr_init(&c, 5), 0);
 	for (i = 0; i < CAPACITY - KMMV_RESERVED; i++)
 		statctr_inc(&all[i]);
@@ -494,7 +494,7 @@ END_TEST
 
 #ifdef CONFIG_KMMV_FLEXIBLE
 
-/* CPU 2 was never online: it has no memory, and reads as 0, until it comes. */
+/* CPU 2 was never online: it has no memory, and reads as 0. */
 START_TEST(memory_for_cpus_that_were_online)
 {
 	statctr_t c, many[CAPACITY];
@@ -522,7 +522,7 @@ START_TEST(memory_for_cpus_that_were_online)
 	ck_assert_uint_eq(statctr_read(&c), 12);
 	statctr_cleanup(&c);
 
-	/* And so have the pages that are added from now on. */
+	/* Pages that are added from now on have memory on it, too. */
 	ck_assert_int_eq(statctr_ninit(many, CAPACITY - KMMV_RESERVED, 0), 0);
 	for (n = 0; n < CAPACITY - KMMV_RESERVED; n++)
 		ck_assert_ptr_nonnull(PCPU_CTR(many[n].ctr, 2));

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every interleaving of a writer's stores with a reader's loads, one by one: no
- * reader takes a value, a table or a number for what it is not. This is about
- * the order in which the code says things; what a machine makes of that order is
- * for the litmus tests.
- *
- * A writer waits for nobody, so that it can run alone first, its stores being
- * noted and taken back. The reader then runs once for every schedule, which says
- * how many of these stores are there at each of its loads.
+ * Every interleaving of a writer's stores with a reader's loads: no reader
+ * takes a value, a table or a number for what it is not. This tests the order
+ * of accesses in the code; the litmus tests cover what machines make of that
+ * order.
+ * A writer does not wait, so it can run alone first; its stores are noted and
+ * taken back. The reader then runs once for every schedule, which says how many
+ * of these stores are done at each of its loads.
  */
 #include <kmmv_deps.h>
 
@@ -34,7 +33,7 @@ static void load_begins(void);
 	WRITE_ONCE(*per_cpu_ptr(&(place), shim_cpu),			\
 		   *per_cpu_ptr(&(place), shim_cpu) + (delta))
 
-/* The header's own was defined with what this_cpu_add() was before. */
+/* The header's macro was defined with the earlier this_cpu_add(). */
 #define __kmmv_slot_add(slot, delta)	this_cpu_add(*(slot).ctr, delta)
 
 #include "../../../kmod/core/slots.c"
@@ -110,7 +109,7 @@ static void load_begins(void)
 		return;
 	stores_until(nr_loads < LOADS_MAX ? schedule[nr_loads] : nr_stores);
 	nr_loads++;
-	/* All stores are there: nothing keeps a reader from coming to its end. */
+	/* All stores are done: nothing keeps a reader from ending. */
 	ck_assert_int_lt(nr_loads, 4 * LOADS_MAX);
 }
 
@@ -157,7 +156,7 @@ static struct kmmv_slot ctr(void)
 	return kmmv_slots_slot(&table.slots, number);
 }
 
-/* Both halves change, to the same: a torn value has two that differ. */
+/* Both halves change to the same: the halves of a torn value differ. */
 #define BOTH_HALVES	(1ULL << 32 | 1)
 
 static void count_twice(void)
@@ -187,12 +186,12 @@ START_TEST(no_value_is_torn)
 	ck_assert_int_eq(nr_stores, KMMV_ATOMIC64 ? 2 : 8);
 	runs = replay(read_count, 0, KMMV_ATOMIC64 ? 1 : 8, 0);
 	ck_assert_uint_eq(runs, KMMV_ATOMIC64 ? 3 : 12870);
-	/* The one in between was among those seen. */
+	/* The value in between was seen, too. */
 	ck_assert_uint_eq(last_count, 8 * BOTH_HALVES);
 }
 END_TEST
 
-/* As a reader in user space goes about it. */
+/* Like a reader in user space. */
 static unsigned long read_generation(u64 *word)
 {
 	return READ_ONCE(*generation_word(word));
@@ -308,13 +307,13 @@ static statctr_t level;
 
 #define START	(7 * BOTH_HALVES)
 
-/* Under a number that was another's, and under a new one. */
+/* Under a reused number, and under a new one. */
 static void name_with_a_value(void)
 {
 	ck_assert_int_eq(statctr_init_named(&level, family, "named", START), 0);
 }
 
-/* As soon as the table is the one in which the name is. */
+/* From the generation on that has the name. */
 static void read_named(void)
 {
 	struct kmmv_header *header = table.header;
@@ -350,7 +349,7 @@ START_TEST(no_name_is_without_its_start_value)
 		ck_assert_uint_gt(seen, 0);
 
 		stores_until(nr_stores);
-		/* It goes on with its count, whatever it is to start from. */
+		/* It goes on with its count, whatever the start value. */
 		statctr_cleanup(&level);
 		ck_assert_int_eq(statctr_init_named(&level, family, "named", 1),
 				 0);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The library, from its sources; what reads values also as a 32-bit reader does.
+# The library, from its sources; the code that reads values also as on 32 bits.
 lib-sources := $(wildcard lib/*.c)
 lib-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi -Wno-tsan
 lib-programs := libopen libnames libread liblive libfuzz libring libringfuzz libtypes
@@ -7,7 +7,7 @@ split-programs := libread-split liblive-split libring-split
 
 unit-programs += $(lib-programs) $(split-programs)
 
-# Nothing in these runs beside anything.
+# These have one thread.
 libopen-variants := plain asan
 libnames-variants := plain asan
 libread-variants := plain asan
@@ -24,11 +24,11 @@ $(1)-cflags := $(lib-cflags) $(2)
 endef
 $(foreach p,$(lib-programs),$(eval $(call lib-rule,$(p),)))
 $(foreach p,$(split-programs),$(eval $(call lib-rule,$(p),-DKMMV_SPLIT64)))
-# Memory is refused where a test says so.
+# The tests make allocations fail.
 libring-cflags += -Wl,--wrap=malloc
 libring-split-cflags += -Wl,--wrap=malloc
 
-# At each load a step of a writer, which loads.h is for.
+# A writer's step at each load; see loads.h.
 unit-programs += libsteps libsteps-split
 libsteps-sources := qa/unit/lib/libsteps.c $(lib-sources)
 libsteps-cflags := $(lib-cflags) -include qa/unit/lib/loads.h

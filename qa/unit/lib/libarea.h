@@ -23,7 +23,7 @@
 
 enum { PAGE = 4096, EPOCH = 77, PAIR_SIZE = 64 };
 
-/* ThreadSanitizer knows no fences: under it stores are in order by themselves. */
+/* ThreadSanitizer does not support fences: under it stores are ordered. */
 #ifdef __SANITIZE_THREAD__
 #define STORE_ORDER __ATOMIC_RELEASE
 #else
@@ -74,7 +74,7 @@ static inline uint64_t area_round(uint64_t n)
 	return (n + PAGE - 1) / PAGE * PAGE;
 }
 
-/* The names so far are forgotten. */
+/* Begin the names anew. */
 static inline void area_names_start(struct area *a)
 {
 	a->names_length = 0;
@@ -95,7 +95,7 @@ static inline void area_names(struct area *a, const char *format, ...)
 	a->names_length += (size_t)n;
 }
 
-/* All CPUs possible and online; ATOMIC as the feature. No names yet. */
+/* All CPUs are possible and online; ATOMIC sets the feature. No names yet. */
 static inline void area_init(struct area *a, uint32_t nr_cpus,
 			     uint32_t capacity, uint32_t nr_instances,
 			     bool atomic)
@@ -153,7 +153,7 @@ static inline const char *area_path(const struct area *a, const char *name)
 	return path[turn];
 }
 
-/* Written beside its place and renamed into it, as a producer should. */
+/* Write a file beside its place and rename it, as producers should. */
 static inline void area_put(const struct area *a, const char *name,
 			    const void *bytes, size_t length)
 {
@@ -171,14 +171,14 @@ static inline void area_put_names(const struct area *a)
 	area_put(a, "names", a->names, a->names_length);
 }
 
-/* As captured files. */
+/* Write the area as captured files. */
 static inline void area_put_files(const struct area *a)
 {
 	area_put(a, "counters", a->header, a->length);
 	area_put_names(a);
 }
 
-/* As a memfd of LENGTH bytes that the area from then on is. */
+/* Move the area to a memfd of LENGTH bytes. */
 static inline void area_share_length(struct area *a, size_t length)
 {
 	char target[64];
@@ -263,7 +263,7 @@ static inline void area_small(struct area *a, bool atomic)
 		      "end 1\n");
 }
 
-/* What the small area's sum of a number is. */
+/* The sum of a number in the small area. */
 static inline uint64_t area_small_sum(uint32_t number)
 {
 	return 0x700000000ULL + 3 * number;
@@ -280,7 +280,7 @@ static inline int area_open(const struct area *a, struct kmmv **k)
 	return err;
 }
 
-/* Touch all there is to a handle: whatever it came from, it must hold. */
+/* Use every part of a handle: it must be valid, whatever it was made from. */
 static inline void area_use(struct kmmv *k)
 {
 	const struct kmmv_family_info *f;
@@ -352,7 +352,7 @@ static inline int run_suite(const char *name, TCase *tcase)
 	SRunner *runner;
 	int failed;
 
-	/* Machines are slow under sanitizers and load. */
+	/* Sanitizers and load make machines slow. */
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Damaged areas, at random but the same in each run: an error, or a handle that
- * holds. KMMV_SOAK=N: N times as many.
+ * Damaged areas, random but the same in each run: each gives an error, or a
+ * valid handle. KMMV_SOAK=N: N times as many.
  */
 #include "libarea.h"
 
@@ -47,7 +47,7 @@ static void damage_counters(unsigned char *bytes, size_t length)
 	memcpy(bytes + place, &value, width);
 }
 
-/* Bytes, pieces and lines that change, go, come twice or move. */
+/* Change, remove, repeat or move bytes, pieces and lines. */
 static size_t damage_names(char *text, size_t length)
 {
 	static const char spice[] = "\n\n =\\\0\xff\x7f" "0123456789-kmv";
@@ -122,7 +122,7 @@ START_TEST(damaged)
 	state += (uint64_t)_i;
 	for (i = 0; i < rounds; i++)
 		one_round(&area);
-	/* Some of it got past the checks, most did not. */
+	/* Some areas pass the checks, most do not. */
 	ck_assert_int_gt(opened, rounds / 100);
 	ck_assert_int_lt(opened, rounds / 2);
 	area_remove(area_path(&area, "copy"));

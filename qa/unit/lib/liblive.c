@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading while it is written, by the rules of <linux/kmmv.h>: a shared memfd,
- * threads that write, and a reader that checks what no reader may ever see.
+ * Reading an area while it is written, by the rules of <linux/kmmv.h>: a shared
+ * memfd, threads that write, and a reader that checks for what no reader may
+ * see.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -11,14 +12,14 @@
 
 enum { NR_CPUS = 3, NR = 96, ROUNDS = 800 };
 
-/* A value is whole if it is a multiple; its halves move all the time. */
+/* A whole value is a multiple of STEP; both its halves change all the time. */
 #define STEP	0x80000001ULL
 
 static struct area area;
 static struct kmmv *k;
 static bool stop;
 
-/* The library's naps, of which there are so many and no more. */
+/* Count the library's naps, which are bounded. */
 static unsigned int naps;
 static uint64_t napped;
 
@@ -59,7 +60,7 @@ static bool is_atomic(void)
 	return area.header->features_compat & KMMV_F_ATOMIC64;
 }
 
-/* As the kernel does: in one store, or in halves between the pair's counts. */
+/* Like the kernel: in one store, or in halves between the pair's counts. */
 static void value_store(uint32_t cpu, uint32_t number, uint64_t value)
 {
 	uint64_t *word = area_value(&area, cpu, number);
@@ -122,7 +123,7 @@ static void names_of(uint32_t nr)
 static void start(bool atomic, uint32_t nr)
 {
 	area_init(&area, NR_CPUS, 512, nr, atomic);
-	/* The first changes wrap it; without atomicity that is at 32 bits. */
+	/* The first changes wrap it; without atomicity it wraps at 32 bits. */
 	area.header->gen1 = area.header->gen2 =
 		atomic ? UINT64_MAX - 1 : UINT32_MAX - 1;
 	names_of(nr);
@@ -143,7 +144,7 @@ static void *counting(void *argument)
 	return NULL;
 }
 
-/* One of the reader's looks at all of them. */
+/* One round of reading all values. */
 static int read_round(int way, uint64_t *sums, uint64_t *values, int *status)
 {
 	static uint32_t numbers[NR];
@@ -197,7 +198,7 @@ START_TEST(counted)
 	for (cpu = 0; cpu < NR_CPUS; cpu++)
 		ck_assert_int_eq(pthread_create(&threads[cpu], NULL, counting,
 						(void *)cpu), 0);
-	/* Until it surely was read while it was written, and values came. */
+	/* Until values were read while they changed, and often enough. */
 	for (round = 0; round < ROUNDS || moved <= 10 || valid <= ROUNDS;
 	     round++) {
 		before = last[0];
@@ -213,7 +214,7 @@ START_TEST(counted)
 }
 END_TEST
 
-/* One value alone, as often as it goes: the halves are seen apart, if ever. */
+/* A single value, as fast as possible: most likely to be seen in halves. */
 static void *hot(void *argument)
 {
 	uint64_t x;
@@ -247,7 +248,10 @@ END_TEST
 
 /* ---- numbers that are given out again, and a table that changes */
 
-/* Number N is forgotten and given to another: by the rules, under way. */
+/*
+ * Forget number N and give it out again, by the rules, while values are
+ * written.
+ */
 static void reuse(uint32_t n)
 {
 	uint32_t incarnation = *area_incarnation(&area, n) + 1, cpu;
@@ -262,7 +266,7 @@ static void reuse(uint32_t n)
 	change_end();
 }
 
-/* Values say which incarnation's they are, and count within it. */
+/* Values contain their incarnation, and count within it. */
 static void *reusing(void *argument)
 {
 	uint64_t count = 0;
@@ -342,7 +346,7 @@ START_TEST(grows)
 
 	start(_i, 1);
 	ck_assert_int_eq(kmmv_update(k), 0);
-	/* Over the wrap of the generation, and over a block of the table. */
+	/* Past the wrap of the generation, and past a block of the table. */
 	for (n = 2; n < 400; n += 57) {
 		change_begin();
 		__atomic_store_n(&area.header->nr_instances, n,
@@ -380,7 +384,7 @@ START_TEST(cpus_come_and_go)
 }
 END_TEST
 
-/* One update, which gives up after so many naps of so long, whatever happens. */
+/* One update, whose naps are bounded in number and time. */
 static int bounded_update(void)
 {
 	int err;
@@ -393,7 +397,7 @@ static int bounded_update(void)
 	return err;
 }
 
-/* What is known stays readable, and goes on, whatever the table does. */
+/* Known instances stay readable and count, whatever the table does. */
 static void check_known(uint64_t value)
 {
 	uint32_t n = 3;
@@ -405,7 +409,7 @@ static void check_known(uint64_t value)
 	ck_assert_int_eq(kmmv_read_all(k, &sum, NULL, 1), 1);
 }
 
-/* A change that is begun and never done: bounded, and it costs no values. */
+/* A change that never ends: updates are bounded, and values stay readable. */
 START_TEST(never_rests)
 {
 	start(_i, 8);
@@ -424,7 +428,7 @@ START_TEST(never_rests)
 }
 END_TEST
 
-/* A table that is told of is told to the caller, settled or not. */
+/* A new table is reported to the caller, even if the next change has begun. */
 START_TEST(moved_then_stalled)
 {
 	uint32_t n = 3;
@@ -448,7 +452,7 @@ START_TEST(moved_then_stalled)
 }
 END_TEST
 
-/* A capture does not keep to itself what it has learned. */
+/* A change that a capture has read is still reported by the next update. */
 START_TEST(moved_and_captured)
 {
 	start(_i, NR);
@@ -462,7 +466,7 @@ START_TEST(moved_and_captured)
 }
 END_TEST
 
-/* Values are of what the last whole batch told. */
+/* Values follow the last whole batch of names. */
 START_TEST(half_told)
 {
 	uint32_t n = 3;
@@ -524,7 +528,7 @@ START_TEST(always_moves)
 }
 END_TEST
 
-/* Names on disk that are late, empty, cut or gone for a while. */
+/* Names on disk that are late, empty, cut or missing for a while. */
 START_TEST(names_late)
 {
 	start(true, 8);
@@ -551,7 +555,7 @@ START_TEST(names_late)
 }
 END_TEST
 
-/* For good: each update then fails alike, and what is known stays. */
+/* Permanently: each update fails in the same way, and known values stay. */
 static void check_broken(int err)
 {
 	int i;
@@ -590,7 +594,10 @@ START_TEST(broken_names)
 		   (uint64_t)area.header->gen2);
 	area_put_names(&area);
 	check_broken(-EBADMSG);
-	/* It would be good by now: it stays broken, until it is opened again. */
+	/*
+	 * The names are good again: the handle stays broken until it is
+	 * reopened.
+	 */
 	names_of(8);
 	area_put_names(&area);
 	check_broken(-EBADMSG);
@@ -625,7 +632,7 @@ START_TEST(another_epoch)
 	start(true, 8);
 	if (_i) {
 		area_put_files(&area);
-		/* The area itself is what it was; its place is another's. */
+		/* The area is unchanged, but another one is at its place. */
 	} else {
 		store64(&area.header->epoch, EPOCH + 1);
 	}
@@ -634,7 +641,7 @@ START_TEST(another_epoch)
 }
 END_TEST
 
-/* A header that lies later is not believed: its geometry is the copy's. */
+/* A header that changes later is not used: the geometry is the copy's. */
 START_TEST(geometry_changes)
 {
 	struct kmmv_header *h;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The names stream: good, hostile, split anywhere, begun again.
+ * The names stream: valid, hostile, split anywhere, begun again.
  */
 #include "libarea.h"
 #include "handle.h"
@@ -32,7 +32,7 @@ static const struct {
 	int err;
 	const char *words;
 } cases[] = {
-	/* What a later minor version may bring. */
+	/* Additions of a later minor version. */
 	{ "kmmv abi=1.9 epoch=77 more=x\n" FAMILY END, 0, "" },
 	{ START "weather id=0 text=fine\n" FAMILY A0 END, 0, "" },
 	{ START "weather\n" FAMILY "weather is fine today\n" A0 END, 0, "" },
@@ -50,7 +50,7 @@ static const struct {
 	{ START FAMILY FAMILY A0 A0 END, 0, "" },
 	/* More than one end; the last one counts. */
 	{ START "end 0\n" FAMILY A0 END, 0, "" },
-	/* Within a batch names may move. */
+	/* Names may move within a batch. */
 	{ START FAMILY A0 "end 0\n"
 	  "instance number=1 family=0 incarnation=0 state=active name=x\n"
 	  "instance number=0 family=0 incarnation=1 state=free name=\n" END,
@@ -248,7 +248,7 @@ START_TEST(table)
 }
 END_TEST
 
-/* A NUL, and lines around the greatest length. */
+/* A NUL, and lines of about the greatest length. */
 START_TEST(bytes)
 {
 	char line[KMMV_LINE_MAX + 8];
@@ -277,7 +277,7 @@ START_TEST(bytes)
 }
 END_TEST
 
-/* Truncated anywhere: an error, each time; and what is there does not change. */
+/* Truncated anywhere: an error each time, and the table does not change. */
 START_TEST(truncated)
 {
 	size_t i;
@@ -322,7 +322,7 @@ static void compare(const struct kmmv *a, const struct kmmv *b)
 	}
 }
 
-/* A handle whose names are fed by the test. */
+/* A handle to which the test gives the names. */
 static struct kmmv *open_unfed(void)
 {
 	struct kmmv *fed;
@@ -339,7 +339,7 @@ static void feed(struct kmmv *to, const char *text, size_t length, size_t step)
 
 	for (; length; text += n, length -= n) {
 		n = length < step ? length : step;
-		/* A copy of its own, so that an over-read is seen. */
+		/* A separate copy, so that an over-read is detected. */
 		char *piece = malloc(n);
 
 		memcpy(piece, text, n);
@@ -365,7 +365,7 @@ START_TEST(split_anywhere)
 }
 END_TEST
 
-/* Begun again after each of its bytes, as after EFAULT: the same table. */
+/* Begun again after each byte, as after EFAULT: the same table. */
 START_TEST(restarted_anywhere)
 {
 	struct kmmv *again;
@@ -384,7 +384,7 @@ START_TEST(restarted_anywhere)
 }
 END_TEST
 
-/* Identity leads to the number, whatever was there before. */
+/* A name's family and text lead to its number, whatever it was before. */
 START_TEST(lookup_follows)
 {
 	k = open_unfed();
@@ -393,7 +393,7 @@ START_TEST(lookup_follows)
 	ck_assert_str_eq(kmmv_instance(k, 1)->label, "blk=1 2");
 
 #define TELL(text) ck_assert_int_eq(kmmv_names_feed(k, text, strlen(text)), 0)
-	/* Forgotten; the name then comes back elsewhere. */
+	/* Forgotten; the name comes back with another number. */
 	TELL("instance number=1 family=0 incarnation=1 state=free name=\nend 2\n");
 	ck_assert_ptr_null(kmmv_lookup(k, "counter", "one = 1\\2"));
 	ck_assert_ptr_null(kmmv_instance(k, 1)->label);
@@ -402,7 +402,7 @@ START_TEST(lookup_follows)
 	ck_assert_uint_eq(kmmv_lookup(k, "counter", "one = 1\\2")->number, 5);
 	ck_assert_uint_eq(kmmv_lookup(k, "mem.used", "new")->number, 1);
 	ck_assert_ptr_null(kmmv_lookup(k, "counter", "new"));
-	/* A label comes, changes and goes with its instance's lines. */
+	/* A label is added, changed and removed with its instance's lines. */
 	TELL("instance number=5 family=0 incarnation=0 state=inactive name=one = 1\\\\2\n"
 	     "label number=5 incarnation=0 key=a text=b\nend 4\n");
 	ck_assert_str_eq(kmmv_instance(k, 5)->label_key, "a");
@@ -414,7 +414,7 @@ START_TEST(lookup_follows)
 }
 END_TEST
 
-/* Generations wrap, where halves are all that is atomic at 32 bits. */
+/* Generations wrap at 32 bits if only halves are atomic. */
 START_TEST(generations)
 {
 	static const struct {
@@ -445,7 +445,7 @@ START_TEST(generations)
 }
 END_TEST
 
-/* Names that are compared if each of NR is looked up once. */
+/* How many names are compared when each of NR is looked up once. */
 static uint64_t compared_of(uint32_t nr)
 {
 	const struct kmmv_table *t;
@@ -481,7 +481,7 @@ static uint64_t compared_of(uint32_t nr)
 	return compared;
 }
 
-/* Three for each name at most, whatever their number. */
+/* At most three for each name, however many there are. */
 START_TEST(linear)
 {
 	ck_assert_uint_le(compared_of(4096), 3 * 4096);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opening: what is accepted, and that nothing else costs more than an error.
+ * Opening: what is accepted; anything else only costs an error.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -190,7 +190,7 @@ static uint64_t extreme(uint64_t old, int i)
 	return i < (int)(sizeof(values) / sizeof(values[0])) ? values[i] : old;
 }
 
-/* Whatever a field says: an error, or a handle that holds. */
+/* Any value of a field: an error, or a valid handle. */
 START_TEST(extremes)
 {
 	size_t offset = fields[_i].offset, size = fields[_i].size;
@@ -203,7 +203,10 @@ START_TEST(extremes)
 		value = extreme(old, i);
 		memcpy((char *)area.header + offset, &value, size);
 		for (pass = 0; pass < 2; pass++) {
-			/* Each generation that does not come takes its time. */
+			/*
+			 * Waiting for a generation that does not come takes
+			 * time.
+			 */
 			if (pass && !strncmp(fields[_i].name, "gen", 3) &&
 			    i % 12)
 				continue;
@@ -300,7 +303,7 @@ START_TEST(hostile_header)
 }
 END_TEST
 
-/* Without ATOMIC64 there has to be room for the pair. */
+/* Without ATOMIC64 counters need room for pairs. */
 START_TEST(no_room_for_pair)
 {
 	area.header->features_compat = 0;
@@ -308,7 +311,7 @@ START_TEST(no_room_for_pair)
 }
 END_TEST
 
-/* Files do not move: there is nothing to wait for. */
+/* Files do not change: waiting is useless. */
 START_TEST(generations_differ)
 {
 	static const struct {
@@ -397,7 +400,7 @@ START_TEST(truncated_memfd)
 }
 END_TEST
 
-/* Shrinks while it is open: a captured file is not touched again. */
+/* A captured file that shrinks while it is open is not read again. */
 START_TEST(truncated_later)
 {
 	uint64_t sums[8];
@@ -414,7 +417,7 @@ START_TEST(truncated_later)
 }
 END_TEST
 
-/* A memfd without the seal is a file as any other. */
+/* A memfd without the seal is an ordinary file. */
 START_TEST(unsealed_memfd)
 {
 	struct kmmv_info info;
@@ -436,7 +439,7 @@ START_TEST(unsealed_memfd)
 }
 END_TEST
 
-/* What claims much memory for a few bytes of disk. */
+/* A file that claims much memory for a few bytes of disk. */
 START_TEST(sparse_giant)
 {
 	struct kmmv_header *h = area.header;
@@ -512,7 +515,7 @@ START_TEST(no_directory)
 }
 END_TEST
 
-/* As somebody who may not; root is asked to be nobody for it. */
+/* Without permission; root becomes nobody for it. */
 START_TEST(not_permitted)
 {
 	struct kmmv *k;

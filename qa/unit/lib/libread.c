@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Values at rest: sums, per CPU, all, whose they are, and copies of an area.
+ * Values at rest: sums, per CPU, all, their owners, and copies of an area.
  */
 #include <poll.h>
 #include "libarea.h"
@@ -29,7 +29,7 @@ static uint64_t random64(void)
 	return x;
 }
 
-/* As files or shared, with the feature or without: four ways. */
+/* Files or shared, with or without the feature: four ways. */
 static void open_as(int way)
 {
 	if (way & 1)
@@ -41,7 +41,7 @@ static void open_as(int way)
 
 static short polled;
 
-/* In front of the C library's: what a device's file would say. */
+/* Replaces the C library's, to answer like a device's file. */
 int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
 	(void)n;
@@ -50,7 +50,7 @@ int poll(struct pollfd *fds, nfds_t n, int timeout)
 	return polled != 0;
 }
 
-/* A waiter that the file has no room for is refused, unless there is a change. */
+/* The file refuses one waiter too many, unless there is a change. */
 START_TEST(refused_waiter)
 {
 	area_small(&area, false);
@@ -100,7 +100,7 @@ START_TEST(small)
 }
 END_TEST
 
-/* The number is somebody else's: never a value. */
+/* The number belongs to another instance: never a value. */
 START_TEST(stale)
 {
 	const uint32_t numbers[] = { 2, 3 };
@@ -125,7 +125,7 @@ START_TEST(stale)
 }
 END_TEST
 
-/* A pair at odds: that CPU's values are not to be had, the others' are. */
+/* A pair that never agrees: only that CPU's value is missing. */
 START_TEST(pair_at_odds)
 {
 	const uint32_t numbers[] = { 0 };
@@ -153,7 +153,7 @@ START_TEST(pair_at_odds)
 }
 END_TEST
 
-/* An area with some of each: CPUs, families, states, labels, holes. */
+/* An area with several of each: CPUs, families, states, labels, holes. */
 static void area_random(uint32_t nr_cpus, uint32_t capacity, uint32_t nr,
 			bool atomic)
 {
@@ -205,7 +205,7 @@ static void area_random(uint32_t nr_cpus, uint32_t capacity, uint32_t nr,
 	area_names(&area, "end %" PRIu64 "\n", (uint64_t)h->gen2);
 }
 
-/* Every way to read gives what the area has. */
+/* All ways to read return the values of the area. */
 static void check_ways(uint32_t nr)
 {
 	uint64_t *all = calloc(nr, 8), *sums = calloc(nr, 8), *values, expected;
@@ -313,7 +313,7 @@ static void check_same(const struct kmmv *a, const struct kmmv *b)
 	}
 }
 
-/* A copy, and a copy of the copy, are what they are of. */
+/* A copy, and a copy of the copy, equal the original. */
 START_TEST(captured)
 {
 	char first[80], second[80];
@@ -329,7 +329,7 @@ START_TEST(captured)
 	ck_assert_int_eq(kmmv_open(first, &copy), 0);
 	check_same(k, copy);
 	ck_assert_int_eq(kmmv_capture(copy, second), 0);
-	/* The very handle that the values then are checked of. */
+	/* check_ways() reads from the copies' handles. */
 	kmmv_close(k);
 	kmmv_close(copy);
 	ck_assert_int_eq(kmmv_open(first, &copy), 0);
@@ -348,7 +348,7 @@ START_TEST(not_captured)
 
 	area_small(&area, true);
 	open_as(1);
-	/* What leads to a live area is not replaced by a dead one. */
+	/* A link to a live area is not replaced by a copy. */
 	ck_assert_int_eq(kmmv_capture(k, area.dir), -EEXIST);
 	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "counters"));
 	ck_assert_int_eq(kmmv_capture(k, "/nonexistent/dir"), -ENOENT);
@@ -356,14 +356,14 @@ START_TEST(not_captured)
 	ck_assert_int_eq(kmmv_capture(k, area_path(&area, "names")), -ENOTDIR);
 	ck_assert_int_eq(kmmv_capture(k, "/dev/full"), -ENOTDIR);
 
-	/* The table moves all the time: the copy is not to be had, and says so. */
+	/* The table changes all the time: copying fails, with a reason. */
 	area.header->gen1++;
 	snprintf(blocked, sizeof(blocked), "%s/blocked", area.dir);
 	ck_assert_int_eq(kmmv_capture(k, blocked), -EAGAIN);
 	ck_assert_str_ne(kmmv_error(k), "");
 	area.header->gen1--;
 
-	/* A value that does not hold still. */
+	/* A value that never settles. */
 	++*area_incarnation(&area, 0);
 	ck_assert_int_eq(kmmv_capture(k, blocked), -EAGAIN);
 	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "again"));

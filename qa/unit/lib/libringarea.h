@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A ring for tests of the library: a sealed memfd, written by the rules of
- * <linux/kmmv_ring.h> with an encoder of its own, and a kernel of a few lines
- * behind the handle's ioctl.
+ * <linux/kmmv_ring.h> with an encoder of its own, and a simulated kernel behind
+ * the handle's ioctl.
  */
 #ifndef LIBRINGAREA_H
 #define LIBRINGAREA_H
@@ -15,10 +15,10 @@ enum {
 	RING_CPUS_MAX = 4,
 };
 
-/* How a time difference is written. */
+/* The encoding of a time difference. */
 enum ring_time { RING_AUTO, RING_EXTEND, RING_STAMP };
 
-/* The writer of one CPU: where it is, and what it has written. */
+/* The writer of one CPU: its position, and its counts. */
 struct ring_writer {
 	struct kmmv_ring_page *page;
 	struct kmmv_ring_writer *side;
@@ -34,7 +34,7 @@ struct ring_area {
 	struct ring_writer cpu[RING_CPUS_MAX];
 };
 
-/* What the kernel would do. */
+/* The simulated kernel. */
 struct ring_kernel {
 	bool claimed;
 	int claim_error, take_error;
@@ -87,7 +87,7 @@ static inline const char *ring_path(const struct ring_area *a, const char *name)
 	return path;
 }
 
-/* All CPUs possible and alive, nothing written. */
+/* All CPUs are possible and alive, and nothing is written. */
 static inline void ring_init(struct ring_area *a, uint32_t nr_cpus,
 			     uint32_t ring_pages, uint32_t spares)
 {
@@ -157,7 +157,7 @@ static inline void ring_store(__u64 *word, uint64_t value)
 	__atomic_store_n((uint64_t *)word, value, __ATOMIC_RELEASE);
 }
 
-/* Go to page ID, complete what was before. */
+/* Go to page ID; complete the previous page. */
 static inline void ring_begin(struct ring_area *a, uint32_t cpu, uint32_t id,
 			      uint64_t time)
 {
@@ -185,7 +185,10 @@ static inline void ring_word(struct ring_writer *w, uint32_t word)
 	w->pos += 4;
 }
 
-/* The words of time that TIME needs, or HOW says; the delta that is left. */
+/*
+ * Write the words of time that TIME needs or HOW demands. Return: the delta
+ * left.
+ */
 static inline uint32_t ring_time(struct ring_writer *w, uint64_t time,
 				 enum ring_time how)
 {
@@ -226,7 +229,7 @@ static inline void ring_event(struct ring_writer *w, uint64_t time,
 	w->events++;
 }
 
-/* A discarded event of SIZE bytes in all, DELTA after the one before. */
+/* A discarded event of SIZE bytes in all, DELTA after the previous one. */
 static inline void ring_padding(struct ring_writer *w, uint32_t delta,
 				uint32_t size)
 {
@@ -241,7 +244,7 @@ static inline void ring_commit(struct ring_writer *w)
 	ring_store(&w->page->commit, w->pos);
 }
 
-/* A hit that is there at once; on the next page if this one is full. */
+/* A committed hit; on the next page if this one is full. */
 static inline void ring_hit(struct ring_area *a, uint32_t cpu, uint64_t time,
 			    int64_t delta)
 {
@@ -308,7 +311,7 @@ static inline int ring_kernel_ioctl(struct kmmv_ring *r, unsigned long request,
 	}
 }
 
-/* Bytes of the page that the CPU's writer is on, from OFFSET on. */
+/* The bytes of the CPU's current page from OFFSET on. */
 static inline struct kmmv_ring_range *ring_take(struct ring_kernel *k,
 						const struct ring_area *a,
 						uint32_t cpu, uint32_t offset)
@@ -328,7 +331,7 @@ static inline struct kmmv_ring_range *ring_take(struct ring_kernel *k,
 	return range;
 }
 
-/* Open, with the ring's clock AHEAD; 0 and no kernel: none at all. */
+/* Open the ring, with a simulated kernel's ioctl if there is one. */
 static inline struct kmmv_ring *ring_open(const struct ring_area *a,
 					  struct ring_kernel *k)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The portable core of the ring as the producer of a ring that the library reads:
- * its pages are those of the ring's area, in the order in which it asks for them.
- * The core's headers are not the library's; so it is a file of its own, and
- * includes the core's.
+ * The portable core of the ring as the producer of a ring that the library
+ * reads: its pages are those of the ring's area, in the order in which it asks
+ * for them. This file is separate because the core's headers conflict with the
+ * library's.
  */
 #include "../../shim/kmmv_deps.h"
 #include "../../../kmod/include/linux/kmmv_ring.h"
@@ -60,7 +60,7 @@ static void fill(struct kmmv_ring_entry *entry, int cpu, uint64_t number,
 		words[i] = (u32)number * 2654435761U + i;
 }
 
-/* Within it, another; of both, any may be discarded. They are in that order. */
+/* One inside it; either may be discarded. They keep that order. */
 void core_write(struct kmmv_ring_cpu *rc, struct core_event *event)
 {
 	struct kmmv_ring_entry entry;

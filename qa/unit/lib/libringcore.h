@@ -13,8 +13,8 @@ struct kmmv_ring_range;
 struct kmmv_ring_stats;
 
 /*
- * An event and one inside it, or NULL. number: in: of the first one; out: of the
- * next. dropped: out: how many there was no room for.
+ * An event, and one inside it or NULL. number: in: of the first one; out: of
+ * the next. dropped: out: how many found no room.
  */
 struct core_event {
 	uint64_t number;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rings of which anything may be wrong, at random but the same in each run: an
- * error, or a handle that holds and comes to an end. KMMV_SOAK=N: N times as many.
+ * Damaged rings, random but the same in each run: each gives an error, or a
+ * valid handle whose reading ends. KMMV_SOAK=N: N times as many.
  */
 #include "libringarea.h"
 
@@ -49,7 +49,7 @@ static void damage(char *bytes, size_t length)
 	memcpy(bytes + place, &value, width);
 }
 
-/* What is written to the area is a good ring at first. */
+/* Write a good ring to the area first. */
 static void fill(void)
 {
 	static const char text[300] = "some text";
@@ -87,7 +87,7 @@ static void damage_pages(void)
 		damage(ring_at(&area, 0, 0), 2 * PAGE);
 }
 
-/* Ranges that may be good, and some that are not. */
+/* Ranges, good and bad. */
 static void make_ranges(void)
 {
 	struct kmmv_ring_range *range;
@@ -116,7 +116,7 @@ static void make_ranges(void)
 	}
 }
 
-/* Every byte of a payload is there. */
+/* Every byte of a payload can be read. */
 static uint32_t touch(const struct kmmv_record *record)
 {
 	static const struct kmmv_field_info text = { .kind = KMMV_TEXT };
@@ -153,7 +153,7 @@ static void read_ring(struct kmmv_ring *r, bool consume)
 		ck_assert(record.cpu < 2);
 		touch(&record);
 		n++;
-		/* A page has room for so many, and there are so many pages. */
+		/* So many fit on a page, and so many pages into the ring. */
 		ck_assert(n < 2 * 8 * PAGE / 12);
 		kernel.nr_released = 0;
 	}
@@ -175,14 +175,14 @@ static void one_round(void)
 	fill();
 	damage_pages();
 	make_ranges();
-	/* The header last: it says where the rest is. */
+	/* The header last, as it has the offsets. */
 	if (random64() % 3 == 0)
 		damage((char *)area.header, random64() % 4 ? header : PAGE);
 	if (!kmmv_ring_open(area.dir, "test", &r)) {
 		opened++;
 		r->ioctl = ring_kernel_ioctl;
 		r->private = &kernel;
-		/* It may change under the reader's eyes. */
+		/* The area may change while it is read. */
 		if (random64() % 8 == 0)
 			damage((char *)area.header, header);
 		read_ring(r, random64() % 2);
@@ -201,7 +201,7 @@ START_TEST(damaged)
 	state += (uint64_t)_i;
 	for (i = 0; i < rounds; i++)
 		one_round();
-	/* Much of it got past the checks, and was read. */
+	/* Many rings pass the checks, and are read. */
 	ck_assert_int_gt(opened, rounds / 2);
 	ck_assert_int_lt(opened, rounds);
 	ck_assert_int_gt(records, opened * 100);
@@ -209,7 +209,7 @@ START_TEST(damaged)
 }
 END_TEST
 
-/* The decoder alone, on any bytes, each at the very end of what is allocated. */
+/* The decoder alone, on any bytes, at the very end of an allocation. */
 START_TEST(bytes)
 {
 	struct kmmv_record record;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The library's readers on the real core, while it writes: each event once, whole,
- * in order, and what is missing counted. KMMV_SOAK=N: N times as long.
+ * The library's readers on the real core, while it writes: each event once,
+ * whole and in order, missing ones counted. KMMV_SOAK=N: N times as long.
  */
 #include <pthread.h>
 
@@ -14,13 +14,14 @@ static struct ring_area area;
 static struct kmmv_ring_cpu *cores[CPUS];
 static struct kmmv_ring *ring;
 static long events;
-static bool hot;	/* writers do not wait for anybody */
+static bool hot;	/* writers never sleep */
 static uint32_t running;	/* writers; atomic */
 static uint64_t written[CPUS], dropped[CPUS];
 
 /*
- * What a reader has seen of each CPU, whatever handles it had; told is as of
- * drops, told_of by dropped. again: the handle may be behind that.
+ * What readers have seen of each CPU, over all handles. told: the greatest
+ * record->drops; told_of: the sum of record->dropped. again: the handle may be
+ * behind next.
  */
 static uint64_t next[CPUS], lost[CPUS], told[CPUS], told_of[CPUS];
 static uint64_t last_time[CPUS];
@@ -57,7 +58,7 @@ static void *writer(void *arg)
 		core_write(cores[cpu], &event);
 		number = event.number;
 		dropped[cpu] += event.dropped;
-		/* Readers get their turns, and writers are not in step. */
+		/* Lets readers run, and puts writers out of step. */
 		if (!hot && random_of(&state) % 256 == 0)
 			nanosleep(&nap, NULL);
 	}
@@ -66,7 +67,7 @@ static void *writer(void *arg)
 	return NULL;
 }
 
-/* TAKE and RELEASE as the device does. */
+/* TAKE and RELEASE, like the device. */
 static int core_ioctl(struct kmmv_ring *r, unsigned long request, void *arg)
 {
 	struct kmmv_ring_release *release = arg;
@@ -149,7 +150,7 @@ static void check_record(const struct kmmv_record *record)
 	memcpy(&number, record->payload, 8);
 	ck_assert(record->sequence == number);
 	ck_assert(record->incarnation == (uint16_t)number);
-	/* A snapshot reader begins where the ring does. */
+	/* A snapshot reader begins at the start of the ring. */
 	if (ring->consumer || next[cpu])
 		ck_assert(number == next[cpu] + record->lost);
 	else
@@ -163,7 +164,7 @@ static void check_record(const struct kmmv_record *record)
 	last_time[cpu] = record->time;
 }
 
-/* Records that went out after one of a later time: what the ring has to count. */
+/* Records returned after one with a later time; the library counts them. */
 static uint64_t newest, out_of_order;
 
 static void note_order(const struct kmmv_record *record)
@@ -176,10 +177,10 @@ static void note_order(const struct kmmv_record *record)
 		newest = record->time;
 }
 
-/* What a reader does meanwhile. */
+/* The kinds of readers. */
 enum reader { SNAPSHOT, CONSUMER, CHANGING, CLAIMING };
 
-/* As long as writers run, and until nothing has come for long enough. */
+/* Read while writers run, and until no more records come. */
 static void read_all(enum reader reader)
 {
 	bool consume = reader == CONSUMER || reader == CHANGING;
@@ -195,7 +196,7 @@ static void read_all(enum reader reader)
 		if (n) {
 			note_order(&record);
 			check_record(&record);
-			/* The next consumer goes on where this one was. */
+			/* The next consumer goes on where this one stopped. */
 			records++;
 			if (reader == CHANGING && records % 5000 == 0) {
 				if (kmmv_ring_next(ring, &record) == 1)
@@ -207,7 +208,10 @@ static void read_all(enum reader reader)
 			}
 			continue;
 		}
-		/* What it has seen it is given, and has to tell by the numbers. */
+		/*
+		 * It is given again what it has seen, and has to drop that by
+		 * number.
+		 */
 		if (reader == CLAIMING && !consume && records > 100) {
 			ck_assert_int_eq(kmmv_ring_claim(ring), 0);
 			consume = true;
@@ -229,7 +233,7 @@ static void read_all(enum reader reader)
 	}
 	ck_assert_uint_eq(ring->malformed, 0);
 	late += ring->late;
-	/* Threads that the machine took off its CPUs, between stamp and commit. */
+	/* Threads that were preempted between stamp and commit. */
 	ck_assert_uint_eq(late, out_of_order);
 	ck_assert_int_gt(turns, 0);
 }
@@ -264,7 +268,10 @@ static void run(enum reader reader, bool overwrite, uint32_t ring_pages)
 		ck_assert_uint_eq(stats.events.written, written[cpu]);
 		ck_assert_uint_eq(next[cpu], written[cpu]);
 		ck_assert_uint_eq(stats.events.dropped, dropped[cpu]);
-		/* What another one left untold comes with the next page. */
+		/*
+		 * Drops that the previous one was not told of come with the
+		 * next page.
+		 */
 		if (reader == CHANGING && ring->lanes[cpu]->start ==
 		    dropped[cpu])
 			ck_assert_uint_le(told[cpu], dropped[cpu]);
@@ -294,14 +301,14 @@ static void run(enum reader reader, bool overwrite, uint32_t ring_pages)
 	ring_fini(&area);
 }
 
-/* Small rings are overwritten while they are read; in large ones little is. */
+/* Small rings are overwritten while they are read; large ones rarely. */
 START_TEST(snapshot)
 {
 	run(SNAPSHOT, true, _i ? 64 : 2);
 }
 END_TEST
 
-/* A reader that is lapped, and one at the writers' heels. */
+/* A reader that is lapped, and one just behind the writers. */
 START_TEST(lapped)
 {
 	hot = true;
@@ -321,7 +328,7 @@ START_TEST(consume)
 }
 END_TEST
 
-/* Consumers after one another, and one that looked on before. */
+/* Consumers in turn, and a snapshot reader that becomes one. */
 START_TEST(consumers)
 {
 	run(CHANGING, false, _i ? 64 : 2);

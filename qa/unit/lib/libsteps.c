@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every interleaving of a writer's stores with the library's loads, as steps.c
- * has it for the module's own reader: no value torn, no table of two
- * generations, no event of a page that went meanwhile. This is about the order
- * in which the code says things; what a machine makes of that order is for the
- * litmus tests.
- *
- * The writer is a row of steps. A schedule says before which of the reader's
- * loads each of them is done; the reader runs once for every schedule.
+ * Every interleaving of a writer's stores with the library's loads, as in
+ * steps.c for the module's own reader: no torn value, no table of two
+ * generations, no event of a page that was replaced. This tests the order of
+ * accesses in the code; the litmus tests cover what machines make of that
+ * order.
+ * The writer is a list of steps. A schedule says before which of the reader's
+ * loads each step is done; the reader runs once for every schedule.
  */
 #include "libringarea.h"
 #include "handle.h"
 #include "barrier.h"
 #include "loads.h"
 
-/* A 32-bit reader has three loads for one: steps are fewer then. */
+/* A 32-bit reader has three loads for one, so it gets fewer steps. */
 #ifdef KMMV_SPLIT64
 enum { STEPS_MAX = 8, SPLIT = 1 };
 #else
@@ -37,14 +36,14 @@ void loads_hook(void)
 	loads++;
 }
 
-/* What one schedule starts from, what is read, and what must be true then. */
+/* The start of a schedule, the reader, and the check at its end. */
 struct scene {
 	void (*reset)(void);
 	void (*read)(void);
 	void (*check)(void);
 };
 
-/* Schedules with step N and those behind it at load FROM or later. */
+/* All schedules with step N and later ones at load FROM or later. */
 static unsigned long replay(const struct scene *scene, int n, int from,
 			    int nr_loads)
 {
@@ -67,7 +66,7 @@ static unsigned long replay(const struct scene *scene, int n, int from,
 	return 1;
 }
 
-/* NR_LOADS: as many as the reader has if nobody writes. */
+/* NR_LOADS: of a reader without a writer. */
 static void search(const char *name, const struct scene *scene, int nr_loads,
 		   unsigned long at_least)
 {
@@ -77,7 +76,7 @@ static void search(const char *name, const struct scene *scene, int nr_loads,
 	ck_assert_uint_ge(runs, at_least);
 }
 
-/* How many loads the reader has before anybody writes. */
+/* The number of the reader's loads without a writer. */
 static int count_loads(const struct scene *scene)
 {
 	int steps_there_are = nr_steps;
@@ -93,9 +92,9 @@ static int count_loads(const struct scene *scene)
 	return loads;
 }
 
-/* ---- one word: whole, and never of before */
+/* ---- one word: whole, and never an older one */
 
-/* Both halves of a multiple are as good as a count. */
+/* Both halves of a multiple are that multiple's count. */
 #define STEP	0x80000001ULL
 
 static uint64_t word, value;
@@ -213,30 +212,30 @@ START_TEST(table)
 	ck_assert_int_eq(area_open(&area, &k), 0);
 	nr_steps = 4;
 	memcpy(steps, change, sizeof(change));
-	/* Once round: the reader's second try sees all of it. */
+	/* For a second try: it sees all steps. */
 	search("table", &scene, 2 * count_loads(&scene), 400);
 	kmmv_close(k);
 	area_fini(&area);
 }
 END_TEST
 
-/* ---- a page that is begun again while it is copied */
+/* ---- a page that is reused while it is copied */
 
 static struct ring_area rings;
 static struct kmmv_ring *ring;
 static uint64_t lost, next;
 
-/* The handle as it was opened: opening it each time takes far longer. */
+/* A copy of the open handle: opening it each time takes far longer. */
 static struct kmmv_ring opened;
 static struct kmmv_lane opened_lane;
 
-/* Event N: it says so itself, and when it was. */
+/* Event N: the payload and the time contain N. */
 static void hit(uint64_t n)
 {
 	ring_hit(&rings, 0, 1000 + n * 100, (int64_t)n);
 }
 
-/* The ring's two pages come again, one store or a few at a time. */
+/* The ring's two pages are reused, in one or a few stores at a time. */
 static void leave_step(void)
 {
 	struct ring_writer *w = &rings.cpu[0];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Types of events and their fields: what the names may tell, and how it is shown.
+ * Event types and their fields: what the names may say, and how values are
+ * shown.
  */
 #include "libarea.h"
 #include <linux/kmmv_ring.h>
@@ -32,13 +33,13 @@ static const struct {
 } cases[] = {
 	{ START TYPE END, 0, "" },
 	{ START TYPE FIELD TYPE FIELD END, 0, "" },
-	/* Told again, it may have more. */
+	/* A repeated type may have more fields. */
 	{ START TYPE FIELD TYPE FIELD MORE END, 0, "" },
 	{ START TYPE "about id=17 text=one\nabout id=17 text=two\n" END, 0, "" },
-	/* What is there already is left as it is. */
+	/* A predefined type stays as it is. */
 	{ START "type id=1 name=hit\nfield id=1 offset=0 size=8 kind=signed units=count name=delta\n"
 	  END, 0, "" },
-	/* Of a later version. */
+	/* From a later version. */
 	{ START TYPE "field id=17 offset=0 size=8 kind=float units=none name=x colour=red\n"
 	  END, -EBADMSG, "not a field" },
 	{ START TYPE "field id=17 colour=red offset=0 size=8 kind=float units=none name=x\n"
@@ -60,7 +61,7 @@ static const struct {
 	{ START TYPE FIELD TYPE
 	  "field id=17 offset=0 size=4 kind=time units=nanosec name=began\n" END,
 	  -EBADMSG, "began has changed" },
-	/* Each of them is the one that was told in its place. */
+	/* Repeated fields are compared by position. */
 	{ START TYPE FIELD MORE TYPE FIELD MORE TYPE FIELD MORE END, 0, "" },
 	{ START TYPE FIELD MORE TYPE FIELD
 	  "field id=17 offset=8 size=1 kind=hex units=none name=less\n" END,
@@ -150,7 +151,7 @@ START_TEST(shown)
 }
 END_TEST
 
-/* One that comes while the table is followed; one that does not come whole. */
+/* A type that comes while the table is followed, and an incomplete one. */
 START_TEST(followed)
 {
 	const struct kmmv_type_info *type;
@@ -219,7 +220,7 @@ static const struct {
 	{ KMMV_TEXT, 17, 0, "?" },
 };
 
-/* As it is, and cut at every length, on memory that ends where it may. */
+/* Whole and cut at every length, at the end of an allocation. */
 START_TEST(text)
 {
 	struct kmmv_field_info field = {

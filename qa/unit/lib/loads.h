@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Comes before the library's sources where a test has its part at each load. */
+/* Included before the library's sources: calls a hook at each load. */
 #ifndef LOADS_H
 #define LOADS_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ring's accounts, for ring-search.c, which includes it behind the oracle: at
- * each step of a writer and of the consumer they are what the oracle counts.
+ * The ring's accounts. Included by ring-search.c, after the oracle: at each
+ * step of a writer and of the consumer they equal the oracle's counts.
  */
 #ifndef RING_ACCOUNTS_H
 #define RING_ACCOUNTS_H
 
-/* Up to here everything can be read: the commit page, and its commit. */
+/* Events can be read up to the commit of the commit page. */
 static bool is_written(const struct event *event)
 {
 	const struct kmmv_buffer_page *page = w.rc->commit;
@@ -16,7 +16,7 @@ static bool is_written(const struct event *event)
 		(event->seq == page->seq && event->end <= page->data->commit));
 }
 
-/* As they lie in the ring, so they are written. */
+/* The bytes of the first NR events, in the order of the ring. */
 static u64 bytes_of_first(u64 nr)
 {
 	u64 i, bytes = 0;
@@ -26,7 +26,7 @@ static u64 bytes_of_first(u64 nr)
 	return bytes;
 }
 
-/* What is known of those that are not on their way. */
+/* Counts of events that no writer is working on. */
 static void counts_at_least(struct kmmv_ring_counts *events,
 			    struct kmmv_ring_counts *bytes)
 {
@@ -58,7 +58,7 @@ static void counts_at_least(struct kmmv_ring_counts *events,
 	}
 }
 
-/* None is below that, and those that say what came to be say it of now. */
+/* Each count is between that at the begin and that at the end. */
 static void counts_within(const struct kmmv_ring_counts *counts,
 			  const struct kmmv_ring_counts *from,
 			  const struct kmmv_ring_counts *to)
@@ -106,7 +106,7 @@ static void look(void)
 	kmmv_ring_cpu_stats(w.rc, &stats);
 	counts_look(&stats.events, &events, w.depth, &w.events);
 	counts_look(&stats.bytes, &bytes, w.depth * page_room, &w.bytes);
-	/* Whoever waits for that many bytes would find less. */
+	/* A reader that waits for that many bytes would find less. */
 	if (w.idle[CONSUMER])
 		ck(fill_of(w.rc) <= stats.bytes.inside, "%d bytes of %d",
 		   (int)fill_of(w.rc), (int)stats.bytes.inside);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ring-search.c searches: the bounds of each run.
+ * The configurations of ring-search.c: the bounds of each run.
  */
 #ifndef RING_CONFIGS_H
 #define RING_CONFIGS_H
@@ -9,7 +9,7 @@ enum how { WRITE, RESERVE, DISCARD };
 
 /**
  * struct kind - an event that a writer can decide on
- * @how: it goes about it
+ * @how: it is written
  * @payload: bytes
  * @jump: of the clock, before it
  */
@@ -24,17 +24,16 @@ enum op { TAKE, RELEASE, RELEASE_PART, RETURN, READY, STATS, NR_OPS };
 #define BIT(n)	(1u << (n))
 
 /**
- * struct config - what is searched
+ * struct config - the bounds of a search
  * @name: for the report
  * @ring_pages: of the buffer
  * @spares: likewise
  * @consume: producer/consumer mode
  * @room: of a page
- * @words: of an event that its header tells; 0: as many as it can
+ * @words: greatest size that an event's header can hold; 0: the real one
  * @kinds: of events
  * @nr_kinds: how many
- * @nested_kinds: so many of them, the first ones, are for those that interrupt; 0:
- *	all
+ * @nested_kinds: the first so many are for interrupting writers; 0: all
  * @before: events of the first kind written before
  * @taken_before: whether these were taken, and released
  * @levels: of writers
@@ -45,10 +44,10 @@ enum op { TAKE, RELEASE, RELEASE_PART, RETURN, READY, STATS, NR_OPS };
  * @snapshots: a snapshot reader's tries
  * @tick: of the clock, each time it is read
  * @start: of the clock
- * @preemptions: at most so many times is the consumer left between two of its
- *	steps; 0: as often as there is a place to
+ * @preemptions: how often the consumer may be interrupted between its steps;
+ *	0: at each step
  * @soak: only in long runs
- * @fast: for mutants, too
+ * @fast: also for mutants
  */
 struct config {
 	const char	*name;
@@ -78,14 +77,14 @@ struct config {
 #define TAKES		(BIT(TAKE) | BIT(RELEASE))
 #define ALL_OPS		(BIT(STATS) - 1)
 
-/* Jumps of the clock: past 27 bits of a delta, past half of the word's 47, */
+/* Jumps of the clock: past a delta's 27 bits, past half of the word's 47, */
 #define LONG	((1LL << 27) + 5)
 #define AGES	((1LL << 46) + 7)
 /* and to the same 47 bits again. */
 #define DAYS	(3LL << 47)
 
 static const struct config configs[] = {
-	/* What is quick, and enough for most mutants. */
+	/* Quick ones, which kill most mutants. */
 	{
 		.name = "writers alone, three pages of one event",
 		.ring_pages = 3, .room = 24,
@@ -129,7 +128,7 @@ static const struct config configs[] = {
 		.fast = true,
 	},
 	{
-		/* Not twice ages, too: more than that is told modulo 2^47. */
+		/* AGES only once: longer times are only known modulo 2^47. */
 		.name = "writers alone, times and sizes",
 		.ring_pages = 2, .room = 52, .words = 3,
 		.kinds = {
@@ -209,7 +208,7 @@ static const struct config configs[] = {
 
 	/* The bounds of an ordinary run. */
 	{
-		/* So many that the page goes each time that it is looked at. */
+		/* So many writes that each look at the page finds it gone. */
 		.name = "accounts beside many writes",
 		.ring_pages = 2, .room = 16,
 		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 2,
@@ -324,7 +323,7 @@ static const struct config configs[] = {
 		.ops = BIT(TAKE), .nr_ops = 2, .start = 100,
 	},
 
-	/* Those of a long one: some of the same again, further. */
+	/* The bounds of a long run: some of the same, further. */
 	{
 		.name = "long: one event a page, two nested, overwrite",
 		.ring_pages = 2, .room = 24,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The oracle of ring-search.c: what was asked of the ring, and whether what came
- * of it can be. It is included there, behind the world that it looks at.
+ * The oracle of ring-search.c: it knows the calls, and checks their results.
+ * Included there, after the world that it uses.
  */
 #ifndef RING_ORACLE_H
 #define RING_ORACLE_H
@@ -10,7 +10,7 @@
 
 static struct level *top(void)
 {
-	ck(w.depth > 0, "nobody writes");
+	ck(w.depth > 0, "no writer is active");
 	return &w.level[w.depth - 1];
 }
 
@@ -40,7 +40,7 @@ static void event_reserved(struct kmmv_buffer_page *page, u64 from, u64 to)
 	ck(event->state == NOTHING, "reserved twice");
 	ck(page == w.rc->tail, "reserved on a page that is not the tail");
 	ck(kmmv_word_tail(to) <= page_room, "beyond the page's end");
-	/* What a write copies is looked at by who reads it. */
+	/* The payload of a WRITE is checked when it is read. */
 	event->state = config->kinds[event->kind].how == WRITE ? COMMITTED :
 								 INSIDE;
 	event->seq = page->seq;
@@ -158,7 +158,7 @@ static void payload_fill(u8 *to, int event, u32 size)
 		to[i] = 0x11 * (event + 1) + i;
 }
 
-/* Before it leaves, and has the commit page moved. */
+/* Called before the writer leaves and moves the commit page. */
 static void counted(const void *place)
 {
 	int ahead = w.rc->tail->seq - w.rc->commit->seq;
@@ -204,24 +204,24 @@ static int committed(void)
 }
 
 /*
- * Somebody waits all the time. When the outermost writer has left, whatever it
- * came to itself, some writer has said so of each event that can be read; and who
- * was refused does so only if there is something new, or a new page.
+ * A reader waits all the time. When the outermost writer has left, some writer
+ * has told of each event that can be read, whatever its own result; a refused
+ * writer tells only if there is a new event or page.
  */
 static void told(bool waits, bool refused)
 {
 	if (waits) {
 		ck(!refused || w.nr_order > min(top()->order, w.order_told) ||
 			   w.rc->commit->seq != top()->seq,
-		   "somebody is told of nothing");
+		   "a waiter is told of nothing new");
 		w.nr_told = committed();
 		w.order_told = w.nr_order;
 	}
-	ck(w.depth > 1 || w.nr_told == committed(), "nobody is told of %d events",
+	ck(w.depth > 1 || w.nr_told == committed(), "no waiter is told of %d events",
 	   committed() - w.nr_told);
 }
 
-/* One event, from its beginning to its end, at the level that is the next. */
+/* One event, from its beginning to its end, on the next level. */
 static void writer_write(int n)
 {
 	const struct kind *kind = &config->kinds[n];
@@ -261,7 +261,7 @@ static void writer_write(int n)
 		writer_refused(kind, result.err, swaps);
 		goto out;
 	}
-	ck(!result.waits, "who reserves tells already");
+	ck(!result.waits, "reserve tells waiters");
 	ck(event->state == INSIDE, "reserve without a place");
 	ck((u32 *)entry.payload > entry.event &&
 	   (u8 *)entry.payload + ALIGN(size, 4) ==
@@ -274,7 +274,7 @@ static void writer_write(int n)
 		event->state = COMMITTED;
 		result.waits = kmmv_ring_cpu_commit(w.rc);
 	} else {
-		/* Until it has been given back, if it is. */
+		/* The state may become GIVEN_BACK. */
 		event->state = DISCARDED;
 		result.waits = kmmv_ring_cpu_discard(w.rc, &entry);
 	}
@@ -289,7 +289,7 @@ out:
 
 /* ---- the oracle: readers */
 
-/* What is on a page. */
+/* An item of a page. */
 struct item {
 	u64	time;
 	u32	end;
@@ -298,7 +298,7 @@ struct item {
 	u32	size;
 };
 
-/* A decoder of its own, from the ABI's text. False at the end. */
+/* An independent decoder, from the ABI's text. Return: false at the end. */
 static bool item_next(const struct kmmv_ring_page *page, u32 end,
 		      struct item *item)
 {
@@ -349,7 +349,7 @@ static bool item_next(const struct kmmv_ring_page *page, u32 end,
 	return true;
 }
 
-/* The event that an item must be. Return: its id. */
+/* Check an item against its event. Return: its id. */
 static int item_check(const struct kmmv_ring_page *page,
 		      const struct item *item)
 {
@@ -381,7 +381,7 @@ static int item_check(const struct kmmv_ring_page *page,
 	return head.instance;
 }
 
-/* All of a page, each where it belongs; nr of the first. */
+/* Check all items of a page and their order; the first is number FIRST. */
 static void page_check(const struct kmmv_ring_page *page, u32 end, u64 first)
 {
 	struct item item = { 0 };
@@ -397,7 +397,7 @@ static void page_check(const struct kmmv_ring_page *page, u32 end, u64 first)
 	}
 }
 
-/* Events that a reader was told are lost. */
+/* Check events that a reader was told are lost. */
 static void lost_check(u64 from, u64 to, bool consumed)
 {
 	struct event *event;
@@ -465,7 +465,7 @@ static void range_check(const struct kmmv_ring_range *range)
 		w.end = number;
 }
 
-/* Events in reach at the last quiet moment, that no reader was given yet. */
+/* Whether an event visible at the last quiet moment was given to no reader. */
 static bool unread(void)
 {
 	int i;
@@ -479,7 +479,7 @@ static bool unread(void)
 	return false;
 }
 
-/* Call when the last quiet moment's are known: some may go meanwhile. */
+/* The same for events known earlier, of which some may be gone. */
 static bool still_unread(int visible)
 {
 	int i;

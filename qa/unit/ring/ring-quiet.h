@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What must be true of the ring while nobody writes and the consumer is not at it,
- * for ring-search.c, which includes it behind the oracle.
+ * Invariants of the ring while no writer and no consumer is active. Included by
+ * ring-search.c, after the oracle.
  */
 #ifndef RING_QUIET_H
 #define RING_QUIET_H
@@ -27,7 +27,7 @@ static void structure_check(void)
 	}
 	ck(id == rc->entry, "the ring is open");
 	ck(heads == 1, "%u heads", heads);
-	/* From the head on, one page after the other. */
+	/* All pages, beginning with the head. */
 	while (kmmv_link_flag(rc->pages[id].link.value) != KMMV_LINK_HEAD)
 		id = kmmv_link_id(rc->pages[id].link.value);
 	for (i = 0; i < rc->ring_pages; i++) {
@@ -42,7 +42,7 @@ static void structure_check(void)
 			break;
 		}
 	}
-	ck(begun || rc->commit == rc->front, "the tail is nowhere");
+	ck(begun || rc->commit == rc->front, "the tail is not in the ring");
 	for (i = 0; i < rc->queued; i++) {
 		page = queued_page(rc, i) - rc->pages;
 		ck(!(seen & BIT(page)), "page %u is lost", page);
@@ -140,7 +140,7 @@ static bool quiet(void)
 	return !w.depth && w.idle[CONSUMER];
 }
 
-/* A consumer that comes now finds all of it, and nothing is left. */
+/* A consumer that comes now finds every event, and leaves none. */
 static void probe(void)
 {
 	int i, err;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring of one CPU: every way in which its writers can nest, and in which the
- * consumer and a snapshot reader can come in between, one atomic step at a time,
- * against an oracle that only knows what was asked for and what came of it.
+ * The ring of one CPU: every nesting of its writers, and every way in which the
+ * consumer and a snapshot reader interleave with them, one atomic step at a
+ * time, against an oracle that only knows the calls and their results.
  *
- * ring-search [all] [PATTERN]: the configurations whose name contains PATTERN.
- * Those that are bounds for a long run come with "all" or with KMMV_SOAK=1.
+ * ring-search [all] [PATTERN]: search the configurations whose name contains
+ * PATTERN; bounds for a long run only with "all" or KMMV_SOAK=1.
  *
  * The core is included, with a step before each access that it marks. Steps on
- * what only writers use are places where writers nest; no reader can tell when
- * they are made, so that none is let in there. Machines may order things
+ * memory that only writers use are places where writers nest; readers cannot
+ * see when they are made, and do not run there. Machines may order accesses
  * differently: that is for the litmus tests and ThreadSanitizer.
  *
- * Pages are tiny here, so that two or three events fill one.
+ * Pages are so small that two or three events fill one.
  */
 #include <kmmv_deps.h>
 /* Less to copy. */
@@ -20,7 +20,7 @@
 #define ____cacheline_aligned_in_smp
 #include <linux/kmmv_ring.h>
 
-/* So many words an event's header can tell; more have a length of their own. */
+/* The greatest size in words in an event's header; larger ones have a word. */
 static u32 words_max;
 #define KMMV_RING_TYPE_LEN_MAX	words_max
 
@@ -49,7 +49,7 @@ static const struct config *config;
 
 enum state { NOTHING, INSIDE, COMMITTED, DISCARDED, GIVEN_BACK, DROPPED };
 
-/* What the oracle knows of an event. */
+/* The oracle's state of an event. */
 struct event {
 	u64	stamp;
 	u64	stamp_before;
@@ -73,7 +73,7 @@ struct level {
 };
 
 static struct world {
-	/* What is to come. */
+	/* What is left to do. */
 	int			outer_left;
 	int			nested_left;
 	int			ops_left;
@@ -85,12 +85,12 @@ static struct world {
 	const void		*place[SEARCH_THREADS];
 	const char		*where[SEARCH_THREADS];
 	bool			idle[SEARCH_THREADS];
-	/* A writer was there while it was at it. */
+	/* A writer ran during the reader's operation. */
 	bool			disturbed[SEARCH_THREADS];
 	int			depth;
 	struct level		level[LEVELS_MAX];
 
-	/* What was. */
+	/* The past. */
 	u64			now;
 	u64			last;
 	struct event		event[EVENTS_MAX];
@@ -98,7 +98,7 @@ static struct world {
 	u8			order[EVENTS_MAX];
 	int			nr_order;
 	int			nr_visible;
-	/* Of which who waits was told. */
+	/* What the waiter was told of. */
 	int			nr_told;
 	int			order_told;
 	struct kmmv_ring_counts	events;
@@ -135,7 +135,7 @@ static struct world {
 
 enum { WRITER, CONSUMER, SNAPSHOT };
 
-/* False while nobody is to come in between. */
+/* False while no other thread may run. */
 static bool stepping;
 
 #define ck(condition, ...)						\
@@ -153,13 +153,13 @@ static void *arena_get(size_t size)
 	return memory;
 }
 
-/* The mapped sides come before the pages. */
+/* The mapped sides are allocated before the pages. */
 static bool rc_is_whole(void)
 {
 	return w.sides++ >= 2;
 }
 
-/* Only writers use these. */
+/* Memory that only writers use. */
 static bool place_of_writers(const void *place)
 {
 	const struct kmmv_ring_cpu *rc = w.rc;
@@ -168,7 +168,7 @@ static bool place_of_writers(const void *place)
 
 	if (place == &rc->commit || place == &rc->writer->seq)
 		return false;
-	/* Accounts are told while writers are at it. */
+	/* STATS reads the accounts while writers run. */
 	if (config->ops & BIT(STATS) && place >= (void *)rc->writer &&
 	    place < (void *)(rc->writer + 1))
 		return false;
@@ -224,7 +224,7 @@ static void step(const void *place, const char *where)
 		moved(thread);
 		if (!choice)
 			break;
-		/* An interrupt, here. */
+		/* A writer interrupts here. */
 		writer_write(choice - 1);
 		w.place[thread] = place;
 		w.where[thread] = where;
@@ -286,7 +286,7 @@ static void consumer_release(bool part)
 	} else {
 		w.has_range = 0;
 	}
-	/* Nobody but the consumer changes what the oracle looks at here. */
+	/* Only the consumer changes what the oracle reads here. */
 	released_until(seq, end);
 	err = kmmv_ring_cpu_release(w.rc, seq, end);
 	ck(!err, "release says %d", err);
@@ -316,7 +316,7 @@ static void consumer_ready(void)
 		ck(!still_unread(visible), "not ready");
 }
 
-/* Each count is that of a moment between this call's beginning and its end. */
+/* Each count is one of a moment during this call. */
 static void consumer_stats(void)
 {
 	struct kmmv_ring_counts events = w.events, bytes = w.bytes;
@@ -347,7 +347,7 @@ static void consumer_run(void)
 		w.idle[CONSUMER] = 0;
 		w.disturbed[CONSUMER] = false;
 		w.ops_left--;
-		/* The nth one of those that are allowed. */
+		/* The nth allowed operation. */
 		{
 			u32 ops = config->ops;
 
@@ -376,7 +376,7 @@ static void consumer_run(void)
 	}
 }
 
-/* Likewise, for the snapshot reader. */
+/* The same for the snapshot reader. */
 static bool unseen(int visible)
 {
 	u64 i;
@@ -493,7 +493,7 @@ static int choices(int t)
 
 	switch (t) {
 	case WRITER:
-		/* The consumer was left often enough: it goes on to its end. */
+		/* No interruptions left: the consumer runs to its end. */
 		if (config->preemptions && !w.idle[CONSUMER] &&
 		    w.last_moved == CONSUMER &&
 		    w.preemptions == config->preemptions)
@@ -550,7 +550,7 @@ static const char *where(int t)
 	return slash ? slash + 1 : w.where[t];
 }
 
-/* A long run goes as far as memory lets it, and says so. */
+/* A long run stops at this many states, which fit into memory, and says so. */
 #define LONG_STATES	600000000
 
 static bool passes(const struct search_result *result)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The core as ring-search.c has it: included, with a step before each access that
- * it marks, and memory from an arena.
+ * The core for ring-search.c: included, with a step before each access that it
+ * marks, and memory from an arena.
  */
 #ifndef RING_STEPS_H
 #define RING_STEPS_H

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# ring-search.c includes ring.c and ring_read.c, and threads of its own making
-# that no sanitizer follows: "asan" is only the variant that qa/check runs.
-# ring-search-fast is the part of it that mutants are killed by.
+# ring-search.c includes ring.c and ring_read.c, and switches threads itself, which
+# no sanitizer follows: "asan" is only the variant that qa/check runs.
+# ring-search-fast is the part that kills mutants.
 ring-search-sources := qa/unit/ring/search.c qa/unit/ring/ring-search.c
 ring-search-cflags = -Iqa/unit/core $(core-cflags) -O2 -fno-sanitize=all \
 	-Wno-missing-field-initializers -Wno-maybe-uninitialized
 ring-search-variants := asan
-# 95 are usual.
+# It usually takes 95.
 ring-search-seconds := 3000
 ring-search-tier := all
 ring-search-fast-sources := $(ring-search-sources)
@@ -15,7 +15,7 @@ ring-search-fast-variants := plain asan
 
 unit-programs += ring-search ring-search-fast
 
-# ring-calls.c includes them, too.
+# ring-calls.c includes these files, too.
 ring-calls-sources := qa/shim/shim.c qa/unit/ring/ring-calls.c
 ring-calls-cflags = -Iqa/unit/core $(core-cflags) -Wno-maybe-uninitialized
 ring-calls-other-variants := m32

@@ -9,12 +9,12 @@
 
 #if SEARCH_WORKS
 
-/* Below a stack's live part, this much is zeroed, lest old frames show. */
+/* This much below the live part of a stack is zeroed, to clear old frames. */
 #define CLEAN	1024
 #define DEPTH_MAX	100000
 #define NOTED		8
 
-/* A stack lives from sp to its end. */
+/* The live part of a stack is from sp to its end. */
 struct thread {
 	char	*sp;
 	int	choice;
@@ -26,7 +26,7 @@ static struct {
 		__attribute__((aligned(64)));
 } world;
 
-/* A state on the way to the one that is looked at. */
+/* A state on the path to the current one. */
 struct frame {
 	size_t		saved;
 	uint64_t	hash;
@@ -309,8 +309,8 @@ static void schedule_print(void)
 }
 
 /*
- * Of those that can only go one way, some: enough for ways that meet there to be
- * noticed soon.
+ * Note all states with a choice, and some of the others, so that paths that
+ * meet there are found soon.
  */
 static bool worth_a_note(const struct frame *frame)
 {
@@ -326,8 +326,8 @@ static bool worth_a_note(const struct frame *frame)
 }
 
 /*
- * The state that the world is in gets a frame. Return: false if there is nothing
- * more to be done about it, with the schedules that it has.
+ * Push the current state. Return: false if it was searched before or has no
+ * next state; then *schedules is their number from here.
  */
 static bool enter(double *schedules)
 {

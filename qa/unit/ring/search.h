@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Every interleaving of a few threads, by stateful search: depth first, with
- * snapshots, and no state entered twice.
+ * snapshots, and no state is entered twice.
  *
- * A thread is a coroutine whose stack lies beside the data. It goes on until it
- * calls search_yield(), which returns what the search chose for it, out of as
- * many as the model's choices() says that there are. A state is the data and
- * what is live of the stacks; two that look the same are the same, so that
- * everything that has a say in what comes next has to be there. States are told
- * from each other by 64 bits of hash.
- *
- * A state that comes again before it was left is a loop, and loops fail: nobody
- * waits for anybody in what is searched here.
+ * A thread is a coroutine whose stack lies beside the data. It runs until it
+ * calls search_yield(), which returns the search's choice, out of as many as
+ * the model's choices() returns. A state is the data and the live parts of the
+ * stacks; equal states are taken as one, so they must contain all that decides
+ * what comes next. States are compared by a 64-bit hash.
+ * A state that comes again before it was left is a loop, which is a failure:
+ * the code searched never waits.
  */
 #ifndef SEARCH_H
 #define SEARCH_H
@@ -31,20 +29,20 @@
 
 /**
  * struct search_model - what is searched
- * @data: all that changes, but for the stacks; at the same address throughout
- * @size: of that, a multiple of 8; known once @start has run
+ * @data: all that changes, except the stacks; its address never changes
+ * @size: of @data, a multiple of 8; known once @start has run
  * @threads: how many
  * @start: makes the first state
- * @run: a thread's life; calls search_yield() before it returns
- * @choices: in how many ways a thread can go on; 0: it is done, or stays where it
- *	is as long as another one has to move
+ * @run: runs a thread; calls search_yield() before it returns
+ * @choices: in how many ways a thread can go on; 0: it is done, or has to
+ *	wait for another one
  * @quiet: whether this is a state in which @probe can look; or NULL
- * @probe: looks at a state and may change it; nobody sees that
- * @look: looks at each state that comes, before it is known to be new, and only
- *	notes what the state says anyway; or NULL
- * @where: the place that a thread is at, for the schedule of a failure; lasting
- * @name: of a choice that it had there, likewise
- * @max_states: no more than that; 0: as many as there are
+ * @probe: checks a state and may change it; the search then restores it
+ * @look: checks each state, before it is known to be new; notes only what
+ *	the state determines; or NULL
+ * @where: a thread's place, for the schedule of a failure; a lasting string
+ * @name: of a choice at that place, likewise
+ * @max_states: limit of states; 0: none
  */
 struct search_model {
 	void		*data;
@@ -62,14 +60,14 @@ struct search_model {
 };
 
 /**
- * struct search_result - what it came to
+ * struct search_result - the result of a search
  * @states: different ones
  * @moves: from a state to the next
- * @schedules: whole ones, from the first state to the last, that these make up
+ * @schedules: whole ones, from the first state to the last, in these states
  * @depth: moves in the longest
  * @ends: states without a next one
  * @probes: calls of probe
- * @complete: there are no others
+ * @complete: all states were searched
  * @failure: what went wrong, or NULL
  */
 struct search_result {
@@ -86,9 +84,9 @@ struct search_result {
 /* Prints the schedule of a failure to stdout, as lines that begin with "#". */
 void search_run(const struct search_model *model, struct search_result *result);
 int search_yield(void);
-/* The thread that runs; -1: none does. */
+/* The running thread; -1: none. */
 int search_thread(void);
-/* Does not return; also from start, choices and probe. */
+/* Does not return; may also be called from start, choices and probe. */
 void search_fail(const char *format, ...)
 	__attribute__((format(printf, 1, 2), noreturn));
 
