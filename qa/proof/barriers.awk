@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What qa/proof/barriers.sh checks; its head says which rules. Reads C sources, then
-# litmus tests; prints what is wrong, one problem a line, then a line of sums
-# that begins with '#'.
+# The checks of qa/proof/barriers.sh, whose head has the rules. Reads C sources,
+# then litmus tests; prints a line for each fault, then a line of sums that begins
+# with '#'.
 
 function unit_of(name)
 {
@@ -11,7 +11,7 @@ function unit_of(name)
 	return name
 }
 
-# The file whose label it is: FILE:A or FILE_WHAT:A.
+# The file of a label: FILE:A or FILE_WHAT:A.
 function file_of(label)
 {
 	sub(/:.*/, "", label)
@@ -38,7 +38,7 @@ function labels_in(text,    list)
 	return list
 }
 
-# What a primitive is called in litmus tests, whatever a file calls it.
+# The name in litmus tests of a primitive of any file.
 function kernel_name(primitive)
 {
 	if (primitive ~ /^kmmv_load.*_acquire$/)
@@ -73,13 +73,13 @@ function ordered(code)
 			return ""
 		code = substr(code, RSTART, RLENGTH)
 		sub(/[ ]*\($/, "", code)
-		# Pages and events are released, too.
+		# Pages and events have functions of that name, too.
 		return code ~ /^(kmmv_ring_cpu|page)_release$/ ? "" : code
 	}
 	return ""
 }
 
-# Splits a line of C into code and comment.
+# Split a line of C into code and comment.
 function take_apart(line,    i)
 {
 	code = ""
@@ -155,7 +155,7 @@ function pair(left, right,    i)
 		wrong(where, unit " has another table in " table_of[unit])
 }
 
-# The label of its own file that a comment claims by beginning with it, or "".
+# The label of this file with which a comment begins, or "".
 function claims(text)
 {
 	sub(/^[* \t]*/, "", text)
@@ -269,7 +269,7 @@ defines { next }
 	if (code !~ /[^ \t]/)
 		next
 	primitive = ordered(code)
-	# Not its declaration or definition.
+	# Skip declarations and definitions.
 	if (primitive != "" && code !~ /^[a-z]/) {
 		access(primitive, pending)
 		pending_where = ""

@@ -1,21 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The memory-ordering comments of kmod/ and lib/, and the litmus tests, against
-# the code:
+# The memory-ordering comments of kmod/ and lib/ and the litmus tests agree with the
+# code:
 #
 # - every ordered access (smp_store_release(), smp_load_acquire(), barriers,
-#   atomics whose order is spelled out, what lib/barrier.h and kmod/core/kmmv_deps.h
-#   define, call_rcu() and the sections that it waits for) has a comment right above it that begins with
-#   its label, FILE:LETTER or FILE_WHAT:LETTER;
-# - a label in front of anything else is an error, and so is one in a comment
-#   that no access has;
+#   atomics with an explicit order, the definitions of lib/barrier.h and
+#   kmod/core/kmmv_deps.h, call_rcu() and the sections that it waits for) has a
+#   comment right above it that begins with its label, FILE:LETTER or
+#   FILE_WHAT:LETTER;
+# - a label before anything else is an error, and so is one in a comment without
+#   an access;
 # - the top comment of the file, or of the header of its name, has one line for
 #   each pair, "LABEL  fact - LABEL  fact", and each label is in one. A pair of
 #   two files is in the tables of both. "pairs with" agrees with them;
 # - each pair has a test qa/proof/litmus/LABEL+LABEL[-WHAT].litmus (with - for :), in
 #   which both labels stand behind the access that the code has there;
-# - each litmus test is one of a pair and says which verdict it expects.
+# - each litmus test belongs to a pair and states the verdict that it expects.
 #
 # qa/proof/barriers.sh -c DIR: only check the tree below DIR.
 
@@ -41,7 +42,7 @@ mkdir -p build
 copy=$(mktemp -d build/barriers.XXXXXX) || exit 2
 trap 'rm -rf "$copy"' EXIT
 
-# broken NAME FILE SED-SCRIPT ERE: with FILE edited so, the check must say ERE
+# broken NAME FILE SED-SCRIPT ERE: with FILE edited, the check prints ERE
 broken()
 {
 	local text status

@@ -3,9 +3,9 @@
 # tier: all
 # timeout: 4000
 #
-# The ring's encoding proved by CBMC, qa/proof/cbmc/ring.c: for all lengths, deltas and
-# clocks. That each proof comes to its end, and that the bounds are the ones that
-# it needs, is seen by its failing otherwise.
+# CBMC proves the ring's encoding, qa/proof/cbmc/ring.c, for all lengths, deltas and
+# clocks. Each proof is shown to reach its end, and to need its bounds, by failing
+# otherwise.
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
@@ -33,7 +33,7 @@ prove()
 		"$@" "$tree/qa/proof/cbmc/ring.c" 2>&1
 }
 
-# fails NAME ERE FUNCTION OPTION...: what ERE names does not hold
+# fails NAME ERE FUNCTION OPTION...: the property that matches ERE does not hold
 fails()
 {
 	local name=$1 words=$2
@@ -46,7 +46,7 @@ for function in event discard time nonsense; do
 	ok "$function: holds" prove "$function"
 	fails "$function: comes to its end" '!REACHED' "$function" -DREACHED=1
 done
-# broken NAME SED-SCRIPT FUNCTION: with kmod/core/ring_read.c edited so, it fails
+# broken NAME SED-SCRIPT FUNCTION: with kmod/core/ring_read.c edited, it fails
 broken()
 {
 	rm -rf "${copy:?}"/*

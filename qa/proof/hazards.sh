@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# qa/proof/hazards.md against the tests that it names: each hazard, 1 to 25, has some;
-# each is in its file, in a line that says more than a comment; and each file is
-# one that qa/check runs, or is run by one of those.
+# qa/proof/hazards.md agrees with the tests that it names: each hazard, 1 to 25, has
+# some; each is in its file, outside comments; and each file is a test that qa/check
+# runs, or is run by one.
 #
 # qa/proof/hazards.sh -c DIR: only check the tree below DIR.
 
@@ -12,12 +12,12 @@ export LC_ALL=C
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
 
-# has FILE NAME: in a line of code, whatever it is called there
+# has FILE NAME: whether a line of code has it, in the form of that kind of file
 has()
 {
 	local string="^[^/*]*\".*\""
 
-	# One word is a test of Check, others are what a test says.
+	# One word is a test of Check; other names are messages.
 	[[ $1 != qa/unit/* || $2 = *[!a-z_]* ]] || string="START_TEST\\($2\\)"
 	case $1 in
 	*.litmus)	grep -qF "$2" "$1" ;;
@@ -27,7 +27,7 @@ has()
 	esac
 }
 
-# runs FILE: is it a test, or part of a program that one runs
+# runs FILE: whether it is a test, or part of a program that a test runs
 runs()
 {
 	local base=${1##*/}
@@ -51,7 +51,7 @@ runs()
 	esac
 }
 
-# What is wrong, a line for each; and "N hazards, N tests" last.
+# check DIR: a line for each fault, and "N hazards, N tests" last
 check()
 (
 	cd "$1" || exit 2
@@ -95,7 +95,7 @@ is "each hazard has tests, and each is there" "$(sed '$d' <<<"$said")" ""
 like "there are 25" "$(tail -n 1 <<<"$said")" '^25 hazards, [1-9][0-9]* tests$'
 note "$(tail -n 1 <<<"$said")"
 
-# Silence is only worth something from one who can speak.
+# A checker that finds nothing must be shown to find something.
 mkdir -p build
 copy=$(mktemp -d build/hazards.XXXXXX) || exit 2
 trap 'rm -rf "$copy"' EXIT

@@ -2,19 +2,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # timeout: 4000
 #
-# The litmus tests of qa/proof/litmus, one for each pair of ordered accesses, by herd7
-# on the kernel's memory model: what must never be seen is not; and with any one
-# of the test's accesses weakened it is, so that each is there for a reason.
+# The litmus tests of qa/proof/litmus, one for each pair of ordered accesses, by
+# herd7 on the kernel's memory model: the forbidden outcome is never seen; with any
+# one access of the test weakened it is seen, so each access is necessary.
 #
-# Weaker: a release or an acquire becomes WRITE_ONCE() or READ_ONCE(), a cmpxchg's
-# goes, and so does a barrier, and a full one becomes smp_wmb() as well. User space
-# is modelled with what its primitives are in the kernel: an acquire load is
-# smp_load_acquire(), an acquire fence between loads smp_rmb(), which is weaker; a
-# relaxed load of a shared word READ_ONCE(). qa/proof/barriers.sh compares the labelled
+# Weakening turns a release or an acquire into WRITE_ONCE() or READ_ONCE(), removes
+# the order of a cmpxchg and removes a barrier; a full barrier also becomes
+# smp_wmb(). User space is modelled by kernel primitives: an acquire load by
+# smp_load_acquire(), an acquire fence between loads by smp_rmb(), which is weaker,
+# and a relaxed load of a shared word by READ_ONCE(). qa/proof/barriers.sh compares
+# the labelled lines with the code.
 # lines with the code.
 #
-# qa/proof/litmus.sh -w LABEL PRIMITIVE: what a weakening of the code means; prints the
-# tests that then see what they must not, status 1 if there are none.
+# qa/proof/litmus.sh -w LABEL PRIMITIVE: print the tests that see a forbidden
+# outcome if the access with this label has that primitive; status 1 if there are
+# none.
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
@@ -26,7 +28,7 @@ mkdir -p $dir
 dir=$(mktemp -d $dir/run.XXXXXX) || exit 2
 trap 'rm -rf "$dir"' EXIT
 
-# weaken FILE LINE PRIMITIVE NAME >FILE: the test with that line's access weaker
+# weaken FILE LINE PRIMITIVE NAME >FILE: the test with that line's access weakened
 weaken()
 {
 	awk -v at="$2" -v primitive="$3" -v name="$4" '
@@ -40,7 +42,7 @@ weaken()
 	{ print }' "$1"
 }
 
-# lines FILE: LINE LABEL PRIMITIVE of each labelled access
+# lines FILE: "LINE LABEL PRIMITIVE" of each labelled access
 lines()
 {
 	sed -n 's/.*\(smp_[a-z_]*\|synchronize_rcu\|cmpxchg_release\)(.*\/\* \([a-z0-9_]*:[A-Z]\) \*\/$/\2 \1/;t p

@@ -3,13 +3,13 @@
 # tier: all
 # timeout: 6000
 #
-# The models of the ring buffer, qa/proof/model/ring.pml, and of waiting for its events,
-# qa/proof/model/wake.pml, by Spin: no assertion fails in any order of steps, and with any
-# one of their mechanisms taken out one does. Each line says how large the search
-# was.
+# Spin checks the models of the ring buffer, qa/proof/model/ring.pml, and of waiting
+# for its events, qa/proof/model/wake.pml: no assertion fails in any order of steps,
+# and without any one of their mechanisms an assertion fails. Each line has the size
+# of the search.
 #
-# KMMV_SOAK=1: larger searches, to the end of what 9 GiB hold, and progress: the
-# steps that a writer makes while nobody else makes any are bounded.
+# KMMV_SOAK=1: larger searches, as far as 9 GiB allow; and progress: the steps that
+# a writer makes alone are bounded.
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
@@ -163,8 +163,8 @@ while IFS='|' read -r name definitions; do
 	like "mutant: $name" "$text" '^assertion violated '
 done <"$dir/mutants"
 
-# It costs a page that others could need, and nothing else.
+# Swapping an empty head only takes a page that others could use.
 search empty '' "-DEVENTS=2 -DTAKES=2 -DSWAP_EMPTY"
 read -r text <"$dir/empty.out"
-is "an empty head may be swapped, for safety's sake" "${text%%;*}" holds
+is "an empty head may be swapped without harm" "${text%%;*}" holds
 finish

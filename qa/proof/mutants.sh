@@ -4,33 +4,31 @@
 # partial: yes
 # timeout: 12000
 #
-# Mutants: the shipped core with one ordering or one check taken away, each of
-# which some test has to notice. qa/proof/mutants.sh [PATTERN] for those whose name
-# contains PATTERN.
+# Mutants: the shipped code with one ordering or check removed, which a test has to
+# detect. qa/proof/mutants.sh [PATTERN] for those whose name contains PATTERN.
 #
 # qa/proof/mutants/* list them, as paragraphs:
 #
-#	mutant: what is wrong now
+#	mutant: the fault
 #	file: kmod/core/slots.c
 #	kill: plain/table asan/table
-#	-	the lines that are replaced, once in the file
-#	+	what replaces them
+#	-	the lines to replace, which the file has once
+#	+	the lines that replace them
 #
-# kill names unit tests, tried in that order until one fails: says "not ok", which
-# is waited for no longer, ends badly, or is reported by a sanitizer. One that does
-# not come to an end in ten times the CPU time of the unmutated run has noticed it,
-# too, but is told apart; the clock has no say. Tests that threads or signals make
-# lucky get three tries, and have to pass three times unmutated. `litmus LABEL PRIMITIVE` is for an ordering
-# that no native run can miss: qa/proof/barriers.sh must find that the mutated code is
-# not what the litmus test of LABEL tests, and qa/proof/litmus.sh that with PRIMITIVE
-# in its place (nothing, WRITE_ONCE, ...) what must not be seen is seen. Without
-# herd7 these are skipped.
+# kill names unit tests, tried in that order until one fails: it says "not ok",
+# after which it is stopped, ends badly, or a sanitizer reports it. A test that
+# takes ten times the CPU time of the unmutated run has detected the mutant, too,
+# which is shown; real time does not matter. Tests whose result depends on threads
+# or signals get three tries, and have to pass three times unmutated. `litmus LABEL
+# PRIMITIVE` is for an ordering that no native run can miss: qa/proof/barriers.sh
+# must find that the mutated code differs from the litmus test of LABEL, and
+# qa/proof/litmus.sh that with PRIMITIVE in its place (nothing, WRITE_ONCE, ...) the
+# forbidden outcome is seen. Without herd7 these are skipped.
 #
-# If it has to end by a time, it takes them in an order that the last commit
-# chooses, so that each has its turn.
+# With a time limit (KMMV_UNTIL) the order depends on the last commit, so that each
+# has its turn.
 #
-# The tree is copied below build/; each test runs unmutated there first, and has
-# to pass.
+# The tree is copied below build/, where each test first has to pass unmutated.
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
@@ -38,7 +36,7 @@ export LC_ALL=C
 . qa/tap.sh
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
-# Check's own limit is for what waits and does not compute: a second is usual.
+# Check's own limit catches tests that wait without computing.
 export CK_DEFAULT_TIMEOUT=60
 export CK_VERBOSITY=silent CK_TAP_LOG_FILE_NAME=- TSAN_OPTIONS=halt_on_error=1
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
@@ -100,8 +98,8 @@ build()
 		>"$tree/build.log" 2>&1 </dev/null
 }
 
-# What it says is read as it comes: the first "not ok" is the end of it. 2: it
-# does not come to an end.
+# run TEST: 0: it passes; 1: it fails, and is stopped at the first "not ok"; 2: it
+# does not end.
 run()
 {
 	local line pid status seconds=${limits[$1]:-3000}
@@ -128,12 +126,12 @@ run()
 	status=$?
 	case $status in
 	0)		return 0 ;;
-	124|137|152)	return 2 ;; # by timeout, at last; SIGXCPU
+	124|137|152)	return 2 ;; # timeout; SIGXCPU
 	*)		return 1 ;;
 	esac
 }
 
-# Of what this shell has waited for, in seconds, rounded down.
+# The CPU time of this shell's ended children, in seconds, rounded down.
 cpu_time()
 {
 	times >"$tree.times"
@@ -146,8 +144,8 @@ late()
 	[ -n "${KMMV_UNTIL-}" ] && [ "$(date +%s)" -ge "$KMMV_UNTIL" ]
 }
 
-# Unmutated, every test passes, as often as a mutant is tried; how long that
-# takes says when a mutant hangs.
+# control TEST: unmutated, it passes as often as a mutant is tried; its CPU time
+# decides when a mutant hangs.
 control()
 {
 	local begin status=0 try
@@ -174,7 +172,7 @@ control()
 	echo "$1 $((($(cpu_time) - begin + 2) * 10))" >>"$tree.limits"
 }
 
-# apply FILE OLD NEW: the lines OLD have to be there, once
+# apply FILE OLD NEW: replace the lines OLD, which FILE has exactly once
 apply()
 {
 	local text rest old=$'\n'$2
@@ -191,7 +189,7 @@ apply()
 
 # ---- killing
 
-# Whether threads come to where it hurts is up to the machine.
+# Whether threads meet at the fault depends on the machine.
 tries()
 {
 	case $1 in
@@ -272,10 +270,10 @@ mutate()
 	fi
 }
 
-# ---- all of them
+# ---- the run
 
 read_mutants
-[ ${#names[@]} -gt 0 ] || bail "no mutant is named like that"
+[ ${#names[@]} -gt 0 ] || bail "no mutant matches"
 no_herd=
 printf '%s\n' "${kills[@]}" | grep -q ^litmus &&
 	{ no_herd=$(qa/proof/litmus/herd -a 2>&1) || no_herd=${no_herd##*$'\n'}; }
@@ -287,7 +285,7 @@ cp -r qa/proof/litmus "$tree/qa/proof"
 rm -f "$tree"/kmod/*.o "$tree"/kmod/*/*.o "$tree"/kmod/*.ko
 cp -r "$tree" "$pristine"
 
-# half FUNCTION ODD WHAT...: every second one of these, in a tree of its own.
+# half FUNCTION ODD WHAT...: every second of these, in a tree of its own
 half()
 {
 	local function=$1 i
@@ -297,7 +295,7 @@ half()
 	done
 }
 
-# both FUNCTION WHAT...: two at a time; the odd ones' results come at the end.
+# both FUNCTION WHAT...: two at a time; the odd ones' results come at the end
 both()
 {
 	local function=$1 other line

@@ -7,12 +7,11 @@ qa/proof/mutate.py [-n N] [-s SEED] [-t SECONDS] [-u] [-l] [DIR | FILE]...
 Of each folder's functions (kmod/core, lib, pmda), or of a file's, N mutations
 are drawn: a condition negated, a comparison off by one, an operator swapped, a
 constant changed, a statement left out. clang's lexer says where the tokens are.
-What the compiler makes the same code of is no mutation. Each of the others is
-built into the unit programs (under ASan and UBSan) that have the file, until one
-fails; then the scripts of the folder are asked, unless -u says that unit programs
-are enough. -t leaves out what takes longer than that unmutated. One that uses ten
-times the CPU time hangs; that is told apart.
--l lists the mutations that there are, and runs none.
+A mutation that compiles to the same code is dropped. Each of the others is built
+into the unit programs (under ASan and UBSan) that have the file, until one fails;
+then the scripts of the folder run, unless -u limits it to unit programs. -t leaves
+out tests that take longer than that unmutated. A test that uses ten times the CPU
+time hangs, which is shown. -l lists all possible mutations, and runs none.
 
 A survivor is a test that is missing, or code that makes no difference. Neither
 is an error: the exit status says only whether everything passed unmutated.
@@ -41,7 +40,7 @@ SCRIPTS = {
     "lib": ["qa/shipped/kmmvdump.sh"],
     "pmda": sorted(set(glob.glob("qa/agent/*.sh")) -
                    {"qa/agent/" + s for s in
-                    # What is installed, and what is slow.
+                    # Tests of installed files, and slow ones.
                     ("install.sh", "views.sh", "valgrind.sh", "web.sh",
                      "boot.sh", "unstarted.sh")}),
 }
@@ -91,7 +90,7 @@ def tokens_of(file, text):
         pending = ""
         if kind in ("unknown", "comment", "eof"):
             continue
-        # Their columns are bytes, and so are positions here.
+        # clang's columns are in bytes, like positions here.
         at = starts[int(where.group(2)) - 1] + int(where.group(3)) - 1
         end = at + len(spelling.encode())
         if raw[at:end].decode() != spelling:
@@ -118,7 +117,7 @@ def matching(tokens, i):
 
 
 def bodies(tokens):
-    """Where functions begin and end: a brace behind a parenthesis."""
+    """The extents of functions: a brace behind a parenthesis."""
     i = 0
     while i < len(tokens):
         if tokens[i].kind == "l_brace":
@@ -130,7 +129,7 @@ def bodies(tokens):
 
 
 def is_statement(part):
-    """Something is called or stored, and nothing is declared."""
+    """Whether it is a call or a store, and no declaration."""
     words = [t.text for t in part]
     if words in (["break"], ["continue"]):
         return True
@@ -183,7 +182,7 @@ def number(text):
 
 
 def mutations(file):
-    """(position, old bytes, new text, what) of all that may be done to FILE."""
+    """(position, old bytes, new text, what) of each possible mutation of FILE."""
     with open(file, "rb") as f:
         raw = f.read()
     tokens = tokens_of(file, raw.decode())
@@ -257,7 +256,7 @@ for variable in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
 
 
 class Object:
-    """One source with one set of flags, for all programs that have it."""
+    """One source with one set of flags, shared by all programs that have it."""
 
     every = {}
 
@@ -366,7 +365,7 @@ def run(command, limit, memory):
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=ENV,
                                  stdout=said, stderr=subprocess.STDOUT,
                                  start_new_session=True, preexec_fn=limits)
-        # What waits for ever is no matter of CPU time.
+        # The limit of CPU time does not end a process that waits.
         try:
             status = child.wait(60 * (limit or 60) + 600)
         except subprocess.TimeoutExpired:
@@ -395,7 +394,7 @@ class Unfit(Exception):
 
 
 def is_fit(test, most):
-    """Unmutated, it passes, within the time: else it is not asked."""
+    """Whether it passes unmutated, within the time; else it is not used."""
     if test.limit is None:
         why = test.build()
         if why:
@@ -413,7 +412,7 @@ def is_fit(test, most):
 
 
 def code_of(program, file):
-    """What -O2 makes of it, without lines."""
+    """The code that -O2 makes of it, without line numbers."""
     flags = [f for f in program.flags
              if not f.startswith(("-O", "-g", "-fsanitize", "-fno-san"))]
     to = "build/mutate/code.o"
@@ -425,13 +424,13 @@ def code_of(program, file):
 
 
 def judge(mutation, units, scripts, most):
-    """A verdict, and who gave it."""
+    """A verdict, and the test that gave it."""
     file, at, old, new, _what = mutation
     with open(file, "rb") as f:
         raw = f.read()
     changed = raw[:at] + new.encode() + raw[at + len(old.encode()):]
     mine = [u for u in units if u.has(file)]
-    # The same code for one may be another's, built otherwise.
+    # Code that is the same in one program may differ in another's build.
     ways = {(u.compiler, *u.flags): u for u in mine
             if file in u.sources}.values()
 
@@ -447,7 +446,7 @@ def judge(mutation, units, scripts, most):
             return "did not compile", ""
         if ways and after == before:
             return "same code", ""
-        # Who has noticed most is asked first.
+        # The test that has detected most runs first.
         for test in sorted(mine, key=lambda t: (-t.kills, t.seconds)) + scripts:
             put(raw)
             if not is_fit(test, most):

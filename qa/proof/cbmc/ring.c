@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What cbmc proves of the ring's encoding, on the shipped code: what a writer puts
- * on a page is what a reader finds there, for all lengths, deltas and clocks. Each
- * function that begins with check_ is one proof.
+ * The proofs of the ring's encoding by cbmc, on the shipped code: a reader
+ * finds on a page what a writer put there, for all lengths, deltas and clocks.
+ * Each function that begins with check_ is one proof.
  */
 #include <assert.h>
 #include <kmmv_deps.h>
@@ -28,7 +28,7 @@
 u64 nondet_u64(void);
 u32 nondet_u32(void);
 
-/* Never called from what is proved. */
+/* Never called in the proofs. */
 void *shim_alloc(size_t alignment, size_t size, bool zero) { return 0; }
 void shim_free(void *memory) { }
 void shim_copy_racy(void *to, const void *from, size_t size) { }
@@ -54,7 +54,7 @@ static u32 any_delta(void)
 	return delta;
 }
 
-/* An event is as long as its header says, and as late. */
+/* A reader finds an event's length and time in its header. */
 void check_event(void)
 {
 	u32 size = any_size(), delta = any_delta(), bytes, *event, *payload;
@@ -74,7 +74,7 @@ void check_event(void)
 	assert(!REACHED);
 }
 
-/* A discarded one that stays takes the same room and the same time. */
+/* A discarded event that stays has the same length and time. */
 void check_discard(void)
 {
 	static struct kmmv_buffer_page page;
@@ -90,7 +90,7 @@ void check_discard(void)
 	entry.page = &page;
 	entry.event = (u32 *)on->data;
 	entry.size = kmmv_event_bytes(size);
-	/* Somebody was faster: it cannot be given back. */
+	/* Another writer was faster: it cannot be given back. */
 	entry.after = 8;
 	page.word.value = 16;
 	put_header(entry.event, size, delta);
@@ -131,7 +131,7 @@ void check_time(void)
 	assert(!REACHED);
 }
 
-/* What the ABI lets begin with these words in that room: its size, or 0. */
+/* The size by the ABI of an item that begins with these words, or 0. */
 static u32 size_by_abi(u32 header, u32 length, u32 room)
 {
 	switch (header & 31) {
@@ -153,7 +153,7 @@ static u32 size_by_abi(u32 header, u32 length, u32 room)
 		       0;
 }
 
-/* Whatever is on a page, a reader goes on, by as much as the ABI says, or not. */
+/* Whatever is on a page, a reader goes on by the ABI's size, or stops. */
 void check_nonsense(void)
 {
 	u32 room = nondet_u32(), *item = (u32 *)on->data, size;

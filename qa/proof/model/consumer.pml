@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The consumer, kmod/core/ring_read.c: takes for as long as there is something, and
- * releases all that it has whenever it likes. It gives up (-EAGAIN) at the first
- * failure and takes again, which is what it does when it tries again, too.
+ * The consumer, kmod/core/ring_read.c: takes while there is something, and releases
+ * all that it has at any time. At the first failure it gives up (-EAGAIN) and takes
+ * again, which also models its own retries.
  */
 
 /* front_complete() */
@@ -16,7 +16,7 @@ inline front_complete()
 	fi
 }
 
-/* What is given is what is there, whole, next in order, and stays. */
+/* The given events are there, whole, next in order, and stay. */
 inline give(page)
 {
 	i = given[page];
@@ -84,7 +84,7 @@ inline retire()
 	i = 0
 }
 
-/* kmmv_ring_cpu_release_all(), or later */
+/* kmmv_ring_cpu_release_all(), now or later */
 inline release()
 {
 	if
@@ -107,7 +107,7 @@ proctype reader()
 	byte nr_spares, end, prev, head, i, n, c;
 	byte queue[SPARES + 1], spares[SPARES + 1];
 	short link;
-	byte takes;		/* that did not begin when all was quiet */
+	byte takes;		/* that began while there were writers */
 	bit over;
 
 	atomic {
@@ -229,7 +229,7 @@ found:
 		queue[queued] = head;
 		queued++;
 		owned = owned | BIT(head);
-		/* What was lost is told, exactly. */
+		/* The number of lost events is exact. */
 		lost = lost + data_first[head] - expected;
 		assert(lost == overwritten);
 		prev = 0; head = 0; link = 0; c = 0
@@ -254,7 +254,7 @@ none:	/* 0 */
 		prev = 0; head = 0; link = 0; c = 0;
 		if
 		:: over ->
-			/* Whatever was not consumed has been accounted for. */
+			/* Every event not consumed has been accounted for. */
 			i = consumed + 1;
 			do
 			:: i <= reserved ->

@@ -5,36 +5,36 @@
  * in the ring and SPARES + 1 beside it.
  *
  * Names are those of the code. A block "atomic { I ... }" is one step of a
- * writer, and only the innermost writer makes any; other blocks are steps of a
- * reader, which goes on beside. A step has one access that others see, or more
- * where it makes no difference to come in between:
+ * writer, and only the innermost writer runs; other blocks are steps of a reader,
+ * which runs beside it. A step has one access that others see, or several between
+ * which an interruption makes no difference:
  *
  *	- depth is read and written in one step: a writer that interrupts in
  *	  between leaves it as it was;
- *	- commit, and the sequence number of the page it is at, only change by the
- *	  outermost writer: a writer's own look at them is no step;
- *	- a page's totals are looked at when it is complete, by the outermost
- *	  writer, so that an event is counted when it is reserved;
- *	- what is read before a look whether the tail is still there and thrown
- *	  away if it is not is one step with that look: an interruption between the
- *	  two does what one before them does, or, if it leaves the tail alone,
- *	  what one after them does;
+ *	- only the outermost writer changes commit, and the sequence number of the
+ *	  commit page: a writer's own read of them is no step;
+ *	- the outermost writer reads a page's totals when it is complete, so that
+ *	  an event is counted when it is reserved;
+ *	- a read whose result is dropped if the tail has moved is one step with the
+ *	  check of the tail: an interruption between the two does what one before
+ *	  them does, or, if it leaves the tail alone, what one after them does;
  *	- a page is begun, and events are committed with depth going to 0, in one
  *	  step: one half is for readers, the other for writers;
- *	- a spare page's link is nobody else's.
+ *	- only the consumer uses a spare page's link.
  *
- * A page that is begun loses what was there at once (events counts from then on),
- * which is never right to look at: there would be more states for nothing.
+ * A page that is begun loses its old contents at once (events counts from then on):
+ * no reader may use these, and they would only add states.
  *
- * Pages have ROOM units, events SIZES; there is no time, which makes words equal
- * that are not in fact: the model has more of what can go wrong with them. Loads
- * and stores are in the order of the program (qa/proof/litmus is for the others),
- * and snapshots are not in it: they change nothing.
+ * Pages have ROOM units, events SIZES. There is no time, so words are equal that
+ * differ in the code: the model has more faults of this kind. Loads and stores are
+ * in program order (qa/proof/litmus covers other orders). Snapshots are left out:
+ * they change nothing.
  *
- * Events have numbers in the order in which they were reserved. A cell holds
- * the number of the event that was written there, with PAD if it was discarded.
- * What no code reads is for the assertions: none lost uncounted, none twice,
- * none torn, in order; what is given stays; drops and "nothing there" are true.
+ * Events have numbers in the order in which they were reserved. A cell holds the
+ * number of the event that was written there, with PAD if it was discarded.
+ * Variables that no code reads are for the assertions: no event is lost uncounted,
+ * given twice or torn, and all are in order; given events stay; drops and "nothing
+ * there" are true.
  */
 #ifndef PAGES
 #define PAGES	2
@@ -46,7 +46,7 @@
 #define LEVELS	2
 #endif
 #ifndef EVENTS
-#define EVENTS	4		/* writers that come */
+#define EVENTS	4		/* outermost and nested writers */
 #endif
 #ifndef OVERWRITE
 #define OVERWRITE	1
@@ -136,24 +136,24 @@ byte depth;
 byte written;
 byte overwritten;
 
-/* The outermost writer is 1; of those that interrupt each other the last one. */
+/* The outermost writer is 1; the last of those that interrupt each other is top. */
 byte top;
 byte left = EVENTS;
 
 /* For the assertions. */
 byte reserved;			/* number of the last event reserved */
-short discarded;		/* which: a bit for each event */
+short discarded;		/* a bit for each event */
 short gone;			/* overwritten, likewise */
 byte consumed;			/* number of the last event consumed */
 byte there;			/* events that can be taken */
-bit nothing;			/* there was a moment without any, since the take */
-byte owned;			/* pages that are the consumer's: a bit for each */
+bit nothing;			/* there were none at some time since the take */
+byte owned;			/* the consumer's pages: a bit for each */
 
 #define BIT(n)	(1 << (n))
 #define IS(mask, n)	(((mask) >> (n)) & 1)
 
 #ifdef PROGRESS
-/* Steps back by this writer since anybody else did anything. */
+/* Retries by this writer since any other made a step. */
 byte alone;
 #define OTHERS	alone = 0;
 #define BACK	alone++; assert(alone <= BOUND);
@@ -199,7 +199,7 @@ inline overwrite(page)
 	c = 0
 }
 
-/* How many events are in page's cells from here to there. */
+/* The number of events in a page's cells from here to there. */
 inline events_in(page, from, to)
 {
 	n = 0;

@@ -3,25 +3,25 @@
  * Waiting for events, kmod/ringwake.c and poll() in kmod/ringdev.c: writers of two
  * CPUs, the irq_work, the timer, the grace period, and clients of one file.
  *
- * Writers may read `waiting' before anybody sees their event, as a processor that
- * has stores in a buffer does; that they are over by the end of a grace period is
- * all that orders them. What is under a lock has it here, step by step. Time is
- * whether the interval since something was told last is over (!cool).
+ * Writers may read `waiting' before their event is visible, as on a processor with
+ * a store buffer; the end of a grace period, by which they are done, is all that
+ * orders them. Code under a lock holds it here, too, step by step. Time is modelled
+ * by !cool: the interval since the last wake-up is over.
  *
- * When nothing more can happen, no client sleeps while there is something for it;
- * and the ring is armed once in an interval at most.
+ * When nothing more can happen, no client sleeps while there is something for it,
+ * and the ring is armed at most once in an interval.
  *
- *	CLIENT		LEVEL: poll(), select(), epoll: asks until there is nothing
- *			EDGE: EPOLLET: asks once after each wake-up, then reads
- *			ONESHOT: EPOLLONESHOT: reads, then asks
+ *	CLIENT		LEVEL: poll(), select(), epoll: polls until there is nothing
+ *			EDGE: EPOLLET: polls once after each wake-up, then reads
+ *			ONESHOT: EPOLLONESHOT: reads, then polls
  *			MULTI: io_uring's multishot: reads after each wake-up
- *	EVENTS		of CPU 0; of the other one, MORE
- *	PEEKS		how often another one asks, and lets it be
- *	OTHER		another file waits, too, for more than ever comes
- *	MARK		the client is a consumer with this watermark, which falls to
+ *	EVENTS		of CPU 0; MORE: of the other CPU
+ *	PEEKS		how often another client polls, and does not read
+ *	OTHER		another file waits, for more than ever comes
+ *	MARK		the client is a consumer with this watermark, which is set to
  *			1 at some time
  *
- * What else is defined takes a mechanism out: see qa/proof/model.sh.
+ * Other definitions take a mechanism out: see qa/proof/model.sh.
  */
 #define LEVEL	0
 #define EDGE	1
@@ -55,32 +55,32 @@ bit others;
 
 byte written[2];	/* events that others see */
 bit waiting[2];
-bit section[2];		/* the writer is in one */
-bit grace[2];		/* the grace period waits for that */
+bit section[2];		/* the writer is in an RCU section */
+bit grace[2];		/* the grace period waits for it */
 bit work, timer, cool, rcu, rcu_again;
 byte watch;
 
 byte consumed[2];	/* by the client */
 byte mark = MARK;
 bit lock, file_lock;
-bit queued, told;	/* the client, in the wait queue; it was woken */
-bit waits;		/* of the file, and the place up to which it knows */
+bit queued, told;	/* the client is in the wait queue; it was woken */
+bit waits;		/* the file's flag, and the place up to which it knows */
 byte seen;
 
 #define GET(l)	atomic { !l -> l = 1 }
 #define PUT(l)	l = 0
-/* And what was found out under it is no state. */
+/* Results found under the lock are cleared: they are no state. */
 #define UNLOCK(woken, at)	d_step { lock = 0; woken = 0; at = 0 }
 
 #define HAS(c, n)	(written[c] >= consumed[c] + n)
 
-/* Of two CPUs that have nothing to do with each other, hence at once. */
+/* The two CPUs are independent, hence one step. */
 inline position(at)
 {
 	at = written[0] + written[1]
 }
 
-/* file_due(), of the one file; at: where writers are */
+/* file_due(), of the only file; at: the writers' position */
 inline due(result, at)
 {
 	result = waits && seen != at && (mark == 1 || HAS(0, mark) || HAS(1, mark))
@@ -94,7 +94,7 @@ inline wake()
 	fi
 }
 
-/* The client is the only one that is ever in the queue. */
+/* Only the client is ever in the queue. */
 inline any_waits()
 {
 	waits = waits && queued
@@ -177,7 +177,7 @@ inline recheck(woken, at)
 	UNLOCK(woken, at)
 }
 
-/* An event, or one that was inside of a writer that is refused. */
+/* An event, or one inside a writer that is refused. */
 proctype writer(bit c)
 {
 	bit sees, early;
@@ -379,7 +379,7 @@ inline ask(ready, at, now)
 	}
 }
 
-/* The consumer's is as a read(): what it has is gone. */
+/* For the consumer this is a read(): the events are gone. */
 inline drain()
 {
 	consumed[0] = written[0];
@@ -444,7 +444,7 @@ end:
 }
 
 #ifdef OTHER
-/* It begins to wait. */
+/* Another file begins to wait. */
 proctype other()
 {
 	GET(lock);
@@ -458,7 +458,7 @@ proctype other()
 }
 #endif
 
-/* Somebody who asks without waiting, and lets be what there is. */
+/* A client that polls without waiting, and reads nothing. */
 proctype peeker()
 {
 	bit ready, waste;
@@ -476,7 +476,7 @@ proctype peeker()
 /* KMMV_RING_IOC_WATERMARK */
 proctype changer()
 {
-	/* Beside a poll() that has compared: who is in the queue is woken. */
+	/* A poll() may have compared already: wake the queue. */
 	mark = 1;
 #ifndef NOT_AGAIN
 	wake()

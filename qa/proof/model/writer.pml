@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A writer: kmod/core/ring.c. Included with WRITER and CUT: the innermost one is never
- * interrupted, so that its steps (STEP) are those that the consumer sees; CUT
- * divides those of the others further.
+ * A writer: kmod/core/ring.c. Included with WRITER and CUT: the innermost writer is
+ * never interrupted, so its steps (STEP) are those that the consumer sees; CUT
+ * divides the steps of the others further.
  */
 proctype WRITER(byte me)
 {
@@ -71,7 +71,7 @@ retry:
 		goto leave
 	}
 
-	/* tail_move(); c: nobody had moved the tail before */
+	/* tail_move(); c: no other writer had moved the tail before */
 move:
 	atomic { I
 		if
@@ -96,7 +96,7 @@ move:
 #endif
 		if
 		:: BUSY(seqs[next], page) || (FLAG(link) == HEAD && !OVERWRITE) ->
-			/* It was true: nothing is begun behind the tail. */
+			/* The refusal is true: no page is begun behind the tail. */
 			assert(c && (FLAG(link) == HEAD || seqs[next] <= seqs[page]));
 			goto leave
 		:: else
@@ -107,7 +107,10 @@ move:
 		:: FLAG(link) == NORMAL -> goto tail_forward
 		fi
 		STEP
-		/* Before UPDATE, for those that help: the consumer changes it, too. */
+		/*
+		 * Before UPDATE, for the writers that help: the consumer changes
+		 * it, too.
+		 */
 		behind[page] = links[next]
 		STEP
 		if
@@ -162,7 +165,7 @@ tail_forward:
 		if
 		:: words[next] == old && WAS_CLOSED(old) ->
 			words[next] = FRESH(old);
-			/* What was there counts and is seen no more. */
+			/* The old events are counted, and not seen any more. */
 			events[next] = 0;
 			nr_events[next] = 0;
 			cells[next * ROOM] = 0;
