@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A family of the client's, through the installed agent and pmcd, for tests in the
-# virtual machine; to be sourced after qa/tap.sh. What it starts, the trap ends.
+# For tests of the installed agent in the virtual machine, with a family of the test
+# client; to be sourced after qa/tap.sh. The trap ends all that it starts.
 
 # shellcheck source=qa/vm/udev.sh
 . qa/vm/udev.sh
@@ -31,18 +31,18 @@ clean_up()
 }
 trap clean_up EXIT
 
-# All that an installation could leave something in.
+# All files that an installation could leave.
 files()
 {
 	find /etc /lib/udev /lib/modules/"$KVER"/extra /usr/lib/pcp \
 		/usr/libexec/pcp /usr/share/man/man[135] /usr/local \
 		/var/lib/pcp /var/log/pcp -iname '*kmmv*' 2>/dev/null | sort
 	find /var/lib/pcp/config/pmda -name '389.*'
-	# PCP's own script puts the agents into another order.
+	# pmdaproc.sh changes the order of the agents.
 	sort /etc/pcp/pmcd/pmcd.conf
 }
 
-# is_as_before FILES: nothing was added since, and nothing taken
+# is_as_before FILES: no file was added or removed since
 is_as_before()
 {
 	local after
@@ -56,7 +56,7 @@ is_as_before()
 	fi
 }
 
-# value METRIC INSTANCE: now, through pmcd; "" for the only one
+# value METRIC INSTANCE: its value through pmcd; "" for a metric without instances
 value()
 {
 	if [ -z "$2" ]; then
@@ -84,7 +84,7 @@ make_family()
 	call "family 0|byte|$family|Bytes of the test|How many bytes there were."
 }
 
-# Sets id_of_family, and a to its instance sda, which has counted 3003.
+# Sets id_of_family, and a to the number of its instance sda, whose count is 3003.
 make_sda()
 {
 	local context
@@ -97,7 +97,7 @@ make_sda()
 	done
 }
 
-# The modules, pmcd and the agent, with the client in the kernel.
+# Install the modules, pmcd and the agent, and load the test client.
 install_agent()
 {
 	start_udev
@@ -108,7 +108,8 @@ install_agent()
 
 # ---- archives
 
-# start_logging VERSION...: archives of these versions, twice a second
+# start_logging VERSION...: start loggers of archives of these versions, every 500
+# ms
 start_logging()
 {
 	local version
@@ -139,8 +140,8 @@ stop_logging()
 	loggers=
 }
 
-# series VERSION METRIC [INSTANCE]: what is in the archive, that may grow still;
-# the same value again is left out
+# series VERSION METRIC [INSTANCE]: the values in the archive, which may still grow,
+# without repetitions
 series()
 {
 	pmdumplog "$WORK/archive.$1" "$2" 2>&1 | sed -n \
@@ -148,8 +149,7 @@ series()
 		tr '\n' ' '
 }
 
-# logged VALUE METRIC [INSTANCE]: all loggers, each with its own time, have come
-# to see it
+# logged VALUE METRIC [INSTANCE]: the last value in each archive is VALUE
 # shellcheck disable=SC2317 # called by wait_for
 logged()
 {
@@ -161,7 +161,7 @@ logged()
 	done
 }
 
-# check_archive VERSION SERIES: PCP finds it sound, of its version, and sda in it
+# check_archive VERSION SERIES: it is sound, of its version, and has SERIES of sda
 check_archive()
 {
 	local archive=$WORK/archive.$1 text

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A reader that maps before a CPU comes up: for each line on standard input it
- * prints FAMILY's instance NAME, a value per possible CPU, from the one mapping.
+ * prints the values of FAMILY's instance NAME on all possible CPUs, from that
+ * mapping.
  */
 #include <inttypes.h>
 #include <stdio.h>

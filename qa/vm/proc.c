@@ -110,7 +110,7 @@ static void parse_stat(struct proc *proc, char *line)
 		add(proc, PROC_STAT, times[i], cpu, strtoull(at, &at, 10));
 }
 
-/* "CPU0 CPU2 CPU3": which CPU each column is. */
+/* "CPU0 CPU2 CPU3": the CPU of each column. */
 static int parse_header(char *line, int *cpus, int room)
 {
 	int nr = 0;
@@ -137,7 +137,7 @@ static void parse_columns(struct proc *proc, enum proc_file file, char *line,
 	for (i = 0; i < nr; i++) {
 		number = strtoull(at, &end, 10);
 		if (end == at)
-			break;		/* ERR and MIS have one number */
+			break;		/* ERR and MIS have a single number */
 		add(proc, file, line, cpus[i], number);
 		at = end;
 	}
@@ -172,7 +172,7 @@ static void parse(struct proc *proc, enum proc_file file)
 			parse_stat(proc, line);
 			break;
 		case PROC_VMSTAT:
-			/* The events begin and end so. */
+			/* The events are between these two. */
 			if (!strncmp(line, "pgpgin ", 7))
 				inside = 1;
 			if (!strncmp(line, "nr_unstable ", 12))

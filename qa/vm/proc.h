@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's statistics as text, parsed: what kmmv.value.stat.* is held against.
+ * The kernel's statistics, parsed from text, to compare kmmv.value.stat.* with.
  */
 #ifndef QA_PROC_H
 #define QA_PROC_H
@@ -16,7 +16,7 @@ enum proc_file {
 	PROC_FILES,
 };
 
-/* The family below "stat." that mirrors each. */
+/* The family below "stat." that mirrors each file. */
 extern const char *const proc_family[PROC_FILES];
 
 struct proc_value {
@@ -24,7 +24,7 @@ struct proc_value {
 	int cpu;		/* -1 for a total */
 	char name[40];
 	uint64_t value;		/* times in clock ticks, proc_hz() a second */
-	char rest[128];		/* after the numbers of an interrupt, first CPU */
+	char rest[128];		/* the text after an interrupt's numbers, first CPU */
 };
 
 struct proc {
@@ -38,10 +38,10 @@ struct proc {
 struct proc *proc_new(void);
 void proc_free(struct proc *proc);
 
-/* Read all four files anew, of vmstat the events. Exits on any surprise. */
+/* Read all four files, of vmstat the events. Exits on unexpected text. */
 void proc_read(struct proc *proc);
 
-/* The value of the same file, name and CPU, or NULL. */
+/* Return: the value with the same file, name and CPU, or NULL. */
 const struct proc_value *proc_find(const struct proc *proc, const struct proc_value *like);
 
 long proc_hz(void);

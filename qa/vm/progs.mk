@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Programs that qa/vm/tests run on the module.
+# Programs of qa/vm/tests for the module.
 vm-programs += header mapping names-stream growth storm ring-device early-open \
 	hostile fault
 

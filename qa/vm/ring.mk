@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Programs that qa/vm/tests run on ring buffers.
+# Programs of qa/vm/tests for ring buffers.
 vm-programs += ring-storm ring-rules ring-wake ring-edge ring-hostile
 
 ring-common := qa/vm/progs/tap.c qa/vm/progs/ring-read.c

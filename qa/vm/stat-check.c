@@ -4,23 +4,22 @@
  *
  *	stat-check bracket ROUNDS [CPU...]
  *					/proc before <= value <= /proc after, and
- *					each has all that the other has; but for
- *					idle and iowait of CPUs that were offline,
- *					which /proc may count
- *	stat-check watch SECONDS [FILE]	no value of any CPU ever falls, and no CPU is
- *					idle for longer than there was time; not
- *					before there is FILE
+ *					both have the same instances; except idle and
+ *					iowait of CPUs that were offline, which
+ *					/proc may count
+ *	stat-check watch SECONDS [FILE]	no value of any CPU falls, and no CPU is idle
+ *					for longer than there was time; does not end
+ *					before FILE exists
  *	stat-check dump FAMILY [AGE]	a line for each instance: name, state, a
  *					value for each CPU area, action or -
  *
- *	stat-check storm CALLERS COPIES	so many tasks ask for the youngest copy, all
- *					at once and again and again, until so many
- *					were made: each rests before the next, by
- *					the clock of the copies
+ *	stat-check storm CALLERS COPIES	CALLERS tasks ask for the youngest copy all the
+ *					time, until COPIES were made: there is a
+ *					rest before each, by the clock of the copies
  *
- * What differs is printed, and makes the status 1. AGE is the greatest age of
- * the copy, in nanoseconds; by default, and elsewhere, one is waited for that
- * was begun after it was asked for.
+ * Differences are printed, with status 1. AGE is the greatest age of the copy,
+ * in nanoseconds; by default, and elsewhere, it waits for a copy that was begun
+ * after the request.
  */
 #include <err.h>
 #include <signal.h>
@@ -56,7 +55,7 @@ static uint64_t nanoseconds(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* A total, by name. */
+/* The total of an instance. */
 static uint64_t read_total(const char *family, const char *name)
 {
 	const struct kmmv_instance_info *instance;
@@ -70,8 +69,7 @@ static uint64_t read_total(const char *family, const char *name)
 	return value;
 }
 
-/* Copies rest: the youngest there is may be from before it was asked for. */
-/* Who is not loaded copies nothing. */
+/* Whether kmmv_stat is loaded. */
 static bool copies_are_made(void)
 {
 	const struct kmmv_instance_info *in;
@@ -82,6 +80,7 @@ static bool copies_are_made(void)
 	return in && in->state == KMMV_ACTIVE;
 }
 
+/* Because of rests the youngest copy may be older than the request: ask again. */
 static void refresh(uint64_t max_age)
 {
 	const struct timespec moment = { .tv_nsec = 500000 };
@@ -107,7 +106,7 @@ static uint32_t nr_cpus(void)
 	return info.nr_cpus;
 }
 
-/* Every instance's values: of number n on CPU c, shown[n * nr_cpus() + c]. */
+/* The values of number n on CPU c: shown[n * nr_cpus() + c]. */
 static uint64_t *shown;
 
 static uint32_t read_values(void)
@@ -144,8 +143,8 @@ static bool is_stat(const struct kmmv_instance_info *instance, const char *famil
 /* ---- bracket */
 
 /*
- * What /proc has beside numbers that it is a part of, or of another unit, is in a
- * family of its own; the bytes of stat.paged are kilobytes there.
+ * Numbers that /proc includes in others or has in another unit are in families
+ * of their own; the bytes of stat.paged are kilobytes there.
  */
 static const struct {
 	enum proc_file file;
@@ -182,8 +181,8 @@ static const struct kmmv_instance_info *find(const struct proc_value *value)
 }
 
 /*
- * What a module cannot reach; said in the help of kmmv.value.stat.irq. From 7.2 on
- * it reaches the lines in never, which it then has to have.
+ * Lines that a module cannot reach, see the help of kmmv.value.stat.irq. From
+ * 7.2 on it reaches those in never[], and has to have them.
  */
 static bool is_beyond(const struct proc_value *value,
 		      const struct kmmv_instance_info *instance)
@@ -211,9 +210,9 @@ static bool ends_with(const char *line, const char *tail)
 }
 
 /*
- * What /proc says of idle times falls now and then: the kernel counts the idle
- * period at hand twice if it ends while it is added. Hence two readings of each
- * file, of which the lesser one bounds from below, the greater from above.
+ * Idle times in /proc sometimes fall: the kernel counts the current idle period
+ * twice if it ends while it is added. Hence two readings of each file: the
+ * smaller one is the lower bound, the greater the upper.
  */
 struct reading {
 	struct proc *first, *second;
@@ -269,15 +268,15 @@ static bool is_other_account(const struct proc_value *value)
 	return false;
 }
 
-/* What was shown before the round, in the order of shown, and when it began. */
+/* The values before the round, in the order of shown, and when it began. */
 static uint64_t *earlier, round_begun;
 static size_t nr_earlier;
 
 /*
- * An idle period becomes iowait when a task begins to wait, and idle when the last
- * one is woken: /proc gives one of them and takes it from the other. What is shown
- * stays until the kernel's number is there again. So it may be ahead by what it was
- * ahead before, or by what the kernel can have counted since the first readings.
+ * An idle period becomes iowait when a task begins to wait, and idle when the
+ * last one is woken: /proc moves it from one to the other. The shown value
+ * stays until the kernel's reaches it again, so it may be ahead by as much as
+ * before, or by what the kernel can have counted since the first readings.
  */
 static bool was_higher(const struct proc_value *value,
 		       const struct kmmv_instance_info *instance,
@@ -304,11 +303,14 @@ static void check_value(const struct proc_value *value, const struct reading *be
 	if (is_beyond(value, instance) || is_other_account(value))
 		return;
 	if (!instance || instance->state != KMMV_ACTIVE) {
-		if (then)	/* else it vanished meanwhile */
+		if (then)	/* else it has vanished */
 			complain("missing", value, low, 0, high);
 		return;
 	}
-	/* /proc itself fell, which is not ours: either of its values is right. */
+	/*
+	 * /proc fell, which is no fault of kmmv: both of its values are
+	 * correct.
+	 */
 	if (is_idle(value) && low > high)
 		swap(&low, &high);
 	now = value_of(instance->number, value->cpu < 0 ? 0 : value->cpu);
@@ -330,7 +332,7 @@ static void check_value(const struct proc_value *value, const struct reading *be
 	}
 }
 
-/* What /proc calls it; false for what is not mirrored. */
+/* The name in /proc of an instance; false if it is not mirrored. */
 static bool name_there(const struct kmmv_instance_info *instance, struct proc_value *value)
 {
 	size_t i;
@@ -354,7 +356,7 @@ static bool name_there(const struct kmmv_instance_info *instance, struct proc_va
 	return false;
 }
 
-/* All that is active is in /proc, before or after; of a CPU that is online. */
+/* Every active instance is in /proc, before or after, on an online CPU. */
 static void check_instances(const struct proc *before, const struct proc *after)
 {
 	const struct kmmv_instance_info *instance;
@@ -412,9 +414,8 @@ static void bracket(int rounds)
 /* ---- watch */
 
 /*
- * Idle time, added up, against the clock: a copy is made between the time that
- * it says it was begun at, and now. Slack for what the kernel itself counts
- * twice for a moment.
+ * The sum of idle time against the clock: a copy is made between its begin time
+ * and now. There is slack for what the kernel itself counts twice for a moment.
  */
 static void check_idle(void)
 {
@@ -442,7 +443,7 @@ static void check_idle(void)
 	}
 }
 
-/* What fell, of the first NR values of the round before. */
+/* Find values that fell, of the first NR of the previous round. */
 static void compare(const uint64_t *last, size_t nr)
 {
 	const struct kmmv_instance_info *instance;
@@ -471,7 +472,7 @@ static void watch(double duration, const char *file)
 	size_t nr = 0;
 	long rounds;
 
-	/* Fewer would mean nothing. */
+	/* Fewer would prove nothing. */
 	for (rounds = 0; rounds < 3 || nanoseconds() < end ||
 	     (file && access(file, F_OK)); rounds++) {
 		uint64_t *swap = last;
@@ -512,10 +513,10 @@ static void dump(const char *name, uint64_t max_age)
 
 /* ---- storm */
 
-/* Asks until it is killed; what it is told is no older than what there is. */
+/* Requests copies until it is killed. */
 static void ask_for_ever(void)
 {
-	nice(19);	/* who waits for the copies is to see them */
+	nice(19);	/* the parent has to see each copy */
 	for (;;)
 		if (kmmv_refresh(kmmv, 0, NULL) < 0)
 			_exit(2);
@@ -535,10 +536,10 @@ static void read_totals(struct totals *totals)
 }
 
 /*
- * The moments before and after are quiet, so that the totals are of whole copies.
- * From the first one's beginning to now time has passed for all of them, and for
- * the rest of each but the last, which was 100 ms at most: however slow the
- * machine is, more time may have passed, but not less.
+ * No copy is made before and after, so the totals are of whole copies. Between
+ * the begin of the first one and now, the time for all copies has passed, and
+ * the rest after each but the last, which was 100 ms at most. On a slow machine
+ * more time has passed, but never less.
  */
 static void storm(int callers, uint64_t wanted)
 {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# What the tests of kmmv_stat share: `. qa/vm/stat.sh`, after qa/tap.sh.
+# The common part of the tests of kmmv_stat: `. qa/vm/stat.sh`, after qa/tap.sh.
 
 check=build/qa/vm/stat-check
-# x86 has all lines in an array, of which modules know the address.
+# This x86 kernel has all lines in an array, whose address modules know.
 ! grep -qs IRQ_COUNT_MCE_POLL \
 	"/lib/modules/$KVER/source/arch/x86/include/asm/hardirq.h" ||
 	export KMMV_IRQ_COUNTS=1
@@ -23,7 +23,7 @@ unload()
 	done
 }
 
-# Forks, page faults, system calls, timers, packets: on every CPU.
+# Load on every CPU: forks, page faults, system calls, timers, packets.
 start_load()
 {
 	(

@@ -16,7 +16,7 @@ no_udev()
 	! pgrep -x systemd-udevd >/dev/null
 }
 
-# Asked to exit, udevd first does what is queued; a worker has half a minute.
+# On exit udevd first empties its queue; a worker has half a minute.
 stop_udev()
 {
 	[ -e /run/udev/control ] || return
@@ -24,7 +24,7 @@ stop_udev()
 	wait_for 2 no_udev || pkill -KILL -x systemd-udevd
 }
 
-# Nodes of a module loaded by hand: udev's work, where it runs.
+# Open the nodes of a module loaded by hand to PCP: by udev, if it runs.
 open_nodes()
 {
 	if [ -e /run/udev/control ]; then

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * early-open FILE: open and map the devices as soon as they are there, again and
- * again, while FILE exists. In the end: how often there was a node, how often it
- * was refused, and how often it could be opened. All of it by several processes
- * at once.
+ * early-open FILE: while FILE exists, several processes open and map the
+ * devices as soon as they exist, again and again. Prints how often a node
+ * existed, was refused, and could be opened.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One allocation after the other fails: fault OPERATION ARGUMENT...
+ * Each allocation of an operation fails in turn: fault OPERATION ARGUMENT...
  *
- *	load FILE [PARAMETERS]	a module is loaded, and unloaded; the loader's own
- *				allocations do not fail
- *	mkdir DIRECTORY		and removed
- *	write FILE TEXT [UNDO]	and that undone by the text UNDO
- *	call TEXT [UNDO]...	of the test client; %d is N in TEXT, and the result
- *				of TEXT in each UNDO
- *	open FILE		and closed
- *	map FILE		its first page, of a file that is open, and unmapped
- *	read FILE		to the end, of a file that is open
- *	refresh FILE		KMMV_IOC_REFRESH, of a file that is open
- *	poll FILE		of a file that is open, until the end of 1 ms
+ *	load FILE [PARAMETERS]	load a module, and unload it; the allocations of the
+ *				loader itself do not fail
+ *	mkdir DIRECTORY		make it, and remove it
+ *	write FILE TEXT [UNDO]	write TEXT, and UNDO to undo it
+ *	call TEXT [UNDO]...	commands of the test client; %d is N in TEXT, and the
+ *				result of TEXT in each UNDO
+ *	open FILE		open it, and close it
+ *	map FILE		map its first page, with the file open, and unmap it
+ *	read FILE		read the open file to its end
+ *	refresh FILE		KMMV_IOC_REFRESH, with the file open
+ *	poll FILE		poll the open file for 1 ms
  *
- * The kernel (CONFIG_FAULT_INJECTION, Documentation/fault-injection) has the Nth
- * allocation fail that this thread makes in the operation. N counts up until the
- * operation ends before that. Each time it must have failed with ENOMEM, or have
- * succeeded; it is undone without faults then. Says "N faults, N refused", and
- * what else it sees; status 1 if that should not be.
+ * The kernel (CONFIG_FAULT_INJECTION, Documentation/fault-injection) makes the
+ * Nth allocation of this thread in the operation fail. N counts up until the
+ * operation has fewer allocations. Each time it has to fail with ENOMEM or to
+ * succeed; then it is undone without faults. Prints "N faults, N refused", and
+ * errors; status 1 if there were any.
  *
- * A module's own allocations are the last of many that loading it takes: N counts
- * down from the last one until the tracepoint module_load, which the loader hits
- * before the module begins, is not hit any more.
+ * A module's own allocations are the last of many that loading it takes. N counts
+ * down from the last one until the loader does not come to the tracepoint
+ * module_load, which is where the module begins.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static void die(const char *what)
 	exit(2);
 }
 
-/* The next operation's COUNTth allocation; 0: none. */
+/* Make the next operation's COUNTth allocation fail; 0: none. */
 static void arm(int count)
 {
 	char text[16];
@@ -67,7 +67,7 @@ static void arm(int count)
 		die("fail-nth");
 }
 
-/* How many allocations are left before the one that is to fail: 0, it has. */
+/* Return: allocations left before the one that is to fail; 0 if it has failed. */
 static int disarm(void)
 {
 	char text[16] = "";
@@ -103,8 +103,7 @@ static void close_it(void)
 	fd = -1;
 }
 
-/* ---- operations: what is done before, the operation, what is done after it has
- * succeeded, and after all */
+/* ---- operations: preparation, operation, undoing of a success, cleaning up */
 
 static void module_file(void)
 {
@@ -155,7 +154,7 @@ static void write_undo(void)
 		die(argument[2]);
 }
 
-/* The texts are the test's own. */
+/* The format is the test's own argument. */
 static void call_before(void)
 {
 	snprintf(buffer, sizeof(buffer), argument[0], nth);

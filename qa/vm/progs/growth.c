@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instances come while the area is mapped: what was there stays where it was,
- * and what is new appears in the old mapping. With an argument, the far end of
- * the capacity alone is looked at: growth NUMBER.
+ * Instances come while the area is mapped: older ones stay where they are, and
+ * new ones appear in the old mapping. With an argument, only the far end of the
+ * capacity is tested: growth NUMBER.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ static bool is_possible(uint32_t cpu)
 	return mask[cpu / 64] >> cpu % 64 & 1;
 }
 
-/* On all possible CPUs: is VALUE there, plus the CPU's number? */
+/* Whether each possible CPU has VALUE plus its number. */
 static bool holds(uint32_t instance, uint64_t value)
 {
 	uint64_t found;
@@ -42,7 +42,7 @@ static bool holds(uint32_t instance, uint64_t value)
 	return true;
 }
 
-/* Zero on all possible CPUs, SIGBUS on others. */
+/* Whether it is 0 on all possible CPUs, and SIGBUS on others. */
 static bool appeared(uint32_t instance)
 {
 	uint64_t found = 1;
@@ -55,7 +55,7 @@ static bool appeared(uint32_t instance)
 	return true;
 }
 
-/* VALUE and the CPU's number, on all possible CPUs, online or not. */
+/* Count VALUE plus the CPU's number on all possible CPUs, online or not. */
 static void count(uint32_t instance, unsigned long long value)
 {
 	uint32_t cpu;
@@ -76,7 +76,7 @@ static bool sigbus(uint32_t instance)
 	return true;
 }
 
-/* Fill up to the page border behind, cross it by one, look again. */
+/* Fill up to the next page border, then cross it by one. */
 static void cross_border(int border, uint32_t first)
 {
 	uint32_t per_page = header->page_size / sizeof(uint64_t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mapped header, a field a line; or only the fields named.
+ * Print the mapped header, a field per line; or only the fields named.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Readers that mean no good, without any right but to read.
+ * Hostile readers, who may only read.
  *
  *	hostile limits		what they are refused, as TAP
- *	hostile READERS		so many of them, of all kinds, until standard
- *				input ends; then what they did, a line for each
+ *	hostile READERS		run so many, of all kinds, until standard input
+ *				ends; then print what they did, a line for each
  *				kind
  */
 #define _GNU_SOURCE
@@ -77,7 +77,7 @@ static void one_read(int *fd)
 	*fd = names_open();
 }
 
-/* One file in many sets, which all are to be woken. */
+/* One file in many epoll sets, all of which have to be woken. */
 static void one_poll(int *fd, int *set)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -170,7 +170,7 @@ static int hostile(int readers)
 		if (!pid[i])
 			be_hostile(i % KINDS);
 	}
-	/* To be heard among them. */
+	/* To get CPU time beside them. */
 	setpriority(PRIO_PROCESS, 0, -20);
 	puts("ready");
 	fflush(stdout);
@@ -208,11 +208,14 @@ static int hear(int fd)
 	int value = -1;
 
 	if (read(fd, &value, sizeof(value)) != sizeof(value))
-		bail("nobody speaks");
+		bail("no answer from the child");
 	return value;
 }
 
-/* Nobody takes all there are; root has some left, and nobody none. */
+/*
+ * User nobody opens all that there are; some are left for root, but not for
+ * nobody.
+ */
 static void files(void)
 {
 	int up[2], down[2], fd[2 * FILES_MAX], n;
@@ -255,7 +258,10 @@ static void files(void)
 		close(fd[n]);
 }
 
-/* Of one file in many sets, so many are woken, and the others told at once. */
+/*
+ * Of many sets with one file, WAITERS_MAX are woken, and the others refused at
+ * once.
+ */
 static void waiters(void)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
@@ -297,7 +303,7 @@ static int add_sets(int fd, int *set, int n)
 	return told;
 }
 
-/* Another file is no less useful, and who goes leaves room. */
+/* Another file has as many waiters, and one that ends leaves room. */
 static void room(void)
 {
 	struct epoll_event event;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rules of the mapping, each of which some kernel once got wrong.
+ * The rules of the mapping; each was violated by some kernel's code once.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -229,7 +229,7 @@ static void forks(void)
 	status = child_reads(map);
 	ok(WIFEXITED(status) && WEXITSTATUS(status) == 42,
 	   "a child reads what its parent mapped");
-	/* Refused or not, neither may upset anybody's count. */
+	/* Accepted or refused, neither may break a reference count. */
 	note("MADV_DONTFORK: %s",
 	     madvise(map, header.length, MADV_DONTFORK) ? strerror(errno) :
 							  "done");
@@ -270,7 +270,7 @@ static void flags_are(void)
 	fclose(file);
 	flags[strcspn(flags, "\n")] = '\0';
 	note("VmFlags:%s", flags);
-	/* A file that is not open for writing is "ms", may be shared. */
+	/* A file that is not open for writing has "ms", may be shared. */
 	ok(has_flag(flags, " rd") && has_flag(flags, " ms") &&
 	   has_flag(flags, " io") && has_flag(flags, " pf") &&
 	   has_flag(flags, " dd") && has_flag(flags, " de"),
@@ -309,7 +309,7 @@ static void no_page_is_taken(void)
 	munmap(map, header.length);
 }
 
-/* To a block device, which the script has to give. */
+/* Direct I/O to a block device, which the script gives. */
 static void no_direct_write(const char *path)
 {
 	char *map = map_all();
@@ -334,7 +334,7 @@ static void proc_mem(void)
 	if (fd < 0)
 		bail("/proc/self/mem");
 	touch(map);
-	/* PFNs have an access method of their own only if a driver gives one. */
+	/* PFN mappings have an access method only if a driver provides one. */
 	n = pread(fd, &value, sizeof(value), (off_t)(uintptr_t)map);
 	ok(n < 0 || value == KMMV_MAGIC, "/proc/self/mem gives it or does not");
 	value = 0;
@@ -374,7 +374,7 @@ static void sigbus_past_the_end(void)
 	munmap(map, header.length);
 }
 
-/* Instance by instance, all that is on the pages must be known. */
+/* The pages contain nothing but the known instances. */
 static void nothing_else_on_pages(void)
 {
 	char *map = map_all();
@@ -421,7 +421,7 @@ static void ioctls(void)
 	close(fd);
 }
 
-/* Until standard input ends: all of it mapped, and no file open. */
+/* Hold the whole mapping, with no file open, until standard input ends. */
 static int hold(void)
 {
 	char *map = map_all();

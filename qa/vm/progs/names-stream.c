@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stream of names: whole, in small pieces, reading on, slowly, and in a
- * storm. However it is read, what it says in the end is what a new reader is
- * told.
+ * The stream of names: read whole, in small pieces, as it changes, slowly, and
+ * in a storm. In every way the result is that of a new reader.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +17,7 @@
 
 #include "tap.h"
 
-/* What a reader knows: the records by number, and where it stands. */
+/* A reader's records by number, and its position. */
 struct reader {
 	int fd;
 	char line[KMMV_LINE_MAX + 1];
@@ -152,7 +151,7 @@ static bool same(const struct reader *a, const struct reader *b)
 	       a->complete && b->complete && !a->wrong && !b->wrong;
 }
 
-/* Is what READER knows what a new one is told? */
+/* Whether READER knows what a new reader is given. */
 static bool up_to_date(const struct reader *reader)
 {
 	struct reader fresh;
@@ -275,7 +274,7 @@ static void wakes(void)
 	reader_close(&reader);
 }
 
-/* A byte or so at a time, while what was read and what was not changes. */
+/* A few bytes at a time, while records change that were and were not read. */
 static void slow(void)
 {
 	int i, n, numbers[50];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The device of a ring: the rules of its mapping, every ioctl with every wrong
- * argument, two phases of consuming, snapshots, poll.
+ * argument, consuming by take and release, snapshots, poll.
  *
  *	ring-device NAME INSTANCE
  *	ring-device NAME hold
- *		holds the mapping alone; for each line of input says the CPU, 3,
- *		the delta of its newest hit, and which CPUs are alive
+ *		holds only the mapping; for each line of input prints the CPU, 3,
+ *		the delta of its newest hit, and the CPUs that are alive
  *
- * NAME is a ring of 4 pages and 2 spares, enabled, empty, overwriting, in which
- * each update of INSTANCE leaves an event.
+ * NAME is a ring of 4 pages and 2 spares, enabled, empty and overwriting, in
+ * which each update of INSTANCE writes an event.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +34,7 @@
 #define BLOCK	65536
 
 static char path[64];
-/* No address of anything. */
+/* An address where nothing is mapped. */
 static char *volatile nowhere = (char *)8;
 static int instance;
 static long page;
@@ -73,8 +73,9 @@ static const void *page_of(const char *map, const struct kmmv_ring_range *range)
 }
 
 /*
- * Hits of our instance from offset to end, each maybe with a time in front: how
- * many; -1 if it is anything else. first: where the first one ends.
+ * Return: the number of hits of the instance between these offsets, each maybe
+ * with a time in front; -1 if there is anything else. first: the end of the
+ * first one.
  */
 static int hits_in(const uint8_t *data, uint32_t from, uint32_t to,
 		   uint32_t *first)
@@ -267,7 +268,7 @@ static void stats(void)
 	close(fd);
 }
 
-/* From now on till the end there is one consumer, fd. */
+/* Makes the one consumer of the rest of the test, fd. */
 static int consumer(void)
 {
 	struct kmmv_ring_take take = { .cpu = 0, .nr = 1 };
@@ -365,7 +366,7 @@ static int takes(int fd)
 	return fd;
 }
 
-/* A take that fails undoes what it took, and nothing else. */
+/* A failed take gives back what it took, and nothing else. */
 static void takes_in_vain(int fd)
 {
 	struct kmmv_ring_range range[8];
@@ -399,7 +400,7 @@ static void takes_in_vain(int fd)
 	munmap(map, header.length);
 }
 
-/* More than the ring holds: what is lost is told exactly. */
+/* More events than the ring holds: the number of lost ones is exact. */
 static void loses(int fd)
 {
 	uint32_t per_page = (page - sizeof(struct kmmv_ring_page)) / HIT;
@@ -444,7 +445,7 @@ static void loses(int fd)
 	munmap(map, header.length);
 }
 
-/* Blocks of whole hits; how many there are. */
+/* The hits and the blocks of whole hits that were read. */
 static int events, blocks;
 
 static bool are_blocks(const char *buffer, ssize_t n)
@@ -481,7 +482,7 @@ static void reads(int fd)
 	bool good;
 	ssize_t n;
 
-	/* A new snapshot begins with what is there. */
+	/* A new snapshot reader begins with the ring's oldest events. */
 	n = read(other, buffer, BLOCK);
 	good = n >= 0 && are_blocks(buffer, n);
 	ok(good,
@@ -518,7 +519,7 @@ static void reads(int fd)
 	   conserved(&after.bytes), "they are consumed");
 	ok(read(fd, buffer, BLOCK) == 0, "and there are no more");
 
-	/* What was taken stays, whatever else is read. */
+	/* Taken pages stay, whatever else is read. */
 	hit(0, 2);
 	n = take_some(fd, 0, &range, 1);
 	at = page_of(map, &range);
@@ -548,7 +549,7 @@ static uint64_t now(void)
 	return time.tv_sec * 1000000000ULL + time.tv_nsec;
 }
 
-/* poll() for so long, while a child hits so often. */
+/* poll() for so long, while a child makes so many hits. */
 static int poll_while(int fd, int timeout, int hits, double *seconds)
 {
 	struct pollfd poller = { .fd = fd, .events = POLLIN };

@@ -2,12 +2,12 @@
 /*
  * Every way to wait for a ring, or those from the given one: ring-edge ROUNDS [WAY]
  *
- * One record at a time, about when somebody goes to sleep for it, as poll() does,
- * select(), and epoll's level-triggered, one-shot and edge-triggered clients, and
- * io_uring's, which, too, are told once. Each of them as the consumer and as
- * somebody who only looks. Then what makes something of what there was already: a
- * lower watermark, a claim, a second poll() of the same file; what interrupts a
- * read(); and how often writers have to tell, however often somebody polls.
+ * One record at a time, at about the time that a waiter goes to sleep, in
+ * poll(), select(), epoll level-triggered, one-shot and edge-triggered, and
+ * io_uring, which also tells once. Each waits as the consumer and as a snapshot
+ * reader. Then events that make older records count: a lower watermark, a
+ * claim, a second poll() of the same file; interruptions of read(); and how
+ * often writers have to wake while a client polls all the time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,7 +31,7 @@
 #include "tap.h"
 
 #define RING	"edge"
-#define NEVER	20000	/* ms; it takes one or two */
+#define NEVER	20000	/* ms; usual are one or two */
 #define RECORD	36	/* bytes on the page, of 24 */
 #define POLLS	20000
 
@@ -40,7 +40,7 @@ static const char *const context_names[RING_CONTEXTS] = {
 	"task", "softirq", "hardirq", "nmi",
 };
 
-/* ---- ways to wait: true if there is said to be something */
+/* ---- ways to wait: true if it is told of something */
 
 enum way {
 	BY_POLL,
@@ -117,7 +117,7 @@ static void uring_poll_add(struct waiter *w)
 		bail("io_uring_enter: %s", strerror(errno));
 }
 
-/* False where there is no such thing. */
+/* False where the kernel lacks it. */
 static bool waiter_open(struct waiter *w, enum way way, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -232,7 +232,7 @@ static void open_reader(struct reader *reader, struct ring *ring, bool claim)
 	if (!ring_open(ring, RING, 0) || !ring_map(ring))
 		bail("open");
 	reader_init(reader, ring);
-	/* io_uring lets go of a file some time after it was closed. */
+	/* io_uring releases a file some time after it was closed. */
 	while (claim && ioctl(ring->fd, KMMV_RING_IOC_CLAIM))
 		if (errno != EBUSY || ms++ == NEVER || usleep(1000))
 			bail("claim");
@@ -267,8 +267,8 @@ static void spin(uint64_t ns)
 }
 
 /*
- * Each record is waited for until it is read, whatever is said before: as many as
- * were read, or 0 if there is silence.
+ * Wait for a record until it is read, even if the first wake-up had none.
+ * Return: how many were read, 0 after a time out.
  */
 static int one_round(struct waiter *waiter, struct reader *reader, bool claimed)
 {
@@ -286,7 +286,7 @@ static int one_round(struct waiter *waiter, struct reader *reader, bool claimed)
 	return n;
 }
 
-/* What a round that was not told of its one record can say of it. */
+/* Diagnose a round that was not told of its record. */
 static void explain(const struct waiter *waiter, struct reader *reader,
 		    bool claimed, int n)
 {
@@ -332,7 +332,7 @@ static void single_records(enum way way, bool claimed, int rounds)
 	ring_close(&ring);
 }
 
-/* ---- what there was already */
+/* ---- records from before */
 
 struct sleeper {
 	pthread_t	thread;
@@ -366,7 +366,7 @@ static bool sleeper_end(struct sleeper *sleeper)
 	return sleeper->told;
 }
 
-/* A watermark that is lowered below what there is, while somebody falls asleep. */
+/* A watermark is lowered below what there is while a waiter falls asleep. */
 static void watermark_falls(enum way way, int rounds)
 {
 	uint32_t high = 20000, low = 5 * RECORD;
@@ -391,7 +391,7 @@ static void watermark_falls(enum way way, int rounds)
 	ring_close(&ring);
 }
 
-/* What it has read is there again, to be taken. */
+/* After a claim, what it has read can be taken. */
 static void claim_comes(enum way way)
 {
 	struct sleeper sleeper;
@@ -411,7 +411,7 @@ static void claim_comes(enum way way)
 	ring_close(&ring);
 }
 
-/* That there is something was seen by another one who polled, and who let it be. */
+/* Another client polled, saw the record, and did not read it. */
 static void second_poll(enum way way, int rounds)
 {
 	struct sleeper sleeper;
@@ -446,10 +446,9 @@ static void second_poll(enum way way, int rounds)
 #define SETTLING_NS	150000000
 
 /*
- * An io_uring that was closed is taken down later, by work that its user does on
- * the way out of the kernel. It is no signal: a read() that it interrupts is
- * restarted. A user of edges who got -EINTR for it would not be told again of
- * what there is.
+ * A closed io_uring is taken down later, by task work on its user's way out of
+ * the kernel. That is no signal: a read() that it interrupts is restarted. A
+ * user of edges who got -EINTR would not be told again of the records.
  */
 static void work_is_no_signal(void)
 {
@@ -478,9 +477,9 @@ static void work_is_no_signal(void)
 	ring_close(&ring);
 }
 
-/* ---- what it costs writers */
+/* ---- the cost for writers */
 
-/* Interrupts by which something tells, of all CPUs. */
+/* The irq_work interrupts of all CPUs, by which writers wake. */
 static uint64_t interrupts(void)
 {
 	FILE *file = fopen("/proc/interrupts", "r");
@@ -505,8 +504,8 @@ static uint64_t interrupts(void)
 }
 
 /*
- * Somebody who can be woken polls as often as can be, while there are records all
- * the time: writers have to tell once a millisecond, no more.
+ * A client that can be woken polls all the time, while records are written:
+ * writers have to wake at most once a millisecond.
  */
 static void often(bool ready)
 {
@@ -534,14 +533,14 @@ static void often(bool ready)
 	}
 	tells = interrupts() - tells;
 	ms = (now() - begin) / 1000000;
-	note("%llu polls in %llu ms, %d said that there is something, %llu records, %llu interrupts",
+	note("%llu polls in %llu ms, %d with a result, %llu records, %llu interrupts",
 	     (unsigned long long)polls, (unsigned long long)ms, n,
 	     (unsigned long long)(reader_events(&reader) - seen),
 	     (unsigned long long)tells);
 	ok(tells <= ms + ms / 20 + 20,
 	   "%s: polling often has writers tell seldom",
 	   ready ? "always something" : "drained");
-	/* The client's timers are one at a time on a CPU. */
+	/* The client has one timer per CPU: wait until it is done. */
 	for (seen = 0; seen != reader_events(&reader); usleep(300000)) {
 		seen = reader_events(&reader);
 		drain(&reader, false);

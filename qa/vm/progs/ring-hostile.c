@@ -2,9 +2,9 @@
 /*
  * What a reader of a ring can do to others, and to root:
  *
- *	ring-hostile NAME	of a ring that is enabled, and empty; its node is open
- *				to everybody
- *	ring-hostile NAME stats	asks for its accounts, and ends well if it has them
+ *	ring-hostile NAME	a ring that is enabled and empty, with a node that
+ *				everybody may open
+ *	ring-hostile NAME stats	status 0 if it has accounts
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -32,13 +32,13 @@
 #define USER	64
 #define WAITERS	8
 #define SETS	40
-#define HANG	20	/* s; it takes no time */
+#define HANG	20	/* s; usual is none */
 
 static char path[64];
 
 /* ---- how many files */
 
-/* A child that is this user and opens what it can until it is told to go. */
+/* A child with this user that opens all the files it can, until told to end. */
 struct user {
 	pid_t	pid;
 	int	go;
@@ -78,7 +78,10 @@ static void user_start(struct user *user, uid_t uid)
 
 static void user_end(struct user *user)
 {
-	/* Others that came later have it open, too. */
+	/*
+	 * Later children have inherited the pipe, so closing it does not
+	 * suffice.
+	 */
 	if (write(user->go, "", 1) != 1)
 		bail("a user");
 	close(user->go);
@@ -115,9 +118,9 @@ static void files(void)
 		user_end(&users[i]);
 }
 
-/* ---- how many wait */
+/* ---- how many may wait */
 
-/* A file with nothing to be read. */
+/* A file with nothing to read. */
 static int open_drained(void)
 {
 	static char buffer[65536];
@@ -130,7 +133,10 @@ static int open_drained(void)
 	return fd;
 }
 
-/* Of one file in many sets, so many are woken, and the others told at once. */
+/*
+ * Of many sets with one file, WAITERS are woken, and the others refused at
+ * once.
+ */
 static void waiters(void)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
@@ -172,7 +178,7 @@ static int add_sets(int fd, int *set, int n)
 	return told;
 }
 
-/* Another file is no less useful, and who goes leaves room. */
+/* Another file has as many waiters, and one that ends leaves room. */
 static void room(void)
 {
 	int fd = open_drained(), set[WAITERS], i, told;
@@ -200,7 +206,7 @@ static void *reads(void *unused)
 	return NULL;
 }
 
-/* What another process does with the same file; false if it does not come back. */
+/* Whether another process ends that uses the same file in this way. */
 static bool comes_back(void (*what)(void))
 {
 	pid_t pid;
@@ -248,7 +254,7 @@ static void sets(void)
 	ioctl(ring, KMMV_RING_IOC_WATERMARK, &mark);
 }
 
-/* This one may wait, but not for ever when it is told to end. */
+/* This one may wait, but has to end by a signal. */
 static void reads_too(void)
 {
 	static char buffer[65536];

@@ -173,7 +173,7 @@ bool ring_remove(const char *name)
 	return rmdir(path) == 0;
 }
 
-/* ---- what was read */
+/* ---- checks of what was read */
 
 void reader_init(struct reader *reader, struct ring *ring)
 {
@@ -214,7 +214,7 @@ uint64_t reader_lost(const struct reader *reader)
 	return sum;
 }
 
-/* An event's payload, of so many bytes with the zeroes behind it. */
+/* Check an event's payload, of so many bytes with the zeroes behind it. */
 static void check_record(struct reader *reader, struct track *track,
 			 uint32_t cpu, const void *payload, uint32_t room)
 {
@@ -267,7 +267,7 @@ static void check_record(struct reader *reader, struct track *track,
 	reader->last = record;
 }
 
-/* What is not data. Return: bytes in all, 0 for nonsense. */
+/* Read an item without data. Return: bytes in all, 0 if it is malformed. */
 static uint32_t read_time(const uint32_t *item, uint32_t room, uint64_t *time)
 {
 	uint64_t delta = item[0] >> KMMV_RING_TYPE_BITS, whole;
@@ -292,7 +292,10 @@ static uint32_t read_time(const uint32_t *item, uint32_t room, uint64_t *time)
 	return 8;
 }
 
-/* A data item's size and array. Return: bytes in all, 0 for nonsense. */
+/*
+ * Read a data item's size and array. Return: bytes in all, 0 if it is
+ * malformed.
+ */
 static uint32_t read_data(const uint32_t *item, uint32_t room,
 			  const void **array, uint32_t *size)
 {
@@ -307,11 +310,11 @@ static uint32_t read_data(const uint32_t *item, uint32_t room,
 		return 0;
 	*array = item + 2;
 	*size = item[1] - 4;
-	/* Whatever is short says so in its type. */
+	/* A short item has its length in its type. */
 	return *size > 4 * KMMV_RING_TYPE_LEN_MAX ? item[1] + 4 : 0;
 }
 
-/* Up to offset: the time there, and the events. */
+/* The time at an offset, and the events before it. */
 static bool page_until(const struct kmmv_ring_page *page, uint32_t offset,
 		       uint64_t *time, uint64_t *events)
 {
@@ -363,7 +366,7 @@ static bool check_event(struct reader *reader, struct track *track,
 	return true;
 }
 
-/* data: from offset on */
+/* @data: from @range->offset on */
 static void check_items(struct reader *reader, struct track *track,
 			const struct kmmv_ring_range *range, const void *data)
 {
@@ -376,14 +379,14 @@ static void check_items(struct reader *reader, struct track *track,
 		item = (const uint32_t *)((const char *)data + at -
 					  range->offset);
 		kind = item[0] & 31;
-		/* The first of a page has its time from the page. */
+		/* The first item of a page has the page's time. */
 		if (at == 0 && (kind >= KMMV_RING_TIME_EXTEND ||
 				item[0] >> KMMV_RING_TYPE_BITS >
 					(kind == KMMV_RING_PADDING)))
 			reader_finding(reader,
 				       "CPU %u: a page begins with %#x",
 				       range->cpu, item[0]);
-		/* A time belongs to the event behind it, of delta 0. */
+		/* A time is followed by its event, whose delta is 0. */
 		if (timed && (kind >= KMMV_RING_TIME_EXTEND ||
 			      item[0] >> KMMV_RING_TYPE_BITS !=
 				      (kind == KMMV_RING_PADDING)))
@@ -416,7 +419,7 @@ static void check_items(struct reader *reader, struct track *track,
 			       range->cpu);
 }
 
-/* A page that is new to the reader. */
+/* Begin a page that is new to the reader. */
 static void begin_page(struct reader *reader, struct track *track,
 		       const struct kmmv_ring_range *range, uint64_t time)
 {
@@ -449,7 +452,7 @@ static void begin_page(struct reader *reader, struct track *track,
 /**
  * reader_range() - check what was read
  * @reader: its reader
- * @range: what
+ * @range: its range
  * @time: of the page, or of the event before, if @range->offset is not 0
  * @data: at @range->offset
  */
@@ -488,7 +491,7 @@ void reader_range(struct reader *reader, const struct kmmv_ring_range *range,
 	track->end = range->end;
 }
 
-/* A range of the mapping. */
+/* Check a range of the mapping. */
 static void check_taken(struct reader *reader,
 			const struct kmmv_ring_range *range)
 {
@@ -528,7 +531,7 @@ static void check_taken(struct reader *reader,
 			       (unsigned long long)track->told);
 }
 
-/* An event's end about the middle of a range. */
+/* The end of an event near the middle of a range. */
 static uint32_t middle(const struct reader *reader,
 		       const struct kmmv_ring_range *range)
 {
@@ -579,9 +582,9 @@ static void release(struct reader *reader, const struct kmmv_ring_range *ranges,
  * reader_take() - the consumer: take over the mapping, check, release
  * @reader: its ring claimed
  * @nr: pages at most
- * @release_them: or keep them
+ * @release_them: whether to release them
  *
- * Return: ranges, 0 if there was nothing, -EAGAIN if nothing could be had.
+ * Return: ranges, 0 if there was nothing, -EAGAIN if none could be taken.
  */
 int reader_take(struct reader *reader, uint32_t nr, bool release_them)
 {
@@ -654,7 +657,7 @@ static uint64_t page_from(struct ring *ring, uint32_t cpu, uint64_t seq,
 	return found;
 }
 
-/* The protocol of the ABI. */
+/* Copies a page by the protocol of the ABI. */
 static bool page_copy(struct ring *ring, uint32_t cpu, uint32_t id,
 		      uint64_t seq, struct kmmv_ring_page *copy)
 {
@@ -721,7 +724,10 @@ static void snapshot_cpu(struct reader *reader, uint32_t cpu)
 	uint64_t next;
 
 	for (tries = 0; tries < 2 * ring->header.nr_pages; tries++) {
-		/* If there is a later page, this one's copy is whole. */
+		/*
+		 * If a later page exists by now, the copy of this one is
+		 * complete.
+		 */
 		next = page_from(ring, cpu, track->seq + 1, &next_id);
 		if (track->known &&
 		    page_from(ring, cpu, track->seq, &id) == track->seq &&
@@ -738,7 +744,7 @@ static void snapshot_cpu(struct reader *reader, uint32_t cpu)
 }
 
 /**
- * reader_snapshot() - what is new, leaving it where it is
+ * reader_snapshot() - check new events in a copy, taking none
  * @reader: its ring mapped
  *
  * Return: events.

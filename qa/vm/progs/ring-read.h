@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Readers of a ring buffer that believe nothing: on the ABI alone, with a parser
- * of their own.
+ * Readers of a ring buffer that check everything: by the ABI alone, with a
+ * parser of their own.
  */
 #ifndef QA_VM_RING_READ_H
 #define QA_VM_RING_READ_H
@@ -20,8 +20,8 @@
  * struct ring - a ring that is open and mapped
  * @name: its name
  * @fd: its device
- * @map: all of it, or NULL
- * @header: copied
+ * @map: the whole mapping, or NULL
+ * @header: a copy
  */
 struct ring {
 	const char			*name;
@@ -34,15 +34,15 @@ struct ring {
  * struct track - how far a reader has come on one CPU
  * @known: it has come to a page
  * @seq: of that page
- * @end: how far it was read
+ * @end: offset up to which it was read
  * @time: of the last event
  * @expected: number of the event after it
- * @told: events dropped that it was told of
- * @events: seen
+ * @told: dropped events that it was told of
+ * @events: seen so far
  * @bytes: of those, times in front of them included
  * @lost: events
- * @again: events that came flagged
- * @sources: of each writer and context, the last record
+ * @again: events with KMMV_RANGE_AGAIN
+ * @sources: last record of each writer and context
  * @seen: records, by context
  */
 struct track {
@@ -68,8 +68,8 @@ struct track {
  * @ring: what it reads
  * @tracks: by CPU
  * @nr_cpus: how many
- * @loose: records need not be the client's
- * @last: the last record, for who wrote one
+ * @loose: accept other records than the client's
+ * @last: the last record, for its writer
  * @errors: findings
  * @first: the first of them
  */
@@ -111,7 +111,7 @@ int reader_snapshot(struct reader *reader);
 uint64_t reader_events(const struct reader *reader);
 uint64_t reader_lost(const struct reader *reader);
 
-/* "mode=consume pages=16 spares=3": a ring made anew, and enabled. */
+/* Make and enable a ring: "mode=consume pages=16 spares=3". */
 bool ring_create(const char *name, const char *settings);
 bool ring_set(const char *name, const char *attribute, const char *value);
 bool ring_remove(const char *name);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What must hold of a ring whoever comes and goes: ring-rules WHAT
+ * The rules of a ring while others come and go: ring-rules WHAT
  *
- *	nested	writers inside each other, as many as there can be, and the
- *		records that find no room because of them; sizes; discards; times
+ *	nested	as many nested writers as possible, and the records for which
+ *		they leave no room; sizes; discards; times
  *	death	consumers that are killed with pages taken, one after another
  *	mapping	mappings that are split, inherited and unmapped in parts
- *	hits	the events of a counter that is followed
- *	comes	a ring that comes and goes while others want it
+ *	hits	the events of a followed counter
+ *	comes	a ring that comes and goes while others use it
  *	modes	no event is lost by a change of mode that is refused
- *	late	a CPU that comes for the first time, and goes
+ *	late	a CPU that comes up for the first time, and goes
  *	hold	maps the default ring until standard input ends
  */
 #define _GNU_SOURCE
@@ -110,7 +110,7 @@ static void too_deep(struct ring *ring, struct reader *reader)
 	   "and counted");
 }
 
-/* Nothing that is not committed is overwritten, wherever it is. */
+/* No uncommitted event is overwritten, on any page. */
 static void commit_blocks(struct ring *ring, struct reader *reader)
 {
 	struct kmmv_ring_stats before, after;
@@ -118,7 +118,7 @@ static void commit_blocks(struct ring *ring, struct reader *reader)
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		/* At first from the ring's own page, then from the consumer's. */
+		/* First on a page of the ring, then on the consumer's. */
 		stats_of(ring, 2, &before);
 		client("ring nested %d 2 1 1000 %d", number, 50);
 		stats_of(ring, 2, &after);
@@ -191,8 +191,8 @@ static uint64_t ring_clock(struct ring *ring)
 }
 
 /*
- * Deltas of 27 bits end after 134 ms. Each stamp lies between two looks at the
- * ring's own clock, on the writer's CPU: however long the machine stood still.
+ * Deltas of 27 bits end after 134 ms. Each stamp lies between two reads of the
+ * ring's clock on the writer's CPU, however long the machine was stopped.
  */
 static void times(struct reader *reader)
 {
@@ -251,16 +251,16 @@ static int nested(void)
 
 /* ---- death */
 
-/* How far consumers came, which must outlive them. */
+/* How far consumers came, in memory that survives them. */
 static struct will {
 	bool		over;
 	uint64_t	kills, again, rounds, errors;
 	uint64_t	done[CPUS];	/* number of the first event not released */
-	uint64_t	intent[CPUS];	/* likewise, once a release is through */
+	uint64_t	intent[CPUS];	/* likewise, once a release is complete */
 	char		first[240];
 } *will;
 
-/* Where a range begins, by number. */
+/* The number of a range's first event. */
 static uint64_t begins(struct reader *reader,
 		       const struct kmmv_ring_range *range)
 {
@@ -281,7 +281,7 @@ static uint64_t begins(struct reader *reader,
 	return event;
 }
 
-/* Nothing is lost between one consumer and the next, nothing given twice. */
+/* No event is lost between consumers, and none is given twice. */
 static void follow(struct reader *reader, const struct kmmv_ring_range *range)
 {
 	struct track *track = &reader->tracks[range->cpu];
@@ -299,7 +299,7 @@ static void follow(struct reader *reader, const struct kmmv_ring_range *range)
 		track->expected = first;
 	}
 	if (range->offset && !track->known) {
-		/* Its stamps begin where those before it end. */
+		/* Its times continue those before the range. */
 		track->known = true;
 		track->seq = range->seq;
 		track->end = range->offset;
@@ -307,7 +307,10 @@ static void follow(struct reader *reader, const struct kmmv_ring_range *range)
 	}
 }
 
-/* As reader_take(), but it says what it does, and is likely to be killed. */
+/*
+ * Like reader_take(), but it records its progress, and may be killed at any
+ * time.
+ */
 static int mortal_take(struct reader *reader, bool slowly)
 {
 	struct kmmv_ring_range ranges[8];
@@ -377,7 +380,7 @@ static void kill_them(pid_t storm, int *status)
 	bool storms = true;
 	pid_t pid;
 
-	/* At least so many, whatever the storm does meanwhile. */
+	/* At least ten, however short the storm is. */
 	while (storms || will->kills < 10) {
 		pid = fork();
 		if (pid == 0)
@@ -454,7 +457,7 @@ static bool reads(const struct ring *ring)
 	       ring_page(ring, 1, 0)->commit == 36;
 }
 
-/* A child that reads when it is told to. */
+/* A child that reads the inherited mapping on demand. */
 static pid_t heir(const struct ring *ring, int fds[2])
 {
 	pid_t pid;
@@ -674,7 +677,7 @@ static void count_in(uint64_t *word)
 	__atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
 }
 
-/* Time for a removal. */
+/* Leaves time for a removal. */
 static void pause_a_bit(void)
 {
 	usleep(rand() % 2000);
@@ -694,7 +697,7 @@ static void opens(void)
 	}
 }
 
-/* So does kernel code, which can find it earlier and later. */
+/* Kernel code gets the ring; it can find it earlier and later. */
 static void gets(void)
 {
 	int held = client("ring get comes");
@@ -708,7 +711,7 @@ static void gets(void)
 	}
 }
 
-/* Whoever changes a mode holds what others want, for a grace period. */
+/* A change of mode holds a lock during a grace period. */
 static void flips(void)
 {
 	bool overwrite = rush->flips % 2;
@@ -868,7 +871,7 @@ static int late(void)
 	   "who only looks sees them");
 	ok(set_online(3, false), "it goes");
 	ok(ring_alive(&ring, 3), "its buffer stays");
-	/* One page of them, which a consumer leaves behind. */
+	/* A consumer takes one page and leaves it. */
 	n = reader_take(&reader, 1, false);
 	ok(n == 1 && !reader.errors && reader_events(&reader) > 5,
 	   "its records can be taken");

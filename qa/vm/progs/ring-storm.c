@@ -2,13 +2,12 @@
 /*
  * Readers in a storm of records: ring-storm SETTINGS RECORDS [OPTION...]
  *
- * SETTINGS are those of the ring in configfs, OPTIONs nmi, read (the consumer
- * uses read(), not the mapping) and still (no CPU goes or comes). The client
- * writes on all CPUs, from all contexts; meanwhile a consumer, a snapshot reader
- * over the mapping and one that uses read() check every record that they get,
- * and the numbers that they are told of those that they do not get. In the end
- * all agree, to the last record: what the writers counted, what the kernel says,
- * and what the readers have seen and were told.
+ * SETTINGS are the ring's in configfs; OPTIONs are nmi, read (the consumer uses
+ * read() instead of the mapping) and still (no CPU goes or comes). The client
+ * writes on all CPUs, from all contexts; meanwhile a consumer, a snapshot
+ * reader over the mapping and one with read() check every record that they get,
+ * and the numbers of those that they do not get. At the end the writers'
+ * counts, the kernel's and the readers' agree exactly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +35,7 @@ static const char *const context_names[RING_CONTEXTS] = {
 	"task", "softirq", "hardirq", "nmi",
 };
 
-/* What a reader has found; shared with the parent. */
+/* A reader's findings; shared with the parent. */
 struct findings {
 	uint64_t	rounds, again, errors;
 	uint64_t	events[CPUS], bytes[CPUS], lost[CPUS], expected[CPUS];
@@ -45,7 +44,7 @@ struct findings {
 };
 
 static struct shared {
-	bool		plugged;	/* no CPU goes any more */
+	bool		plugged;	/* end of hotplug */
 	bool		over;
 	uint64_t	hotplugs;
 	uint64_t	wrong;
@@ -53,7 +52,7 @@ static struct shared {
 	struct findings	findings[READERS];
 } *shared;
 
-/* What the writers counted; as in the client's file. */
+/* The writers' counts, as in the client's file. */
 struct tally {
 	uint64_t	tries, committed, discarded, dropped[KMMV_DROP_NR];
 	uint64_t	bytes, dropped_bytes, other;
@@ -85,7 +84,7 @@ static void publish(struct findings *found, const struct reader *reader)
 	memcpy(found->first, reader->first, sizeof(found->first));
 }
 
-/* One round; return: what came of it, 0 for nothing. */
+/* One round. Return: what was read, 0 for nothing. */
 static int read_once(struct reader *reader, int which)
 {
 	struct pollfd wait = { .fd = reader->ring->fd, .events = POLLIN };
@@ -186,7 +185,7 @@ static pid_t start(int (*function)(int), int argument, int (*other)(void))
 	return pid;
 }
 
-/* The client's file, by CPU. Return: CPUs. */
+/* Read the client's file, by CPU. Return: CPUs. */
 static int read_tallies(struct tally *tallies)
 {
 	unsigned long long v[11];
@@ -220,7 +219,7 @@ static int read_tallies(struct tally *tallies)
 	return cpus;
 }
 
-/* A sum that does not add up is said once. */
+/* Compare two sums, with a note if they differ. */
 static bool same(const char *what, int cpu, uint64_t got, uint64_t expected)
 {
 	if (got == expected)
@@ -244,7 +243,7 @@ static bool adds_up(const char *what, int cpu,
 	return good;
 }
 
-/* The kernel's accounts against the writers' own. */
+/* The kernel's accounts agree with the writers' counts. */
 static bool writers_agree(int cpu, const struct kmmv_ring_stats *s,
 			  const struct tally *t)
 {
@@ -258,7 +257,7 @@ static bool writers_agree(int cpu, const struct kmmv_ring_stats *s,
 		good &= same("dropped", cpu, s->dropped[i], t->dropped[i]);
 	good &= same("bytes dropped", cpu, s->bytes.dropped, t->dropped_bytes);
 	good &= same("errors that should not be", cpu, 0, t->other);
-	/* Times in front of some are not the writer's. */
+	/* The writers' counts lack times in front of events. */
 	if (s->bytes.written < t->bytes ||
 	    (s->bytes.written - t->bytes) % 8) {
 		note("CPU %d: %llu bytes written, %llu of them committed", cpu,
@@ -269,7 +268,7 @@ static bool writers_agree(int cpu, const struct kmmv_ring_stats *s,
 	return good;
 }
 
-/* What the consumer saw and was told against both. */
+/* The consumer's events and losses agree with both. */
 static bool consumer_agrees(int cpu, const struct kmmv_ring_stats *s,
 			    const struct tally *t, const struct findings *f)
 {
@@ -359,7 +358,7 @@ static void report(int which)
 	   reader_names[which]);
 }
 
-/* A record that nobody loses on each CPU ends it. */
+/* Ends the storm with a record on each CPU that no reader loses. */
 static bool close_storm(int number)
 {
 	int cpu, cpus = sysconf(_SC_NPROCESSORS_ONLN), tries;
@@ -376,7 +375,7 @@ static bool close_storm(int number)
 	return true;
 }
 
-/* One as was asked for; then more, until enough CPUs have seen one. */
+/* One storm with these settings; then more, until enough CPUs have gone. */
 static void raise_storms(int number, const char *records)
 {
 	unsigned long long in[RING_CONTEXTS], sums[RING_CONTEXTS] = { 0 };
@@ -436,7 +435,7 @@ int main(int argc, char **argv)
 
 	raise_storms(number, argv[2]);
 
-	/* All CPUs are there for the end. */
+	/* All CPUs are online at the end. */
 	if (plugger) {
 		__atomic_store_n(&shared->plugged, true, __ATOMIC_RELEASE);
 		waitpid(plugger, &status, 0);

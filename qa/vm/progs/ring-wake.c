@@ -2,11 +2,11 @@
 /*
  * Waiting for records: ring-wake ROUNDS
  *
- * One record at a time, from another context and CPU, at a moment about that in
- * which poll() goes to sleep: none may be slept over. Then many, which may not
- * wake more than once a millisecond; wake-ups that leave records themselves; a
- * record from an NMI that comes from outside; many that wait for one record, and
- * as many as there can be.
+ * One record at a time, from another context and CPU, at about the time that
+ * poll() goes to sleep: no record may be missed. Then many records, which may
+ * wake once a millisecond at most; wake-ups that write records themselves; a
+ * record from an external NMI; many waiters for one record, and as many as are
+ * allowed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +28,7 @@
 #include "tap.h"
 
 #define RING		"wake"
-#define LATE		500000000ULL	/* ns; a time out is ten times that */
+#define LATE		500000000ULL	/* ns; TIMEOUT is ten times as long */
 #define TIMEOUT		5000		/* ms */
 #define MANY		40
 #define CROWD		256
@@ -85,7 +85,7 @@ static void spin(uint64_t ns)
 		continue;
 }
 
-/* One record, and how late it was noticed; UINT64_MAX: never. */
+/* One record. Return: how late it was noticed; UINT64_MAX: never. */
 static uint64_t one_round(struct reader *reader, bool claimed, int cpus)
 {
 	struct pollfd wait = { .fd = reader->ring->fd, .events = POLLIN };
@@ -143,7 +143,7 @@ static void single_records(int rounds, bool claimed)
 	ring_close(&ring);
 }
 
-/* ---- a child that consumes until it is told to end */
+/* ---- a child that consumes until told to end */
 
 static void consume_on(bool claimed)
 {
@@ -199,7 +199,7 @@ static void consumer_end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Many a millisecond wake it once. */
+/* Many records in a millisecond wake it once. */
 static void seldom(bool claimed)
 {
 	pid_t pid = consumer_start(claimed);
@@ -219,7 +219,7 @@ static void seldom(bool claimed)
 	     (unsigned long long)ms, (unsigned long long)shared->records,
 	     (unsigned long long)shared->polls,
 	     (unsigned long long)shared->sleeps);
-	/* The first and the last need not keep to it. */
+	/* The first and the last interval may be shorter. */
 	ok(shared->sleeps >= ms / 100 && shared->sleeps <= ms + ms / 20 + 5,
 	   "%s: one wake-up a millisecond at most",
 	   claimed ? "consumer" : "no claim");
@@ -227,7 +227,7 @@ static void seldom(bool claimed)
 	   "%s: it sees them all", claimed ? "consumer" : "no claim");
 }
 
-/* Records of the consumer's own waking end by themselves. */
+/* Records about the consumer's own wake-ups do not cause more of them. */
 static void own_waking(bool claimed)
 {
 	pid_t pid = consumer_start(claimed);
@@ -262,7 +262,7 @@ static uint64_t bytes_inside(struct ring *ring, int cpu)
 static void watermarks(void)
 {
 	struct kmmv_ring_stats all;
-	/* So many are too few even with a time in front. */
+	/* Too few for the watermark, even with a time in front. */
 	uint32_t mark = 3000, few = (mark - 9) / RECORD;
 	struct reader reader;
 	struct pollfd wait;
@@ -276,7 +276,7 @@ static void watermarks(void)
 	ioctl(ring.fd, KMMV_RING_IOC_WATERMARK, &mark);
 	for (i = 0; i < 20; i++) {
 		drain(&reader, true);
-		/* One too few on one CPU, and as many on another. */
+		/* One too few on one CPU, and the same on another. */
 		client("ring write %d task 1 24 %u", number, few);
 		client("ring write %d softirq 2 24 %u", number, few);
 		n = poll(&wait, 1, i ? 20 : 300);
@@ -294,7 +294,7 @@ static void watermarks(void)
 	ring_close(&ring);
 }
 
-/* ---- from outside, and many */
+/* ---- an external NMI, and many waiters */
 
 static void from_outside(void)
 {
@@ -319,7 +319,7 @@ static void from_outside(void)
 	ring_close(&ring);
 }
 
-/* They all wait for the one record, and so does the consumer. */
+/* Many readers and the consumer wait for one record. */
 static void many(void)
 {
 	struct reader reader[MANY];
@@ -360,7 +360,7 @@ static void many(void)
 	close(fds[1]);
 }
 
-/* As many as there can be; what they cost is no one's to choose. */
+/* As many waiters as are allowed. */
 static void crowd(void)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT };

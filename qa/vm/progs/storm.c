@@ -3,10 +3,10 @@
  * Readers in a storm: storm UPDATES TURNS [nmi]
  *
  * The client counts, adds, deletes and forgets on all CPUs while one CPU after
- * another goes and comes back. Meanwhile readers look at everything through the
- * library: no count may fall, none may be torn or be another instance's, no
- * number may change its name within an incarnation. In the end the counters
- * say what the client counted, to the last one.
+ * another goes and comes back. Meanwhile readers read everything through the
+ * library: no count may fall, be torn or be another instance's, and no number
+ * may change its name within an incarnation. At the end the counters have
+ * exactly the client's counts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 #define STEPS_MAX	(15 + 3)	/* of a name that comes and goes */
 #define STABLE_MAX	64
 
-/* What a reader has found; shared with the parent. */
+/* A reader's findings; shared with the parent. */
 struct findings {
 	uint64_t	rounds, values, checked_names, changes, again, stale;
 	uint64_t	errors;
@@ -82,7 +82,7 @@ static bool is_family(struct reader *reader, uint32_t id, const char *name)
 	return family && !strcmp(family->name, name);
 }
 
-/* May this instance have this value, on one CPU or on all? */
+/* Check a value of an instance, on one CPU or on all. */
 static void check_value(struct reader *reader,
 			const struct kmmv_instance_info *info, uint64_t value,
 			const char *what)
@@ -115,7 +115,7 @@ static void check_label(struct reader *reader,
 			info->label_key, info->label);
 }
 
-/* What is said of a number now, against what was said before. */
+/* Compare a number's name with the earlier one. */
 static struct seen *check_name(struct reader *reader,
 			       const struct kmmv_instance_info *info)
 {
@@ -229,7 +229,7 @@ static void read_round(struct reader *reader)
 	reader->findings->rounds++;
 }
 
-/* One reader runs, one waits for changes, one sleeps. */
+/* One reader never pauses, one waits for changes, one sleeps. */
 static int read_on(int which)
 {
 	struct reader reader = { .findings = &shared->findings[which] };
@@ -269,7 +269,7 @@ static bool set_online(int cpu, bool online)
 	return done;
 }
 
-/* Plug it, and see what the mask says then. */
+/* Plug a CPU, and check the mask then. */
 static void plug_cpu(struct kmmv *handle, int cpu, bool online)
 {
 	const char *wrong = NULL;
@@ -322,7 +322,7 @@ static pid_t start(int (*function)(int), int argument, int (*other)(void))
 	return pid;
 }
 
-/* The counters against the client's own totals. */
+/* The counters agree with the client's totals. */
 static void compare(void)
 {
 	const struct kmmv_instance_info *info;
@@ -373,7 +373,7 @@ static void report(int which)
 	   "reader %d: nothing fell, torn or misnamed", which);
 }
 
-/* Have all of them seen enough? */
+/* Whether all readers had enough rounds. */
 static bool seen_enough(void)
 {
 	int i;
@@ -385,7 +385,7 @@ static bool seen_enough(void)
 	return __atomic_load_n(&shared->hotplugs, __ATOMIC_RELAXED) >= 4;
 }
 
-/* One storm as was asked for; then more, until all have seen one. */
+/* One storm with these settings; then more, until all readers had enough. */
 static void raise_storms(const char *updates, const char *turns,
 			 const char *nmi)
 {

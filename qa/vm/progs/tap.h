@@ -18,14 +18,17 @@ void bail(const char *format, ...)
 	__attribute__((format(printf, 1, 2), noreturn));
 int finish(void);
 
-/* A command (qa/client/client.c); its result as text, or as a number. */
+/*
+ * Send a command (qa/client/client.c); return its result as text, or as a
+ * number.
+ */
 const char *client_text(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 int64_t client(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A load that the compiler does not remove; false if it raised SIGBUS. */
+/* A load that the compiler keeps; false if it raised SIGBUS. */
 bool peek(const void *address, uint64_t *value);
-/* The same for the first byte of any page; 0, or the signal it raised. */
+/* The same for one byte of a page. Return: 0, or the signal. */
 int touch(const void *address);
 
 #endif /* QA_VM_TAP_H */
