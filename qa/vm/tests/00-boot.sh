@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The machine is what the other tests take for granted.
+# The properties of the machine that the other tests rely on.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh

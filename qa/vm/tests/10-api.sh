@@ -19,8 +19,7 @@ repeat()
 	printf '%s' "$text"
 }
 
-# refuses WHAT COMMAND ERRNO: and nobody can see a difference, neither in the
-# names nor in the generation behind them
+# refuses WHAT COMMAND ERRNO: and neither the names nor the generation change
 refuses()
 {
 	local before after got
@@ -101,7 +100,7 @@ refuses "a family that is an error" "addin -17 name" EEXIST
 refuses "a family that is nothing" "addin -2147483648 name" ENOENT
 refuses "a family that is not there" "addin 4000 name" ENOENT
 
-# echoed NAME [AS]: it is in the stream as it is, or as it is escaped
+# echoed NAME [AS]: the stream has it as it is, or escaped
 echoed()
 {
 	local number
@@ -176,7 +175,7 @@ done
 is "perf_del of bad numbers is counted" "$(refused_count 0)" $((before + n))
 is "and has changed nothing" "$(everything)" "$everything"
 for number in 0 2 -28 -4096 "$nr" 262144; do
-	# What went wrong when the number was asked for is said again.
+	# The error from when the number was requested is returned again.
 	why=ENOENT
 	[ "$number" != -28 ] || why=ENOSPC
 	refuses "forget $number" "forget $number" $why
@@ -200,7 +199,7 @@ call "del $number" >/dev/null
 is "one perf_del too many is counted" "$(refused_count 1)" $((before + 1))
 is "and has changed nothing" "$(everything)" "$everything"
 
-# ---- going, coming back, being forgotten
+# ---- deleting, adding again, forgetting
 
 number=$(call "add device")
 call "add device" >/dev/null

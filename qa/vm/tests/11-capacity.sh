@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
-# How many instances there may be: parameters, the last number, the far end.
+# The limit of instances: parameters, the last number, the far end.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -61,7 +61,7 @@ is "under another incarnation" "$(instance 0 "one more")" \
 	"number=300 incarnation=1 state=active"
 is "from 0" "$(call "read 300")" 0
 is "and then none is free again" "$(call "add two more")" "$(errno ENOSPC)"
-# The search goes on from where it was, and begins anew at the end.
+# The search goes on from its last place, and begins anew at the end.
 for number in 20 10 15; do
 	call "del $number" >/dev/null
 	call "forget $number" >/dev/null

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # machine: MAXCPUS=6
-# The rules of the mapping, and who keeps the module loaded.
+# The rules of the mapping, and what keeps the module loaded.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -20,7 +20,7 @@ trap clean_up EXIT
 
 load_core && load_client || bail "the modules do not load"
 
-# Direct writes need a device that does them.
+# Direct writes need a device that supports them.
 modprobe loop
 dd if=/dev/zero of="$WORK/disk" bs=1M count=1 status=none
 loop=$(losetup -f --show "$WORK/disk")
@@ -32,7 +32,7 @@ tap_failed=$(printf '%s\n' "$program" | grep -c '^not ok ')
 is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
 	"0 1..$tap_count"
 
-# ---- a reader that holds the mapping, and no file
+# ---- a reader with the mapping, and no file
 
 mkfifo "$WORK/go"
 build/qa/vm/mapping hold <"$WORK/go" >"$WORK/said" &

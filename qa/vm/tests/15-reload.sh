@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
-# The module comes and goes, and leaves nothing.
+# Loading and unloading the module leaves nothing.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -11,16 +11,16 @@ trap unload EXIT
 
 loads=20
 [ "${KMMV_SOAK:-0}" = 0 ] || loads=400
-# Each load takes about 5 MiB, so one leak would be 75 in the end.
+# Each load takes about 5 MiB: a leak would add up to 75.
 instances=20000
 
-# kB of it
+# kB of an item of /proc/meminfo
 memory()
 {
 	awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo
 }
 
-# kB that are free, those included that each CPU keeps on lists of its own
+# free memory in kB, including each CPU's lists of pages
 free()
 {
 	awk '/^MemFree:/ { free = $2 }

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
 # machine: ICOUNT=1 APPEND=preempt=full
-# Readers that mean no good: what they are refused, and what the kernel's calls
-# cost beside 200 of them. The times are counted instructions, on one CPU whose
-# tasks may be put to sleep wherever they do not forbid it. They are a table, with
-# no verdict: how many steps a call can be made to wait for is counted in
-# qa/unit/core/cost.c. Of 500000 calls one or two take milliseconds: each 512th
-# needs memory of each CPU, and waits in pcpu_alloc() for a worker of the kernel
-# that waits for its turn beside the readers.
+# Hostile readers: what they are refused, and what the kernel's calls cost beside
+# 200 of them. The times are counted instructions, on one CPU with full preemption.
+# They are a table without a verdict: qa/unit/core/cost.c counts the steps for which
+# a call can be made to wait. Of 500000 calls one or two take milliseconds: each
+# 512th needs memory of each CPU, and waits in pcpu_alloc() for a kernel worker that
+# waits for CPU time beside the readers.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -37,7 +36,7 @@ is "all limits were looked at" "$(grep -c '^ok\|^not ok' <<<"$limits")" 10
 
 number=$(call "add latency")
 
-# row WHEN: a line for each call, and each of them was made
+# row WHEN: a line for each call; every call must have been made
 row()
 {
 	local what result longest all
@@ -59,7 +58,7 @@ row quiet
 coproc hostile { build/qa/vm/hostile $readers; }
 read -r line <&"${hostile[0]}"
 is "$readers readers are there" "$line" ready
-# Not that the test has its turn: it is the calls that are looked at.
+# With real-time priority the calls are measured, not the wait for the CPU.
 chrt -f -p 1 $$
 row hostile
 chrt -o -p 0 $$

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
 #
-# An init that fails, early and late, while processes open and map whatever node
-# there is: none of them gets a file of a module that is gone a moment later.
+# An init that fails, early and late, while processes open and map all nodes: none
+# of them gets a file of a module that is about to be freed.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -13,7 +13,7 @@
 squat=qa/client/kmmv_squat.ko
 trap 'rm -f "$WORK/go"; wait; rmmod kmmv_squat 2>/dev/null; unload' EXIT
 
-# under_fire COMMAND...: the tally of those who tried to open meanwhile
+# under_fire COMMAND...: run it while others open nodes, which sets their counts
 under_fire()
 {
 	: >"$WORK/go"
@@ -26,7 +26,7 @@ under_fire()
 	eval "$tally"
 }
 
-# fails COUNT PARAM...: loads that were no failure
+# fails COUNT PARAM...: count the loads that did not fail, in $loaded
 fails()
 {
 	local i
@@ -39,7 +39,7 @@ fails()
 	done
 }
 
-# What a fault leaves: nodes, classes, vmallocs, states of CPUs, directories.
+# What a fault could leave: nodes, classes, vmallocs, states of CPUs, directories.
 left()
 {
 	find /dev /sys/class/misc -name '*kmmv*'
@@ -70,7 +70,7 @@ ok "though there were nodes" test "$refused" -gt 0
 rmmod kmmv_squat
 is "nothing is left" "$(left)" ""
 
-# And one that does not fail can be opened, even as it is being loaded.
+# An init that succeeds can be opened, even while it runs.
 load_unload()
 {
 	local i

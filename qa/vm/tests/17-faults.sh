@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
-# Each allocation that loading, adding, opening, reading and making rings needs
-# fails once: it is refused with ENOMEM, all is undone, and it works the next time.
-# On a kernel that injects faults: make check KERNEL=debug T=17-faults.
+# Each allocation in loading, adding, opening, reading and making rings fails once:
+# the call fails with ENOMEM, all is undone, and it succeeds the next time. Needs a
+# kernel that injects faults: make check KERNEL=debug T=17-faults.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -24,20 +24,20 @@ clean_up()
 }
 trap clean_up EXIT
 
-# Sleeping allocations of any size, without a word of each.
+# Sleeping allocations of any size fail, without a message for each.
 for kind in failslab fail_page_alloc; do
 	echo 0 >$debug/$kind/verbose
 	echo N >$debug/$kind/ignore-gfp-wait
 done
 echo N >$debug/fail_page_alloc/ignore-gfp-highmem
 echo 0 >$debug/fail_page_alloc/min-order
-# These are on purpose: what vmalloc() and the loader of modules say of it. A fault
-# of our own begins with another line.
+# Expected messages of vmalloc() and the module loader. A fault of our own begins
+# with another line.
 printf '%s\n' 'vmalloc error' 'allocation failure' 'allocation failed' 'percpu: ' \
 	'Call Trace:' 'RIP: 0033:' 'kobject: can not set name' \
 	'kobject_add_internal failed' >>"$KMSG_EXPECT"
 
-# refused NAME LEAST OPERATION...: so many faults at least, and nothing bad
+# refused NAME LEAST OPERATION...: at least so many faults, and no error
 refused()
 {
 	local name=$1 least=$2 text faults
@@ -83,7 +83,7 @@ done
 refused "mmap of counters" 1 map /dev/kmmv/counters
 refused "read of names" 1 read /dev/kmmv/names
 
-# All is as it should be.
+# Everything still works.
 a=$(call "addin $family four")
 call "adjust task 0 $a 7" >/dev/null
 is "counters count" "$(call "read $a")" 7

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Every number of kmmv.value.stat lies between two readings of /proc around the copy.
+# Every number of kmmv.value.stat lies between readings of /proc before and after.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Interrupts vanish with their device and come back: the counts of all their
-# lives add up, none is lost, none is another's.
+# Interrupts go with their device and come back: the counts of all their lives add
+# up, none is lost or another interrupt's.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -63,7 +63,7 @@ high=$(proc_total "$irq")
 note "$low <= $now <= $high"
 ok "the count is the kernel's" test "$low" -le "$now" -a "$now" -le "$high"
 
-# After the last copy before the device goes: still counted.
+# These interrupts come after the last copy before the device goes, and count.
 interrupt_rng
 last=$(proc_total "$irq")
 echo "$rng" >$driver/unbind
@@ -98,7 +98,7 @@ is "the label is the new owner's" "$(label "$irq")" \
 	"$(awk -v irq="$irq:" '$1 == irq { print $NF }' /proc/interrupts)"
 ok "the count goes on" test "$(total stat.irq "$irq")" -ge "$before"
 
-# Many times, with somebody watching.
+# Many times, with a reader that watches.
 $check watch 8 >"$WORK/watch" 2>&1 &
 watcher=$!
 times=0
@@ -117,7 +117,7 @@ note "went back: $($check dump stat.resets | awk '{ print $1, $3 }' | xargs)"
 is "no new interrupt is taken for an old one" "$(total stat.resets irq)" 0
 ok "unloads" unload
 
-# A descriptor that was held is given back: numbers are there for all.
+# Descriptors that the module held are released: their numbers can be used again.
 ok "loads anew, from the kernel's counts" load
 ok "and agrees with /proc" $check bracket 3
 finish

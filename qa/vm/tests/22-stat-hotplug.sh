@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
 #
-# CPUs go and come under load: nothing falls, and each number stays with its
-# CPU. PCP's linux agent beside it, which goes by the columns' position.
+# CPUs go and come under load: no value falls, and each stays with its CPU. PCP's
+# linux agent is compared, which goes by the position of columns.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -17,7 +17,7 @@ set_cpu()
 	echo "$2" >$cpus/cpu"$1"/online
 }
 
-# The agent's own numbers: NAME::cpuN VALUE a line.
+# The linux agent's values, "NAME::cpuN VALUE" lines.
 pcp_interrupts()
 {
 	mkdir -p "$WORK/pmns"
@@ -27,7 +27,7 @@ pcp_interrupts()
 		sed -n 's/.*or "\(.*\)"\] value \(.*\)/\1 \2/p'
 }
 
-# proc_interrupts LINE CPU: by the heading of the column
+# proc_interrupts LINE CPU: the count in the CPU's column
 proc_interrupts()
 {
 	awk -v line="$1:" -v cpu="CPU$2" '
@@ -35,7 +35,7 @@ proc_interrupts()
 		$1 == line { print at ? $at : "offline" }' "$WORK/proc"
 }
 
-# Some lines on every CPU: here and in /proc, before and after PCP's reading.
+# Some lines on every CPU: kmmv before and after PCP's reading, PCP, and /proc.
 side_by_side()
 {
 	local line cpu name before proc pcp
@@ -111,7 +111,7 @@ ok "agrees with /proc, afterwards" $check bracket 10 1 2 3
 note "went back: $($check dump stat.resets | awk '{ print $1, $3 }' | xargs)"
 stop_load
 
-# Away while nobody looks.
+# CPUs that are offline while no reader is active.
 set_cpu 2 0
 $check dump stat.cpu >"$WORK/before"
 ok "unloads with a CPU offline" rmmod kmmv_stat

@@ -3,8 +3,8 @@
 # tier: all
 # machine: APPEND=maxcpus=3
 #
-# A CPU that has never been online comes: it counts from its first moment, which
-# is well before the modules are told of it.
+# A CPU comes online for the first time: it counts from its first moment, well
+# before the modules are told of it.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -25,6 +25,6 @@ ok "it counts" test "$(value stat.irq LOC 3)" -gt 0
 ok "its time is its own" test "$(value stat.cpu idle 3)" -gt 0
 ok "unloads" unload
 rmmod kmmv_dawdle
-# As it was found.
+# Leave the machine as it was.
 ok "it goes" sh -c "echo 0 >/sys/devices/system/cpu/cpu3/online"
 finish

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
 #
-# When a copy is made, and what becomes of the values when the module is
-# unloaded, loaded again, or finds no room.
+# When a copy is made, and what becomes of values when the module is unloaded,
+# loaded again, or has no room.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -50,7 +50,7 @@ done
 is "readers at the same time all see values that grow" $failed 0
 note "$(cat "$WORK"/watch.*)"
 
-# Interrupts that stand still are left out, those that move are not.
+# Idle interrupts are skipped, active ones are not.
 copies=$(total stat.work copies $hour) lines=$(total stat.work lines $hour)
 shown=$($check dump stat.irq $hour | awk '$1 ~ /^[0-9]/' | wc -l)
 for i in 1 2 3 4 5; do
@@ -111,7 +111,7 @@ not_ok "a period that is no number is refused" \
 used=$($check dump stat.irq | awk '$1 ~ /^[0-9]/' | wc -l)
 ok "kmmv unloads" rmmod kmmv
 
-# No room: for nothing, then for all but the numbered interrupts.
+# No room: for none, then for all but the numbered interrupts.
 insmod kmod/kmmv.ko capacity=40
 not_ok "does not load without room" insmod kmod/kmmv_stat.ko
 is "and leaves nothing active" "$($check dump stat.cpu $hour |

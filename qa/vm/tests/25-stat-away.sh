@@ -3,9 +3,9 @@
 # tier: all
 # machine: APPEND=cpu0_hotplug CPU=max,vendor=GenuineIntel
 #
-# CPUs that counted, and were taken offline before the modules came: what they
-# had counted is there at once, not when they are back. One of them is the first
-# CPU, which shows the totals. With both allocators.
+# CPUs that counted and went offline before the modules were loaded: their counts
+# are there at once. One of them is the first CPU, which shows the totals. With both
+# allocators.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -21,7 +21,7 @@ set_cpu()
 	echo "$2" >$cpus/cpu"$1"/online
 }
 
-# proc_line LINE CPU: of /proc/interrupts, by the heading of the column
+# proc_line LINE CPU: the count of /proc/interrupts in the CPU's column
 proc_line()
 {
 	awk -v line="$1:" -v cpu="CPU$2" '
@@ -29,7 +29,7 @@ proc_line()
 		$1 == line { print at ? $at : "offline" }' /proc/interrupts
 }
 
-# ticks N: of all CPUs, offline or not: field N of the first line of /proc/stat
+# ticks N: field N of the first line of /proc/stat, of all CPUs, offline or not
 ticks()
 {
 	awk -v n="$1" '$1 == "cpu" { print $(n + 1) }' /proc/stat
@@ -47,7 +47,7 @@ for side in $sides; do
 	kmod=kmod
 	[ "$side" = fixed ] || kmod=build/flexible/kmod
 	start_load
-	# Something of everything, on each.
+	# Load of all kinds, on each.
 	for cpu in 0 1 2 3; do
 		taskset -c $cpu find /sys/kernel -maxdepth 2 >/dev/null
 	done
@@ -76,7 +76,7 @@ for side in $sides; do
 		sum=$(($(total stat.cpu $name) / (1000000000 / hz)))
 		now=$(ticks "$field")
 		note "$name: ${ticks[$name]} <= $sum <= $now"
-		# A tick may be begun.
+		# The current tick may be included.
 		ok "$side: the sum of $name is /proc's" \
 			test $((sum + 1)) -ge "${ticks[$name]}" -a "$sum" -le "$now"
 	done

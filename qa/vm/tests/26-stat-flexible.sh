@@ -4,8 +4,8 @@
 # timeout: 6000
 # machine: APPEND=maxcpus=3 MEM=1900M
 #
-# The tests of kmmv_stat again, with the flexible allocator. In the first of them
-# the last CPU comes for the first time; all others have it.
+# The tests of kmmv_stat with the flexible allocator. In the first of them the last
+# CPU comes up for the first time; the others start with it.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh

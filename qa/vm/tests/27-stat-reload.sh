@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
 #
-# kmmv.stat counts since the kernel's boot. The modules go and come in every
-# order, with what is counted meanwhile, what vanishes meanwhile, a CPU that is
-# away meanwhile, another module that is there first, and the other allocator:
-# whatever is shown is what /proc says before and after.
+# kmmv.stat counts since the kernel's boot. The modules are unloaded and loaded in
+# every order, while counts go on, an interrupt goes, a CPU is offline, another
+# module was first, or with the other allocator: all values lie between readings of
+# /proc before and after.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -37,14 +37,14 @@ unload()
 	done
 }
 
-# All CPUs' count of a line or softirq
+# The count of a line or softirq on all CPUs
 proc_sum()
 {
 	awk -v row="$2:" '$1 == row {
 		for (i = 2; $i ~ /^[0-9]+$/; i++) sum += $i; print sum }' "$1"
 }
 
-# kmmvdump's sum of an instance
+# The sum of an instance by kmmvdump
 dumped()
 {
 	build/kmmvdump -j -f "$1" | python3 -c '
@@ -54,7 +54,7 @@ for i in json.load(sys.stdin)["instances"]:
         print(i["value"])' "$2"
 }
 
-# agrees WHAT [CPU...]: with /proc; idle of these CPUs was another account
+# agrees WHAT [CPU...]: with /proc; these CPUs' idle time began anew
 agrees()
 {
 	local what=$1 low now high
@@ -72,7 +72,7 @@ agrees()
 		sort | xargs)" "$since_boot"
 }
 
-# A copy that was begun after the test came here.
+# A copy that was begun after this call.
 # shellcheck disable=SC2317 # called by wait_for
 fresh()
 {
@@ -86,7 +86,7 @@ import json, sys
 print(json.load(sys.stdin)["header"]["epoch"])'
 }
 
-# busy: until a hundred softirqs more have run
+# busy: wait until a hundred more softirqs have run
 busy()
 {
 	local from
@@ -150,7 +150,7 @@ agrees "kmmv_stat, with another module there"
 ok "the other module goes" rmmod kmmv_client
 agrees "without it"
 
-# An interrupt had several lives: /proc shows the last one's count.
+# An interrupt had several lives: /proc shows only the last one's count.
 virtio=$(basename "$(readlink -f "$driver/$rng"/virtio*)")
 dd if=/dev/hwrng of=/dev/null bs=64 count=20 2>/dev/null
 fresh
@@ -169,7 +169,7 @@ ok "both go" unload
 ok "and come" load
 agrees "after an interrupt's several lives"
 
-# A CPU is away while they come; idle time of it is anybody's guess.
+# A CPU is offline while they are loaded; its idle time is not checked.
 echo 0 >$cpu1
 ok "both go, with a CPU offline" unload
 ok "and come" load

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
 # machine: MAXCPUS=6
-# Adders, deleters and updaters in every context, CPUs that go and come, and
-# readers that believe nothing.
+# Adders, deleters and updaters in every context, CPU hotplug, and readers that
+# check everything.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -14,7 +14,7 @@ trap unload EXIT
 soak=1
 [ "${KMMV_SOAK:-0}" = 0 ] || soak=30
 
-# A program's TAP as part of this script's.
+# Include a program's TAP in this script's.
 include()
 {
 	local line
@@ -41,7 +41,7 @@ planned=none
 include build/qa/vm/storm $((100000 * soak)) $((1000 * soak))
 unload
 
-# Few numbers: each is soon another name's.
+# With few numbers each is soon given to another name.
 load_core capacity=160 && load_client || bail "the modules do not load"
 planned=none
 include build/qa/vm/storm $((300000 * soak)) $((20000 * soak))

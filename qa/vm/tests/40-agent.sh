@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# From a kernel's counter to an archive: ./Install, pminfo, pmval, pmlogger,
-# ./Remove.
+# From a kernel counter to an archive: ./Install, pminfo, pmval, pmlogger, ./Remove.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -25,7 +24,7 @@ ok "the agent reads the device" wait_for 20 has_values
 is "there is one" "$(pgrep -c -x pmdakmmv)" 1
 is "that is not root's" "$(ps -o user= -C pmdakmmv)" pcp
 
-# ---- what pmcd says
+# ---- values through pmcd
 
 load_client || bail "the client does not load"
 make_sda

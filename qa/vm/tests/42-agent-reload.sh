@@ -3,10 +3,10 @@
 # tier: all
 # timeout: 6000
 #
-# The modules are loaded anew in any order, with the agent attached, detached,
-# stopped or restarted, and pmlogger running: what kmmv.value.stat says stays
-# between /proc before and after, and the archive shows no CPU at work for more
-# time than there was. A soak (KMMV_SOAK=1) takes every order, else four of them.
+# The modules are loaded anew in several orders, with the agent attached, detached,
+# stopped or restarted, and pmlogger running: kmmv.value.stat stays between /proc
+# before and after, and the archive shows no CPU busy for longer than there was
+# time. A soak (KMMV_SOAK=1) takes every order, otherwise four.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -47,7 +47,7 @@ has_values()
 		pminfo -f kmmv.value.stat.cpu | grep -q '"user"'
 }
 
-# Each agent has its own; the values here are to be as young as there are.
+# Each agent has its own setting; these values have to be as young as possible.
 # shellcheck disable=SC2317 # called by wait_for
 youngest()
 {
@@ -89,7 +89,7 @@ start_pmcd()
 	wait_for 120 answers
 }
 
-# A pmlogger all the time; one that ends with pmcd is followed by another.
+# Keep a pmlogger running; one that ends with pmcd is replaced.
 log()
 {
 	local n=100

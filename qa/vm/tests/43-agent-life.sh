@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
-# The agent's second life: ./Install again, modules loaded anew beneath it, a
-# restart, ./Remove --purge and ./Remove again.
+# The agent through ./Install again, modules loaded anew beneath it, a restart,
+# ./Remove --purge and ./Remove again.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -19,7 +19,7 @@ is "and one process" "$(pgrep -c -x pmdakmmv)" 1
 ok "it reads the device again" wait_for 20 has_values
 is "values are what they were" "$(value "$metric" sda)" 3003
 
-# ---- who holds the module, and a reload
+# ---- what holds the module, and a reload
 
 not_ok "rmmod is refused while a client counts" rmmod kmmv
 rmmod kmmv_client

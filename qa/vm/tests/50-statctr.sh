@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Statctrs: a storm in three contexts with CPUs that come and go, after which
-# every total is exact; names, which keep their counts; and no memory left over.
+# Statctrs: a storm in three contexts with CPU hotplug, after which every total is
+# exact; names, which keep their counts; and no memory is left.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -51,7 +51,7 @@ note "$(dmesg | grep 'kmmv_statctr:' | tail -n 3)"
 ok "the paper's own increment lost some" test "$(cat $parameters/lost)" -gt 0
 is "no read fell" "$(cat $parameters/read_fell)" 0
 
-# What PCP makes of them: the agent as a DSO, without pmcd.
+# Their values in PCP: the agent as a DSO, without pmcd.
 pcp()
 {
 	(

@@ -3,10 +3,10 @@
 # tier: all
 # machine: APPEND=maxcpus=3 MEM=1900M
 #
-# The flexible allocator: memory only for CPUs that were online. CPU 3 was not;
-# it shows zeroes, gets its pages as it comes, and whoever mapped before sees
-# what it counts. Then the tests of the API, the mapping, names, growth and
-# statctrs again, with this allocator.
+# The flexible allocator: memory only for CPUs that were online. CPU 3 was not: it
+# reads as 0, gets its pages when it comes up, and older mappings see its counts.
+# Then the tests of the API, the mapping, names, growth and statctrs, with this
+# allocator.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -44,7 +44,7 @@ echo >&3
 read -r seen <&4
 is "it sees what CPU 1 counts" "$seen" "0 5 0 0"
 
-# The state by which CPU 3 gets its memory fails: so does its coming up.
+# The hotplug state that gives CPU 3 its memory fails: so does onlining it.
 state=$(sed -n 's/^ *\([0-9]*\): kmmv:prepare$/\1/p' \
 	/sys/devices/system/cpu/hotplug/states)
 ok "the prepare state is there" test -n "$state"
@@ -79,7 +79,7 @@ for test in 10-api 12-mapping 13-names 14-growth 50-statctr; do
 	text=$(bash qa/vm/tests/$test.sh 2>&1)
 	status=$?
 	passed=$(grep '^ok ' <<<"$text" | grep -vc '# SKIP')
-	# Every one was run, and none skipped.
+	# Each test must have run, none may be skipped.
 	if [ $status = 0 ] && [ "$passed" -gt 0 ] &&
 		grep -qx "1..$passed" <<<"$text"; then
 		pass "$test: $passed tests with the flexible allocator"

@@ -23,13 +23,13 @@ clean_up()
 }
 trap clean_up EXIT
 
-# put RING ATTRIBUTE VALUE: nothing, or the error's text
+# put RING ATTRIBUTE VALUE: print the error, if any
 put()
 {
 	{ echo "$3" >"$rings/$1/$2"; } 2>&1 | sed 's/.*: //'
 }
 
-# make NAME: likewise
+# make NAME: the same
 make()
 {
 	mkdir "$rings/$1" 2>&1 | sed 's/.*: //'
@@ -134,7 +134,7 @@ is "nor a greater one" "$(put r trace 4294967295)" "No such file or directory"
 for value in x '' - +1 --1 0x1; do
 	is "nor '$value'" "$(put r trace "$value")" "$invalid"
 done
-# Each write is one number; echo would make one of each line.
+# Each write is one number; echo would write each line apart.
 printf '%s\n%s\n' "$number" "$other" >"$WORK/numbers"
 is "nor two in one write" "$(dd if="$WORK/numbers" of=$rings/r/trace \
 	conv=notrunc status=none 2>&1 | sed 's/.*: //')$(cat $rings/r/trace)" \
@@ -188,7 +188,7 @@ tap_failed=$((tap_failed + $(printf '%s\n' "$program" | grep -c '^not ok ')))
 is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
 	"0 1..$passed"
 
-# ---- who holds it
+# ---- what holds it
 
 mkfifo "$WORK/go"
 build/qa/vm/ring-device r hold <"$WORK/go" >"$WORK/said" &
@@ -199,7 +199,7 @@ put r enable 0
 is "no pages, either" "$(put r pages 8)" "$busy"
 put r enable 1
 
-# ---- CPUs that come later, and go
+# ---- CPUs that come up later, and go
 
 call "adjust task 3 $number 7" >/dev/null
 echo 0 >/sys/devices/system/cpu/cpu3/online

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
 #
-# Ring buffers: writers in every context on all CPUs, which go and come back, a
-# consumer and two readers that take nothing. Each record proves itself, and each
-# one's fate is known.
+# Ring buffers: writers in every context on all CPUs, with hotplug, a consumer and
+# two snapshot readers. Each record checks itself, and is read or counted.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -16,7 +15,7 @@ records=1000000 few=100000
 [ "${KMMV_SOAK:-0}" = 0 ] || records=100000000 few=2000000
 records=${RECORDS:-$records} few=${FEW:-$few}
 
-# A program's TAP as part of this script's.
+# Include a program's TAP in this script's.
 include()
 {
 	local line planned=none
@@ -44,7 +43,7 @@ storm()
 load_core && load_client || bail "the modules do not load"
 storm 12 "mode=overwrite pages=16 spares=4" "$records" nmi
 storm 12 "mode=consume pages=64 spares=16" "$records" nmi
-# Hardly a ring: the tail meets the head and the commit page all the time.
+# The smallest ring: the tail always meets the head and the commit page.
 storm 12 "mode=overwrite pages=2 spares=1" "$few" nmi
 storm 12 "mode=consume pages=2 spares=0" "$few" nmi
 storm 12 "mode=overwrite pages=8 spares=2" "$few" nmi read

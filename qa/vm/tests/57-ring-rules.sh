@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What must hold of a ring whoever comes and goes: writers inside each other,
-# consumers that are killed, mappings in parts, followed counters under a storm,
-# and the module.
+# The rules of a ring while others come and go: nested writers, consumers that are
+# killed, mappings in parts, followed counters in a storm, and the module.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -24,7 +23,7 @@ RECORDS=40000 updates=200000
 [ "${KMMV_SOAK:-0}" = 0 ] || RECORDS=4000000 updates=5000000
 export RECORDS
 
-# A program's TAP as part of this script's.
+# Include a program's TAP in this script's.
 include()
 {
 	local line planned=none what=$2 n=$tap_count
@@ -48,9 +47,9 @@ include build/qa/vm/ring-rules hits
 include build/qa/vm/ring-rules modes
 include build/qa/vm/ring-rules comes
 
-# ---- followed and not, while all of them count
+# ---- counters that are followed and not, while all of them count
 
-# Numbers are known once there was a storm.
+# The numbers are known after a storm.
 call "storm 1000 10" >/dev/null
 mapfile -t numbers < <(awk '{ print $1 }' $client_dir/totals)
 mkdir $rings/follow

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Who waits for records: no record is slept over, from whatever context; wake-ups
-# are few, and do not feed themselves.
+# Waiting for records: no waiter misses a record, from whatever context; wake-ups
+# are few, and do not cause more of themselves.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh

@@ -3,9 +3,8 @@
 # tier: all
 # machine: APPEND=maxcpus=3
 #
-# A CPU that has never been online comes: it gets its buffer, and readers that
-# were there before find it. Another one is not there from the start, between
-# some that are.
+# A CPU comes online for the first time: it gets its buffer, and older readers find
+# it. Another CPU, between online ones, is offline from the start.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh

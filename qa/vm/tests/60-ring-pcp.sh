@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
-# From events in the kernel to pmevent and to archives, for several clients at
-# once: each event once, or counted as missed.
+# From events in the kernel to pmevent and archives, for several clients at once:
+# each event is delivered once or counted as missed.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -24,7 +24,7 @@ clean_up()
 }
 trap clean_up EXIT
 
-# value METRIC [INSTANCE]: now, through pmcd
+# value METRIC [INSTANCE]: its value through pmcd
 value()
 {
 	pminfo -f "kmmv.ring.$1" |
@@ -32,7 +32,7 @@ value()
 		tr -d '"'
 }
 
-# figures METRIC...: the sum over CPUs, of one fetch
+# figures METRIC...: the sums over CPUs, from one fetch
 figures()
 {
 	pminfo -f "${@/#/kmmv.ring.}" |
@@ -40,7 +40,7 @@ figures()
 		awk '{ n += $1 } END { print n + 0 }'
 }
 
-# The CPUs whose accounts, of one fetch, come out, in events and in bytes.
+# The CPUs whose accounts, from one fetch, balance in events and in bytes.
 balanced()
 {
 	pminfo -f kmmv.ring | awk '
@@ -64,8 +64,8 @@ balanced()
 	}'
 }
 
-# events FILE: from what pmevent or pmdumplog printed, a line CPU SEQUENCE TYPE
-# TEXT for each event, and "missed COUNT"
+# events FILE: the output of pmevent or pmdumplog as lines "CPU SEQUENCE TYPE TEXT",
+# and "missed COUNT"
 events()
 {
 	awk '
@@ -81,7 +81,7 @@ events()
 	END { flush() }' "$1"
 }
 
-# How many events FILE.events has and were missed, of CPU if there is one.
+# The number of events in FILE.events and of missed ones, of CPU if given.
 total()
 {
 	awk -v cpu="$2" '
@@ -123,7 +123,7 @@ echo 1 >$rings/default/enable
 is "they are of the new one" "$(figures size)" $((4 * 16 * $(getconf PAGESIZE)))
 call "ring mark $ring task 0 -1 before" >/dev/null
 
-# ---- clients, who have nothing of what was before
+# ---- clients, who get no older events
 
 is "nobody asks for events" "$(value reader) $(value clients)" "idle 0"
 cat >"$WORK/config" <<E
@@ -151,7 +151,7 @@ all_there()
 ok "five clients" wait_for 20 all_there
 is "for whom the agent is the consumer" "$(value reader)" consumer
 
-# ---- some events, then more than the ring has room for
+# ---- some events, then more than fit into the ring
 
 for context in task softirq hardirq; do
 	for cpu in 0 1 2 3; do
@@ -160,14 +160,14 @@ for context in task softirq hardirq; do
 	done
 done
 few=24
-# hits FILE: the events of those counters are in it, whose last one is CPU 3's
+# hits FILE: whether it has the events of the counters, up to CPU 3's
 # shellcheck disable=SC2317 # called by wait_for
 hits()
 {
 	events "$1" >"$1.events"
 	[ "$(grep -c ' hit -7$' "$1.events")" -eq 12 ]
 }
-# Of what comes next the fast one could have the burst alone.
+# The burst that follows may overwrite them.
 ok "a fast client has them" wait_for 10 hits "$WORK/fast"
 burst=2000
 for cpu in 0 1 2 3; do
@@ -178,7 +178,7 @@ call "ring mark $ring task 3 -1 last" >/dev/null
 all=$((few + 4 * burst + 3 + 2))
 call "ring mark $ring task 1 -1 last" >/dev/null
 
-# Each has come to the end: those of which it is their own, and the loggers.
+# Wait until each is done: the clients by their own events, and the loggers.
 # shellcheck disable=SC2317 # called by wait_for
 all_have()
 {
@@ -245,7 +245,7 @@ like "an instance has its name" "$(cat "$WORK/fast")" \
 is "without clients the ring is let go" "$(value reader) $(value clients)" \
 	"idle 0"
 
-# ---- who
+# ---- permissions
 
 chmod 755 "$WORK"
 like "events are not for everybody" \
@@ -253,7 +253,7 @@ like "events are not for everybody" \
 		pminfo -x kmmv.ring.records 2>&1)" "No permission"
 is "and he is no client" "$(value reader)" idle
 
-# ---- let go
+# ---- detaching
 
 pmevent -t 1 kmmv.ring.records >"$WORK/held" 2>&1 &
 held=$!

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Every way to wait for a ring: poll, select, epoll of all sorts, io_uring. No
-# record is slept over in any, and whoever polls as often as can be does not make
-# writers tell as often.
+# Every way to wait for a ring: poll, select, all modes of epoll, io_uring. No way
+# misses a record, and a client that polls all the time does not make writers wake
+# as often.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh

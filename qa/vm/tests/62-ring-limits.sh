@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
 #
-# Many rings, many readers, and readers who mean ill: what is limited, and that
-# nobody else has to bear it.
+# Many rings, many readers, and hostile readers: the limits, and that others are not
+# affected.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -24,7 +24,7 @@ trap clean_up EXIT
 
 load_core && load_client || bail "the modules do not load"
 
-# ---- more than there are minor numbers for all the world
+# ---- more rings than there are minor numbers
 
 seq -f "$rings/many%g" 1000 >"$WORK/many"
 misc=$(wc -l </proc/misc)
@@ -44,7 +44,7 @@ ok "they go" xargs rmdir <"$WORK/many"
 is "and so do the devices" "$(ls /dev/kmmv/ring)" default
 mkdir $rings/many1
 is "names and numbers can be used again" "$(stat -c %a /dev/kmmv/ring/many1)" 440
-# Who holds a node of before, or has its number in a cache, is not led to it.
+# An old node, or a number in a cache, does not lead to a new ring.
 before=$(stat -c %T /dev/kmmv/ring/many1)
 rmdir $rings/many1
 mkdir $rings/many2
@@ -59,7 +59,7 @@ is "a number that is none's leads nowhere" \
 rmdir $rings/many1
 is "nothing was said about it" "$(dmesg | grep -c 'cannot create duplicate')" 0
 
-# ---- a large ring that is coming keeps nobody waiting
+# ---- making a large ring keeps no caller waiting
 
 mkdir $rings/large
 found=0 tries=0
@@ -80,7 +80,7 @@ done
 is "another one can be opened meanwhile (try $tries)" $found 1
 rmdir $rings/large
 
-# ---- those who mean ill
+# ---- hostile readers
 
 mkdir $rings/hostile
 echo 1 >$rings/hostile/enable
@@ -95,7 +95,7 @@ tap_failed=$((tap_failed + $(printf '%s\n' "$program" | grep -c '^not ok ')))
 is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
 	"0 1..$passed"
 
-# ---- a consumer that does not come on
+# ---- a consumer that is stopped
 
 hold=qa/client/kmmv_hold.ko
 mkdir $rings/held
