@@ -148,7 +148,7 @@ set epoch 82
 family 0 odd furlongs counter Odd
 inst 0 0 0 active 1 x
 E
-ok "what is wrong with a family is told" wait_for 60 shows kmmv.control.error \
+ok "an error of a family is reported" wait_for 60 shows kmmv.control.error \
 	'"family odd: invalid units "furlongs""'
 change 2 <<E
 set epoch 82

@@ -71,7 +71,7 @@ is "one process again" "$(pgrep -c pmdakmmv)" 1
 
 is "a value that comes late is waited for" "$(values_after 59)" "status 0, 59"
 said=$(values_after 60)
-like "not for ever" "$said" "^status 1, 59"
+like "but not forever" "$said" "^status 1, 59"
 like "and the message says that pmcd does not answer" "$said" "^Error: pmcd does not answer"
 ok "pmcd stops" /etc/init.d/pmcd stop
 ok "Install where pmcd is stopped" sh -c './Install </dev/null'

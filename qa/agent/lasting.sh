@@ -161,7 +161,7 @@ inst 1 0 0 active 1 one
 E
 is "behind a damaged line numbers go on far behind" "$(ids kmmv.value.counter)" \
 	"later $((7 + 65536)),one 0,"
-like "which is told" "$(cat "$work/tmp/kmmv.log")" "is damaged"
+like "which is reported" "$(cat "$work/tmp/kmmv.log")" "is damaged"
 not_ok "the new file is not" grep -q rubbish "$numbers"
 ok "the old one is kept" grep -q rubbish "$numbers.damaged"
 db_stop
@@ -204,7 +204,7 @@ sum=$(md5sum <"$numbers")
 db_start pipe
 is "a file of tomorrow is not written" "$(db_values kmmv.value.counter)" \
 	"Unknown metric name"
-like "which is told, too" "$(db_values kmmv.control.error)" "numbers"
+like "which is reported, too" "$(db_values kmmv.control.error)" "numbers"
 db_stop
 is "indeed" "$(md5sum <"$numbers")" "$sum"
 rm -f "$numbers"*

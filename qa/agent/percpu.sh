@@ -59,7 +59,7 @@ grant
 db 'store kmmv.control.percpu.limit "4"' >/dev/null
 is "a limit" "$(db_values kmmv.percpu.counter | tr '\n' ',')" \
 	"a_b::cpu0 1,a_b::cpu1 2,a_b::cpu3 4,x::cpu7::cpu0 10,"
-is "what it omits is told" "$(db_values kmmv.control.percpu.omitted)" 2
+is "the number of those omitted is reported" "$(db_values kmmv.control.percpu.omitted)" 2
 is "the domain keeps to it" "$(db "instance $domain.17" |
 	sed -n 's/.*name: "\(.*\)".*/\1/p' | sort | xargs)" \
 	"a_b::cpu0 a_b::cpu1 a_b::cpu3 x::cpu7::cpu0"

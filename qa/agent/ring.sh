@@ -133,11 +133,11 @@ tools()
 	local pcp=unix:$work/pmcd.socket pids='' version what
 
 	if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
-		like "somebody else has no events" "$(setpriv --reuid=65534 \
+		like "another user has no events" "$(setpriv --reuid=65534 \
 			--regid=65534 --clear-groups pminfo -h "$pcp" -x \
 			kmmv.ring.records 2>&1)" "$denied"
 	else
-		skip "somebody else has no events" "machine: not root"
+		skip "another user has no events" "machine: not root"
 	fi
 	echo "log mandatory on 500 msec { kmmv.ring.records }" >"$work/config"
 	for version in 2 3; do

@@ -46,7 +46,7 @@ for how in dso pipe; do
 	is "$how: root" "$(store kmmv.control.max_age 7)" ""
 	is "$how: it is set" "$(db_values kmmv.control.max_age)" 7
 	client 65534 65534
-	is "$how: somebody else" "$(store kmmv.control.max_age 8)" "$denied"
+	is "$how: another user" "$(store kmmv.control.max_age 8)" "$denied"
 	is "$how: it is not" "$(db_values kmmv.control.max_age)" 7
 	is "$how: nor may he detach" "$(store kmmv.control.attach 0)" "$denied"
 	client 65534 "${group:-65534}"
@@ -97,7 +97,7 @@ for how in dso pipe; do
 		is "$how: nor have events, though the file says so" \
 			"$(events)" "$denied"
 		client 0 0
-		is "$how: nor whoever speaks through it" \
+		is "$how: nor may a client that comes through it" \
 			"$(store kmmv.control.max_age 11)" "$denied"
 		rm "$work/etc/kmmv/users"
 	else

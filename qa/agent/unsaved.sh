@@ -76,7 +76,7 @@ device 3 one two
 db_start pipe
 is "where nothing can be read nothing is given out" "$(names)" \
 	"Unknown metric name,"
-like "which is told" "$(db_values kmmv.control.error)" "Not a directory"
+like "which is reported" "$(db_values kmmv.control.error)" "Not a directory"
 rm "$dir"
 mv "$dir.away" "$dir"
 ok "when it can be read and written all is there" wait_for 60 again "one 1,two 1,"

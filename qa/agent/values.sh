@@ -64,8 +64,8 @@ is "values of another family" "$(values kmmv.value.stat.cpu)" "user 26"
 is "all: inactive ones too, and the sum may wrap" "$(values kmmv.all.counter)" \
 	"$((4321 + 28 - 1 + 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9))"
 is "all of another family" "$(values kmmv.all.stat.cpu)" 26
-is "a family of nobody" "$(values kmmv.value.empty)" none
-is "all of nobody" "$(values kmmv.all.empty)" 0
+is "a family without instances" "$(values kmmv.value.empty)" none
+is "and its total" "$(values kmmv.all.empty)" 0
 for family in net.queue.len odd apart; do
 	is "all of what does not add up is no metric: $family" \
 		"$(info kmmv.all.$family)" ""

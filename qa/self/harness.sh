@@ -131,7 +131,7 @@ judged "and of the rest" "5 passed, 0 failed, 0 skipped, status 0" <<<"$long"
 judged "where others are not" "3 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$ordinary"
 options=self/one
-judged "who names a test gets it, long or not" \
+judged "a pattern selects a long test, too" \
 	"5 passed, 0 failed, 0 skipped, status 0" <<<"$long"
 options='-T 0'
 judged "after its time none begins" "4 passed, 0 failed, 0 skipped, status 0" \

@@ -327,7 +327,7 @@ static bool item_next(const struct kmmv_ring_page *page, u32 end,
 		at += 2;
 	}
 	if (type == KMMV_RING_PADDING) {
-		ck(delta, "padding to the end: nobody writes that");
+		ck(delta, "padding to the end is never written");
 		time += delta - 1;
 		array = at[1];
 	} else if (!type) {

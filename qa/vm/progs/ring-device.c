@@ -282,7 +282,7 @@ static int consumer(void)
 	ok(ioctl(fd, KMMV_RING_IOC_CLAIM) == 0, "a claim");
 	ok(ioctl(fd, KMMV_RING_IOC_CLAIM) == 0, "another one of the same");
 	ok(ioctl(other, KMMV_RING_IOC_CLAIM) < 0 && errno == EBUSY,
-	   "none of anybody else");
+	   "none by another file");
 	close(other);
 	return fd;
 }
@@ -532,7 +532,7 @@ static void reads(int fd)
 	   at->seq == range.seq, "nothing is consumed, nothing released");
 	n = read(other, buffer, BLOCK);
 	ok(are_blocks(buffer, n) && events == 5,
-	   "anybody else reads on (%d)", events);
+	   "another reader goes on (%d)", events);
 	ok(release_to(fd, 0, range.seq, range.end) == 0 &&
 	   are_blocks(buffer, read(fd, buffer, BLOCK)) && events == 3,
 	   "when it is released there is the rest (%d)", events);

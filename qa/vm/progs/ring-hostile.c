@@ -113,7 +113,7 @@ static void files(void)
 	user_end(&users[4]);
 	user_end(&users[0]);
 	user_start(&users[0], 1000);
-	ok(users[0].files == USER, "who comes again has as many as before");
+	ok(users[0].files == USER, "a user who comes again has as many as before");
 	for (i = 0; i < 4; i++)
 		user_end(&users[i]);
 }

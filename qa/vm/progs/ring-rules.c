@@ -760,7 +760,7 @@ static int comes(void)
 	ok(rush->opened && rush->held && rush->flips,
 	   "while it is opened, held, and another one is changed");
 	ok(!rush->odd, "there it is, or it is not");
-	ok(!ring_remove("comes") && errno == ENOENT, "nobody kept it");
+	ok(!ring_remove("comes") && errno == ENOENT, "and is gone in the end");
 	removes();
 	return finish();
 }
@@ -866,9 +866,9 @@ static int late(void)
 	client("ring write %d hardirq 3 500 20", number);
 	waitpid(pid, &n, 0);
 	ok(WIFEXITED(n) && WEXITSTATUS(n) == 42,
-	   "its first record wakes who waited before it came");
+	   "its first record wakes a reader that waited before");
 	ok(reader_snapshot(&look) == 20 && !look.errors,
-	   "who only looks sees them");
+	   "a snapshot reader sees them");
 	ok(set_online(3, false), "it goes");
 	ok(ring_alive(&ring, 3), "its buffer stays");
 	/* A consumer takes one page and leaves it. */

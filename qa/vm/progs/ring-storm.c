@@ -328,7 +328,7 @@ static void compare(struct ring *ring)
 	ok(counted, "the kernel counts what the writers counted");
 	ok(conserved, "the accounts add up, in events and in bytes");
 	ok(consumed, "the consumer knows the fate of each record");
-	ok(seen, "so do those who only look, of their number");
+	ok(seen, "snapshot readers account for as many records");
 }
 
 static void report(int which)

@@ -134,7 +134,7 @@ static void single_records(int rounds, bool claimed)
 	note("%d rounds, noticed after %llu us on average, %llu us at worst, %d times more than 5 ms",
 	     i, (unsigned long long)(sum / 1000 / (i ? i : 1)),
 	     (unsigned long long)(worst / 1000), slept);
-	ok(!lost && !slow, "%s: each single record wakes who waits (%d never, %d late)",
+	ok(!lost && !slow, "%s: each single record wakes a waiter (%d never, %d late)",
 	   claimed ? "consumer" : "no claim", lost, slow);
 	if (reader.errors)
 		note("%s", reader.first);
@@ -289,7 +289,7 @@ static void watermarks(void)
 	}
 	ring_stats(&ring, KMMV_RING_ALL_CPUS, &all);
 	note("%llu bytes inside", (unsigned long long)all.bytes.inside);
-	ok(!early, "below the watermark nobody is woken (%d times)", early);
+	ok(!early, "below the watermark no waiter is woken (%d times)", early);
 	ok(!never, "the record that reaches it wakes (%d times not)", never);
 	ring_close(&ring);
 }
@@ -352,7 +352,7 @@ static void many(void)
 	}
 	while (wait4(-1, NULL, 0, NULL) > 0)
 		continue;
-	ok(woken == MANY, "%d of %d who wait are woken", woken, MANY);
+	ok(woken == MANY, "%d of %d waiters are woken", woken, MANY);
 	ok(seen == MANY, "all see the one record");
 	for (i = 0; i < MANY; i++)
 		ring_close(&ring[i]);

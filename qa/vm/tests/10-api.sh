@@ -186,7 +186,7 @@ for number in 0 2 -28 -4096 "$nr" 262144; do
 	done
 done
 refuses "read -28" "read -28" ENOSPC
-is "who counts without a handle counts nowhere" \
+is "counting without a handle has no effect" \
 	"$(build/kmmvdump -a | grep -c 9876543)" 0
 refuses "read $nr" "read $nr" ENOENT
 before=$(refused_count 1)
@@ -213,7 +213,7 @@ is "the second does not" "$(instance 0 device)" \
 	"number=$number incarnation=0 state=inactive"
 is "its count stays" "$(call "read $number")" 42
 call "adjust task 2 $number 1" >/dev/null
-is "who still counts on it is heard" "$(call "read $number")" 43
+is "counting on it still has an effect" "$(call "read $number")" 43
 other=$(call "add other device")
 ok "its number is not given to another" test "$other" != "$number"
 is "it comes back to its number" "$(call "add device")" "$number"

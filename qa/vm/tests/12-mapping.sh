@@ -48,7 +48,7 @@ for cpu in 0 1 2 3; do
 	done
 done
 is "a stopped reader hinders no updater" "$(call "read $number")" 12
-is "nor who adds" "$(call "addmany 0 2000 s." | cut -d ' ' -f 2)" 2000
+is "nor an adder" "$(call "addmany 0 2000 s." | cut -d ' ' -f 2)" 2000
 cpu3=/sys/devices/system/cpu/cpu3/online
 ok "nor a CPU that goes" sh -c "echo 0 >$cpu3; grep -qx 0 $cpu3"
 ok "nor one that comes" sh -c "echo 1 >$cpu3; grep -qx 1 $cpu3"

@@ -103,7 +103,7 @@ for i in 1 2 3 4 5; do
 		wait_for 10 copied_since "$(copied $hour)"
 done
 start_load
-ok "and disturb nobody" $check bracket 5
+ok "and disturb no other copy" $check bracket 5
 stop_load
 ok "unloads" rmmod kmmv_stat
 not_ok "a period that is no number is refused" \

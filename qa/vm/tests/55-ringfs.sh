@@ -211,7 +211,7 @@ call "adjust task 3 $number 7" >/dev/null
 pass "it comes again, and writes"
 exec 4>&-
 wait %1
-is "who held it ends well" $? 0
+is "its reader ends well" $? 0
 
 rmmod kmmv_client
 not_ok "kmmv stays while there is a ring" rmmod kmmv

@@ -54,7 +54,7 @@ not_ok "a number that was given back is not the next one's" \
 rmdir $rings/many2
 mkdir $rings/many1
 mknod "$WORK/stale" c "0x$(stat -c %t /dev/kmmv/ring/many1)" 999
-is "a number that is none's leads nowhere" \
+is "a number of no ring leads nowhere" \
 	"$(cat "$WORK/stale" 2>&1 | sed 's/.*: //')" "No such device"
 rmdir $rings/many1
 is "nothing was said about it" "$(dmesg | grep -c 'cannot create duplicate')" 0
