@@ -15,8 +15,9 @@ ring-search-fast-variants := plain asan
 
 unit-programs += ring-search ring-search-fast
 
-# ring-calls.c includes these files, too.
-ring-calls-sources := qa/shim/shim.c qa/unit/ring/ring-calls.c
+# calls.c includes these files, too.
+ring-calls-sources := qa/shim/shim.c $(patsubst %,qa/unit/ring/%.c,calls ring-calls \
+	calls-times calls-consumer calls-snapshots calls-storm)
 ring-calls-cflags = -Iqa/unit/core $(core-cflags) -Wno-maybe-uninitialized
 ring-calls-other-variants := m32
 
