@@ -24,6 +24,10 @@ $(1)-cflags := $(lib-cflags) $(2)
 endef
 $(foreach p,$(lib-programs),$(eval $(call lib-rule,$(p),)))
 $(foreach p,$(split-programs),$(eval $(call lib-rule,$(p),-DKMMV_SPLIT64)))
+libring-parts := $(patsubst %,qa/unit/lib/%.c,libring-expect libring-open \
+	libring-snapshot libring-order libring-consumer)
+libring-sources += $(libring-parts)
+libring-split-sources += $(libring-parts)
 # The tests make allocations fail.
 libring-cflags += -Wl,--wrap=malloc
 libring-split-cflags += -Wl,--wrap=malloc
