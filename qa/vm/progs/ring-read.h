@@ -9,26 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <linux/kmmv_ring.h>
 
 #include "../../client/ring.h"
+#include "ring.h"
 
 #define RING_CONTEXTS	4
 #define RING_SOURCES	(64 * RING_CONTEXTS)
-
-/**
- * struct ring - a ring that is open and mapped
- * @name: its name
- * @fd: its device
- * @map: the whole mapping, or NULL
- * @header: a copy
- */
-struct ring {
-	const char			*name;
-	int				fd;
-	const char			*map;
-	struct kmmv_ring_header		header;
-};
 
 /**
  * struct track - how far a reader has come on one CPU
@@ -83,23 +69,6 @@ struct reader {
 	char			first[240];
 };
 
-void ring_path(const char *name, char *path, size_t size);
-bool ring_open(struct ring *ring, const char *name, int flags);
-bool ring_map(struct ring *ring);
-void ring_close(struct ring *ring);
-bool ring_alive(const struct ring *ring, uint32_t cpu);
-const struct kmmv_ring_page *ring_page(const struct ring *ring, uint32_t cpu,
-				       uint32_t id);
-const struct kmmv_ring_writer *ring_writer(const struct ring *ring,
-					   uint32_t cpu);
-
-int ring_take(struct ring *ring, uint32_t cpu, struct kmmv_ring_range *ranges,
-	      uint32_t nr);
-int ring_release(struct ring *ring, uint32_t cpu, uint64_t seq, uint32_t end);
-int ring_release_all(struct ring *ring);
-bool ring_stats(struct ring *ring, uint32_t cpu,
-		struct kmmv_ring_stats *stats);
-
 void reader_init(struct reader *reader, struct ring *ring);
 void reader_finding(struct reader *reader, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -110,10 +79,5 @@ int reader_read(struct reader *reader, int fd);
 int reader_snapshot(struct reader *reader);
 uint64_t reader_events(const struct reader *reader);
 uint64_t reader_lost(const struct reader *reader);
-
-/* Make and enable a ring: "mode=consume pages=16 spares=3". */
-bool ring_create(const char *name, const char *settings);
-bool ring_set(const char *name, const char *attribute, const char *value);
-bool ring_remove(const char *name);
 
 #endif /* QA_VM_RING_READ_H */
