@@ -37,8 +37,8 @@ runs()
 	qa/vm/tests/[0-9]*.sh | qa/proof/litmus/*.litmus | qa/proof/mutants/* | \
 	qa/[a-z]*/[a-z]*.sh)
 		;;
-	qa/vm/progs/ring-read.c)
-		grep -q "$1" qa/vm/*.mk ;;
+	qa/vm/progs/ring-read.c | qa/vm/progs/rules-*.c)
+		grep -v '^#' qa/vm/*.mk | grep -q "\b$base\b" ;;
 	qa/vm/progs/*.c)
 		grep -q "^vm-programs.* $base\\b" qa/vm/*.mk &&
 			grep -q "build/qa/vm/$base\\b" qa/vm/tests/*.sh ;;
