@@ -78,7 +78,7 @@ static int do_update(const char *text, bool by_slot)
 	if (sscanf(text, "%15s %d %d %lld", word, &cpu, &update.instance,
 		   &update.delta) != 4)
 		return -ENOMSG;
-	context = match_string(client_context_names, CLIENT_CONTEXTS, word);
+	context = client_context_of(word);
 	if (context < 0)
 		return -ENOMSG;
 	if (!by_slot)

@@ -23,6 +23,7 @@ typedef void (*client_function)(void *argument);
 typedef enum hrtimer_restart (*client_timer_function)(struct hrtimer *timer);
 
 enum client_context client_context_now(void);
+int client_context_of(const char *word);
 int client_context_run(enum client_context context, int cpu,
 		       client_function function, void *argument);
 void client_timer_setup(struct hrtimer *timer, client_timer_function function);

@@ -9,6 +9,7 @@
 #include <linux/interrupt.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #ifdef CONFIG_X86_LOCAL_APIC
 #include <asm/apic.h>
 #include <asm/nmi.h>
@@ -40,6 +41,11 @@ enum client_context client_context_now(void)
 	if (in_hardirq())
 		return CLIENT_HARDIRQ;
 	return in_serving_softirq() ? CLIENT_SOFTIRQ : CLIENT_TASK;
+}
+
+int client_context_of(const char *word)
+{
+	return match_string(client_context_names, CLIENT_CONTEXTS, word);
 }
 
 static void job_run(struct job *job)
