@@ -1,0 +1,185 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The description for syzkaller, qa/fuzz/syzkaller, against the headers and what
+# makes the devices: each ioctl is described with its argument, structures and
+# numbers are those of the compiler, and there is no device and no file of a ring
+# that it does not have.
+
+cd "$(dirname "$0")/../.." || exit 2
+export LC_ALL=C
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+text=qa/fuzz/syzkaller/dev_kmmv.txt
+numbers=$text.const
+headers=(kmod/include/uapi/linux/kmmv.h kmod/include/uapi/linux/kmmv_ring.h)
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+
+# The machines whose numbers this compiler knows. Those of arm64 are the generic
+# ones, which any 64-bit machine has the header of.
+case $(gcc -dumpmachine) in
+x86_64*)	machines=(386 amd64 arm64) ;;
+i?86*)		machines=(386) ;;
+*)		machines=(arm64) ;;
+esac
+
+# "STRUCTURE MEMBER" of the headers
+members()
+{
+	awk '
+	/^struct kmmv_[a-z_]+ \{/ { name = $2; next }
+	/^\}/ { name = "" }
+	name && /;$/ {
+		sub(/(\[.*\])?;$/, "")
+		print name, $NF
+	}' "${headers[@]}"
+}
+
+syzlang()
+{
+	python3 qa/source/syzlang.py "$@" 2>&1
+}
+
+# described TEXT: its structures that the headers have, too
+described()
+{
+	comm -12 <(syzlang structs "$1" | sort) \
+		<(members | cut -d' ' -f1 | sort -u)
+}
+
+# compile MACHINE: what gcc finds wrong with stdin
+compile()
+{
+	local flags=() text
+
+	case $1 in
+	386)	flags=(-m32) ;;
+	amd64)	flags=(-m64) ;;
+	esac
+	text=$(gcc "${flags[@]}" -std=gnu11 -fsyntax-only \
+		-Ikmod/include/uapi -x c - 2>&1) && return
+	sed -n 's/.*error: \(static assertion failed: \)\{0,1\}//p' <<<"$text"
+	echo "$1: does not compile"
+}
+
+# compare TEXT NUMBERS MACHINE...: what is not as in the headers
+compare()
+{
+	local machine names
+
+	syzlang ioctls "$1" "${headers[@]}"
+	mapfile -t names < <(described "$1")
+	for machine in "${@:3}"; do
+		syzlang asserts "$1" "$2" "$machine" "${names[@]}" \
+			>"$work/asserts.c" || cat "$work/asserts.c"
+		compile "$machine" <"$work/asserts.c"
+	done
+	syzlang members "$1" "${names[@]}" | sort >"$work/told"
+	members | grep -F "$(printf '%s \n' "${names[@]}")" |
+		sort >"$work/there"
+	comm -13 "$work/told" "$work/there" | sed 's/$/: not described/'
+}
+
+# The files of a ring, and how programs know the devices.
+attributes()
+{
+	sed -n 's/^CONFIGFS_ATTR(ring_, \([a-z]*\));/\1/p' kmod/ringfs.c
+}
+
+devices()
+{
+	sed -n 's/.*\.nodename = "\(kmmv\/.*\)",/\1/p' kmod/chardev.c
+	sed -n 's/.*"\(kmmv\/ring\/\)%s".*/\1default/p' kmod/ringnode.c
+}
+
+# lacks TEXT: what of these it does not open, or does not write
+lacks()
+{
+	local name ring
+
+	for name in $(devices); do
+		grep -q "^\(openat\|kmmv_ring_nodes\).*\"/dev/$name\"" "$1" ||
+			echo "/dev/$name: not opened"
+	done
+	for name in $(attributes); do
+		grep -q "^write\\\$kmmv_$name(fd fd_kmmv_$name," "$1" ||
+			echo "$name: not written"
+		for ring in default syz0 syz1; do
+			grep -q "^kmmv_${name}_files = .*\"[^\"]*/$ring/$name\"" \
+				"$1" || echo "$ring/$name: not opened"
+		done
+	done
+}
+
+# broken NAME SED-SCRIPT ERE: with the text edited so, compare has to say ERE, for
+# the first machine; broken_number likewise with the numbers, broken_device with
+# lacks
+broken()
+{
+	sed "$2" $text >"$work/text"
+	like "$1" "$(compare "$work/text" $numbers "${machines[0]}")" "$3"
+}
+
+broken_number()
+{
+	sed "$2" $numbers >"$work/numbers"
+	like "$1" "$(compare $text "$work/numbers" "${machines[0]}")" "$3"
+}
+
+broken_device()
+{
+	sed "$2" $text >"$work/text"
+	like "$1" "$(lacks "$work/text")" "$3"
+}
+
+is "the structures that programs give and get are described" \
+	"$(described $text | tr '\n' ' ')" \
+	"kmmv_refresh kmmv_ring_block kmmv_ring_clock kmmv_ring_counts kmmv_ring_range kmmv_ring_release kmmv_ring_stats kmmv_ring_take "
+is "the description is as the headers are, for ${machines[*]}" \
+	"$(compare $text $numbers "${machines[@]}")" ""
+note "$(wc -l <"$work/there") members"
+is "the machines are those of the numbers" \
+	"$(sed -n 's/^meta arches\[\(.*\)\]/\1/p' $text | tr -d '"')" \
+	"$(sed -n 's/^arches = //p' $numbers)"
+
+ok "the sources have devices" test "$(devices | wc -l)" -ge 3
+ok "and files of rings" test "$(attributes | wc -l)" -ge 5
+is "devices and files of rings are there" "$(lacks $text)" ""
+
+broken "sees an ioctl that is not described" '/^ioctl[$]KMMV_RING_IOC_CLOCK/d' \
+	'^KMMV_RING_IOC_CLOCK is not described'
+broken "sees an ioctl of no header" 's/IOC_CLAIM/IOC_CLAMP/g' \
+	'^KMMV_RING_IOC_CLAMP is no ioctl'
+broken "sees another command" 's/const\[KMMV_RING_IOC_TAKE\]/const[KMMV_RING_IOC_STATS]/' \
+	'^KMMV_RING_IOC_TAKE: not fd_kmmv_ring and const'
+broken "sees a wrong device" '/^ioctl[$]KMMV_IOC_REFRESH/s/fd_kmmv_counters/fd_kmmv_names/' \
+	'^KMMV_IOC_REFRESH: not fd_kmmv_counters'
+broken "sees a wrong direction" 's/ptr\[inout, kmmv_ring_stats\]/ptr[in, kmmv_ring_stats]/' \
+	'^KMMV_RING_IOC_STATS: not ptr\[inout, kmmv_ring_stats\]'
+broken "sees a wrong argument" 's/flags\[kmmv_watermarks, int32\]/flags[kmmv_watermarks, int64]/' \
+	'^KMMV_RING_IOC_WATERMARK: not ptr\[in, int32\]'
+broken "sees a member that is missing" '/^\tbackwards/d' \
+	'^kmmv_ring_stats backwards: not described'
+broken "sees members in another order" '/^\tmonotonic/{h;d};/^\trealtime/G' \
+	'^"kmmv_ring_clock.monotonic: another offset"'
+broken "sees a member of another length" 's/^\toffset\tint32/\toffset\tint64/' \
+	'^"kmmv_ring_range.offset: another length"'
+broken "sees a structure of another size" 's/KMMV_DROP_NR/6/' \
+	'^"kmmv_ring_stats: another size"'
+broken "sees a constant without a number" 's/^kmmv_prots = /&PROT_SEM, /' \
+	'^"PROT_SEM: no number for'
+broken_number "sees a wrong number" 's/^\(KMMV_RING_IOC_TAKE = \).*/\1999/' \
+	'^"KMMV_RING_IOC_TAKE: not 999 for'
+broken_number "sees a number that nothing needs" 's/^__NR_write.*/&\nKMMV_MAGIC = 1/' \
+	'^"KMMV_MAGIC: a number that nothing needs"'
+broken_number "sees a wrong system call" 's/^__NR_openat = .*/__NR_openat = 1/' \
+	'^"__NR_openat: not 1 for'
+broken_device "sees a device that is not opened" 's,/dev/kmmv/names,/dev/kmmv/name,' \
+	'^/dev/kmmv/names: not opened'
+broken_device "sees a file that is not opened" 's,syz1/spares,syz1/spare,' \
+	'^syz1/spares: not opened'
+broken_device "sees a file that is not written" '/^write[$]kmmv_trace/d' \
+	'^trace: not written'
+finish
