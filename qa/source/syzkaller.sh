@@ -4,7 +4,7 @@
 # The description for syzkaller, qa/fuzz/syzkaller, against the headers and what
 # makes the devices: each ioctl is described with its argument, structures and
 # numbers are those of the compiler, and there is no device and no file of a ring
-# that it does not have.
+# that it does not have. qa/fuzz/syzkaller/check is syzkaller's own compiler.
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
