@@ -668,6 +668,22 @@ START_TEST(geometry_changes)
 }
 END_TEST
 
+/* A change need not have a record: CPUs come and go without one. */
+START_TEST(cpus_alone)
+{
+	start(_i, 0);
+	ck_assert_int_eq(kmmv_update(k), 0);
+	change_begin();
+	area_mask(&area, area.header->online_offset)[0] = 5;
+	names_of(0);
+	area_put_names(&area);
+	change_end();
+	ck_assert_int_eq(kmmv_update(k), 1);
+	ck_assert(!kmmv_cpu_online(k, 1) && kmmv_cpu_online(k, 2));
+	ck_assert_int_eq(kmmv_update(k), 0);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("live");
@@ -689,5 +705,6 @@ int main(void)
 	tcase_add_test(tcase, broken_online);
 	tcase_add_loop_test(tcase, another_epoch, 0, 2);
 	tcase_add_loop_test(tcase, geometry_changes, 0, 2);
+	tcase_add_loop_test(tcase, cpus_alone, 0, 2);
 	return run_suite("liblive", tcase);
 }

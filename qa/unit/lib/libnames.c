@@ -228,6 +228,26 @@ static const struct {
 	  "instance number=0 family=0 incarnation=0 state=free name=\n"
 	  "label number=0 incarnation=0 key=k text=t\n" END, -EBADMSG,
 	  "unexpected label" },
+
+	/* The first letters and digits and the last, and what is beside them. */
+	{ START "family id=0 units=count semantics=counter name=azAZ09_\n" END,
+	  0, "" },
+	{ START "family id=0 units=count semantics=counter name=z.A\n" END,
+	  0, "" },
+	{ START "family id=0 units=count semantics=counter name=Z.a9\n" END,
+	  0, "" },
+	{ START "family id=0 units=count semantics=counter name=a@\n" END,
+	  -EBADMSG, "not a family" },
+	{ START "family id=0 units=count semantics=counter name=a[\n" END,
+	  -EBADMSG, "not a family" },
+	{ START "family id=0 units=count semantics=counter name=a`\n" END,
+	  -EBADMSG, "not a family" },
+	{ START "family id=0 units=count semantics=counter name=a{\n" END,
+	  -EBADMSG, "not a family" },
+	{ START "family id=0 units=count semantics=counter name=a/\n" END,
+	  -EBADMSG, "not a family" },
+	{ START "family id=0 units=count semantics=counter name=a:\n" END,
+	  -EBADMSG, "not a family" },
 };
 
 START_TEST(table)

@@ -372,6 +372,89 @@ START_TEST(not_captured)
 }
 END_TEST
 
+/* A run of numbers may begin anywhere, and each of it is looked at. */
+START_TEST(stale_in_a_run)
+{
+	const uint32_t numbers[] = { 1, 2, 3 };
+	uint64_t sums[3];
+	int status[3], i;
+
+	area_small(&area, true);
+	area_share(&area);
+	ck_assert_int_eq(area_open(&area, &k), 0);
+	++*area_incarnation(&area, numbers[_i]);
+	ck_assert_int_eq(kmmv_read_sums(k, numbers, 3, sums, status), 2);
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(status[i], i == _i ? -ESTALE : 0);
+}
+END_TEST
+
+/* SIZE bytes at FROM, and behind them what must not be touched. */
+static const void *guarded(const void *from, size_t size)
+{
+	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(pages, MAP_FAILED);
+	ck_assert_int_eq(mprotect(pages + PAGE, PAGE, PROT_NONE), 0);
+	return memcpy(pages + PAGE - size, from, size);
+}
+
+/* A run that goes on behind the last number is not read there. */
+START_TEST(behind_the_last)
+{
+	uint32_t numbers[8], i;
+	uint64_t sums[10], values[8 * 4];
+	int status[10];
+
+	area_small(&area, _i);
+	open_as(1);
+	for (i = 0; i < k->nr_areas; i++)
+		k->areas[i].kvalues = guarded(k->areas[i].kvalues,
+					      k->nr_instances * 8);
+	k->kincarnations = guarded(k->kincarnations, k->nr_instances * 4);
+	ck_assert_uint_eq(k->nr_instances, 8);
+	for (i = 0; i < 8; i++)
+		numbers[i] = 2 + i;
+	ck_assert_int_eq(kmmv_read_sums(k, numbers, 8, sums, status), 2);
+	for (i = 0; i < 8; i++)
+		ck_assert_int_eq(status[i], i < 2 ? 0 : -ENOENT);
+	ck_assert_int_eq(kmmv_read_percpu(k, numbers, 8, values, status), 2);
+	for (i = 0; i < 8; i++)
+		ck_assert_int_eq(status[i], i < 2 ? 0 : -ENOENT);
+	ck_assert_int_eq(kmmv_read_all(k, sums, status, 10), 4);
+	for (i = 0; i < 10; i++)
+		ck_assert_int_eq(status[i], i < 4 ? 0 : -ENOENT);
+}
+END_TEST
+
+/* Most numbers have no name, so that the table is shorter than a block. */
+START_TEST(few_names)
+{
+	static const uint32_t named[] = { 256, 300 };
+	enum { NR = 768 };
+	uint64_t sums[NR];
+	uint32_t n;
+	int status[NR];
+
+	area_init(&area, 1, 1024, NR, true);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+		   "family id=0 units=count semantics=counter name=a\n");
+	for (n = 0; n < named[_i]; n++) {
+		*area_value(&area, 0, n) = n + 1;
+		area_names(&area, "instance number=%u family=0 incarnation=0 state=active name=n%u\n",
+			   n, n);
+	}
+	area_names(&area, "end 1\n");
+	open_as(1);
+	ck_assert_int_eq(kmmv_read_all(k, sums, status, NR), named[_i]);
+	for (n = 0; n < NR; n++) {
+		ck_assert_int_eq(status[n], n < named[_i] ? 0 : -ENOENT);
+		ck_assert_uint_eq(sums[n], n < named[_i] ? n + 1 : 0);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("read");
@@ -384,5 +467,8 @@ int main(void)
 	tcase_add_loop_test(tcase, captured, 0, NR_SIZES * 4);
 	tcase_add_test(tcase, not_captured);
 	tcase_add_test(tcase, refused_waiter);
+	tcase_add_loop_test(tcase, stale_in_a_run, 0, 3);
+	tcase_add_loop_test(tcase, behind_the_last, 0, 2);
+	tcase_add_loop_test(tcase, few_names, 0, 2);
 	return run_suite("libread", tcase);
 }
