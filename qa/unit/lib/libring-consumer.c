@@ -288,6 +288,22 @@ START_TEST(starved)
 }
 END_TEST
 
+/* One that has no more is not: each look costs the kernel a take. */
+START_TEST(takes)
+{
+	ring_hit(&area, 0, 100, 1);
+	ring_take(&kernel, &area, 0, 0);
+	ring = ring_open(&area, &kernel);
+	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+	expect(0, 100, 1);
+	ck_assert_uint_eq(kernel.takes, 1);
+	expect_none();
+	ck_assert_uint_eq(kernel.takes, 2);
+	expect_none();
+	ck_assert_uint_eq(kernel.takes, 3);
+}
+END_TEST
+
 void add_consumer(TCase *tcase)
 {
 	tcase_add_test(tcase, consumed);
@@ -299,4 +315,5 @@ void add_consumer(TCase *tcase)
 	tcase_add_loop_test(tcase, ranges, 0, 9);
 	tcase_add_test(tcase, refusals);
 	tcase_add_test(tcase, starved);
+	tcase_add_test(tcase, takes);
 }
