@@ -708,6 +708,19 @@ START_TEST(header_says_what_is)
 }
 END_TEST
 
+/* The first number is one like any other. */
+START_TEST(first_number)
+{
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "first", NULL), 0);
+	ck_assert_int_eq(kmmv_instance_del(&table, 0), 0);
+	ck_assert_int_eq(kmmv_instance_del(&table, 0), -EALREADY);
+	ck_assert_int_eq(kmmv_instance_del(&table, -1), -ENOENT);
+	ck_assert_int_eq(kmmv_instance_del(&table, 1), -ENOENT);
+	ck_assert_int_eq(kmmv_instance_forget(&table, 0), 0);
+	ck_assert_int_eq(kmmv_instance_forget(&table, 0), -ENOENT);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("table");
@@ -733,5 +746,6 @@ int main(void)
 	tcase_add_test(tcase, every_allocation_fails_once);
 	tcase_add_test(tcase, init_fails_at_every_allocation);
 	tcase_add_test(tcase, header_says_what_is);
+	tcase_add_test(tcase, first_number);
 	return run_suite("table", tcase);
 }
