@@ -130,6 +130,124 @@ START_TEST(detach_before_figures)
 }
 END_TEST
 
+/* What is said again is known already, whoever else has said it before. */
+START_TEST(errors_are_known_once)
+{
+	static const char one[1], two[1];
+
+	agent_error(one, "first");
+	agent_error(one, "first");
+	ck_assert_str_eq(agent_error_text(), "first");
+	agent_error(two, "first");
+	agent_error(one, "second");
+	agent_error(one, "first");
+	agent_error(two, "first");
+	ck_assert_str_eq(agent_error_text(), "second; first; first");
+	agent_error_settle(one);
+	ck_assert_str_eq(agent_error_text(), "first");
+	agent_error_settle(two);
+	ck_assert_str_eq(agent_error_text(), "");
+}
+END_TEST
+
+/* ---- attaching */
+
+/* A device that is not there is looked for each second, and no more often. */
+START_TEST(device_is_tried_each_second)
+{
+	char there[128], away[128];
+
+	snprintf(there, sizeof(there), "%s/counters", area.dir);
+	snprintf(away, sizeof(away), "%s/away", area.dir);
+	ck_assert_int_eq(rename(there, away), 0);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	fake.on = true;
+	fake.ms = 5000;
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
+	ck_assert(!agent_attach_sync());
+	ck_assert_int_eq(rename(away, there), 0);
+	fake.ms += 999;
+	ck_assert(!agent_attach_sync());
+	fake.ms++;
+	ck_assert(agent_attach_sync());
+	fake.on = false;
+}
+END_TEST
+
+/* ---- texts */
+
+/* Families that say of themselves nothing, little or much. */
+static void setup_texts(void)
+{
+	area_init(&area, 1, 16, 8, true);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+		   "family id=0 units=count semantics=counter name=none\n"
+		   "family id=1 units=count semantics=counter name=line\n"
+		   "oneline id=1 text=x\n"
+		   "family id=2 units=count semantics=counter name=help\n"
+		   "help id=2 text=y\n"
+		   "family id=3 units=count semantics=counter name=both\n"
+		   "oneline id=3 text=x\nhelp id=3 text=y\nend 1\n");
+	area_share(&area);
+	host_init(area.dir);
+}
+
+static const char *text_of(const char *name, int what)
+{
+	char *text;
+
+	ck_assert_int_eq(CALL(text, host_pmid(name), PM_TEXT_PMID | what,
+			      &text), 0);
+	return text;
+}
+
+/* What is known of a family comes first, on lines of its own. */
+START_TEST(texts_of_families)
+{
+	static const struct {
+		const char *name, *line, *help;
+	} families[] = {
+		{ "none", "none", "" },
+		{ "line", "x", "x\n" },
+		{ "help", "help", "y\n" },
+		{ "both", "x", "y\n" },
+	};
+	const char *line = families[_i].line, *help = families[_i].help;
+	static const char each[] = "One value for each active instance: ";
+	char name[64], text[64];
+
+	snprintf(name, sizeof(name), "kmmv.value.%s", families[_i].name);
+	ck_assert_str_eq(text_of(name, PM_TEXT_ONELINE), line);
+	snprintf(text, sizeof(text), "%s%s", help, each);
+	ck_assert_int_eq(strncmp(text_of(name, PM_TEXT_HELP), text,
+				 strlen(text)), 0);
+	snprintf(name, sizeof(name), "kmmv.percpu.%s", families[_i].name);
+	snprintf(text, sizeof(text), "%s (per CPU)", line);
+	ck_assert_str_eq(text_of(name, PM_TEXT_ONELINE), text);
+}
+END_TEST
+
+/* ---- labels */
+
+/* Labels say that they are of instances, or those of the domain hide them. */
+START_TEST(labels_are_of_instances)
+{
+	static const int serials[] = { 2, 3, 16, 17 };
+	pmLabelSet *sets = NULL;
+	int i, n, count;
+
+	count = CALL(label, indom(serials[_i]), PM_LABEL_INSTANCES, &sets);
+	ck_assert_int_gt(count, 0);
+	for (i = 0; i < count; i++) {
+		ck_assert_int_gt(sets[i].nlabels, 0);
+		for (n = 0; n < sets[i].nlabels; n++)
+			ck_assert_int_eq(sets[i].labels[n].flags,
+					 PM_LABEL_INSTANCES);
+	}
+	pmFreeLabelSets(sets, count);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("agent");
@@ -143,6 +261,12 @@ int main(void)
 	tcase_add_test(tcase, detach_forgets_rings);
 	tcase_add_test(tcase, detach_before_figures);
 	tcase_add_test(tcase, detach_forgets_families);
+	tcase_add_test(tcase, errors_are_known_once);
+	tcase_add_test(tcase, device_is_tried_each_second);
+	tcase_add_loop_test(tcase, labels_are_of_instances, 0, 4);
+
+	tcase = add_case(suite, "texts", setup_texts);
+	tcase_add_loop_test(tcase, texts_of_families, 0, 4);
 	add_instances(suite);
 	add_rings(suite);
 	add_who(suite);

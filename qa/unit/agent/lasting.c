@@ -289,6 +289,56 @@ START_TEST(damage_is_skipped_once)
 }
 END_TEST
 
+/* However much was damaged, half of the numbers that were free still are. */
+START_TEST(damage_leaves_half)
+{
+	static char numbers[80000];
+
+	sprintf(numbers, HEADER "%040000d\n", 0);
+	host_write(host.var, NUMBERS, numbers);
+	agent_id_load(true);
+	ck_assert_int_eq(agent_id_limit(SERIAL_FAMILIES), FIRST_FREE_FAMILY +
+			 (MAX_FAMILIES - FIRST_FREE_FAMILY) / 2);
+	ck_assert_int_eq(agent_id_limit(SERIAL_FIELDS), MAX_FIELDS / 2);
+	ck_assert_int_eq(agent_id_limit(SERIAL_RINGS), MAX_RINGS / 2);
+	sprintf(numbers, HEADER "%070000d\n", 0);
+	host_write(host.var, NUMBERS, numbers);
+	agent_id_load(true);
+	ck_assert_int_eq(agent_id_limit(SERIAL_FIELDS), MAX_FIELDS * 3 / 4);
+	ck_assert_int_eq(agent_id_limit(SERIAL_RINGS), MAX_RINGS * 3 / 4);
+}
+END_TEST
+
+/* A file that is none. */
+START_TEST(numbers_that_cannot_be_read_are_told_of)
+{
+	ck_assert_int_eq(unlink(host_path(NUMBERS)), 0);
+	ck_assert_int_eq(mkdir(host_path(NUMBERS), 0755), 0);
+	agent_id_load(true);
+	ck_assert(told_of("saved numbers cannot be read"));
+}
+END_TEST
+
+/* One number is left: of two families that need one, the second has none. */
+static void setup_last(void)
+{
+	char numbers[64];
+
+	snprintf(numbers, sizeof(numbers), HEADER "= %d %d\n",
+		 SERIAL_FAMILIES, MAX_FAMILIES - 1);
+	begin_lasting(numbers);
+}
+
+START_TEST(last_number_is_given_out)
+{
+	ck_assert_int_eq(family("boot")->fid, MAX_FAMILIES - 1);
+	ck_assert(!told_of("no number left"));
+	names_are("family id=2 units=count semantics=counter name=more\n");
+	ck_assert_ptr_null(agent_family_by_name("more"));
+	ck_assert(told_of("no number left"));
+}
+END_TEST
+
 static bool is_damage(const char *text, size_t size)
 {
 	FILE *file = fopen(host_path(NUMBERS), "w");
@@ -404,6 +454,67 @@ START_TEST(counts_since_the_boot_are_not_purged)
 }
 END_TEST
 
+static bool cuts_fail;
+
+/* In front of the library's: of a disk that does not let it. */
+int ftruncate(int fd, off_t length)
+{
+	if (!cuts_fail)
+		return syscall(SYS_ftruncate, fd, length);
+	errno = EIO;
+	return -1;
+}
+
+static ino_t numbers_ino(void)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(host_path(NUMBERS), &st), 0);
+	return st.st_ino;
+}
+
+/* What is whole is appended to, behind its last whole line; or else replaced. */
+START_TEST(files_are_appended_to)
+{
+	ino_t ino = numbers_ino();
+	FILE *file;
+
+	if (_i) {
+		file = fopen(host_path(NUMBERS), "a");
+		ck_assert_ptr_nonnull(file);
+		fputs("+ 16 2 ne", file);
+		fclose(file);
+	}
+	cuts_fail = _i == 2;
+	names_are(INST(0, 0, "active", "new"));
+	cuts_fail = false;
+	ck_assert_int_eq(numbers_ino() == ino, _i < 2);
+	ck_assert_int_eq(on_disk("+ 16 0 zero\n"), 1);
+	ck_assert_int_eq(on_disk("+ 16 2 ne"), 1);
+	ck_assert_int_eq(on_disk("+ 16 2 new\n"), 1);
+	ck_assert(!told_of("damaged"));
+}
+END_TEST
+
+/* One that is damaged is replaced, and kept beside it. */
+START_TEST(damaged_files_are_replaced)
+{
+	ino_t ino = numbers_ino();
+	struct stat kept;
+	FILE *file = fopen(host_path(NUMBERS), "a");
+
+	ck_assert_ptr_nonnull(file);
+	fputs("% 16 9 a\n", file);
+	fclose(file);
+	names_are(INST(0, 0, "active", "new"));
+	ck_assert_int_ne(numbers_ino(), ino);
+	ck_assert_int_eq(on_disk("+ 16 0 zero\n"), 1);
+	ck_assert_int_eq(on_disk("%"), 0);
+	ck_assert_int_eq(stat(host_path(NUMBERS ".damaged"), &kept), 0);
+	ck_assert_uint_eq(kept.st_ino, ino);
+}
+END_TEST
+
 static struct {
 	bool on;
 	int calls;
@@ -474,6 +585,8 @@ void add_lasting(Suite *suite)
 	tcase_add_test(tcase, marks_are_not_garbage);
 	tcase_add_test(tcase, purged_names_give_memory_back);
 	tcase_add_test(tcase, counts_since_the_boot_are_not_purged);
+	tcase_add_test(tcase, damage_leaves_half);
+	tcase_add_test(tcase, numbers_that_cannot_be_read_are_told_of);
 
 	tcase = add_case(suite, "long", setup_long);
 	tcase_add_test(tcase, states_lost_in_a_rewrite_are_written);
@@ -482,6 +595,11 @@ void add_lasting(Suite *suite)
 	tcase_add_test(tcase, states_of_while_another_ran_are_written);
 	tcase_add_test(tcase, names_in_use_are_not_read_anew);
 	tcase_add_test(tcase, fields_of_while_another_ran_are_numbered);
+	tcase_add_loop_test(tcase, files_are_appended_to, 0, 3);
+	tcase_add_test(tcase, damaged_files_are_replaced);
+
+	tcase = add_case(suite, "last", setup_last);
+	tcase_add_test(tcase, last_number_is_given_out);
 
 	tcase = add_case(suite, "files", setup);
 	tcase_add_test(tcase, nothing_else_is_given_away);

@@ -146,6 +146,36 @@ START_TEST(events_of_before_lose_what_gave_way)
 }
 END_TEST
 
+/* Only what the agent can decode is a metric. */
+START_TEST(fields_that_are_metrics)
+{
+	static const struct {
+		const char *name, *field;
+		bool metric;
+	} all[] = {
+		{ "u0", "0 0 0 none", false }, { "u1", "0 0 1 none", true },
+		{ "u2", "0 0 2 none", true },  { "u3", "0 0 3 none", false },
+		{ "u4", "0 0 4 none", true },  { "u5", "0 0 5 none", false },
+		{ "u8", "0 0 8 none", true },  { "u9", "0 0 9 none", false },
+		{ "s8", "1 0 8 none", true },  { "h8", "2 0 8 none", true },
+		{ "t0", "3 0 0 none", false }, { "t1", "3 0 1 none", true },
+		{ "t3", "3 0 3 none", true },  { "n8", "4 0 8 none", true },
+		{ "x8", "5 0 8 none", false },
+	};
+	char types[512] = "16 v1.evt", name[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		snprintf(types + strlen(types), sizeof(types) - strlen(types),
+			 " %s %s", all[i].name, all[i].field);
+	reload_types(strcat(types, "\n"));
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		snprintf(name, sizeof(name), EVT ".%s", all[i].name);
+		ck_assert_msg(has_metric(name) == all[i].metric, "%s", name);
+	}
+}
+END_TEST
+
 /* ---- queues and records */
 
 static void push(struct queue *q, uint16_t type, uint64_t missed, uint64_t limit)
@@ -272,6 +302,7 @@ void add_rings(Suite *suite)
 	tcase_add_test(tcase, fields_are_told_of_as_the_table_has_them);
 	tcase_add_test(tcase, events_of_before_have_their_fields);
 	tcase_add_test(tcase, events_of_before_lose_what_gave_way);
+	tcase_add_test(tcase, fields_that_are_metrics);
 
 	tcase = add_case(suite, "queue", setup);
 	tcase_add_test(tcase, overrun_counts_events);
