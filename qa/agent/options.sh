@@ -49,4 +49,8 @@ is "as great as they may be" \
 	"$(db_values kmmv.control.max_age kmmv.control.percpu.limit | xargs)" \
 	"80 1048576"
 db_stop
+
+timeout 1200 "$pmda_daemon" -d "$domain" -U "$(id -un)" \
+	-l "$work/tmp/kmmv.log" >/dev/null </dev/null
+is "it ends well when nobody asks" $? 0
 finish

@@ -51,8 +51,9 @@ is "another family is not concerned" "$(db_values kmmv.percpu.other |
 	tr '\n' ',')" "z::cpu0 9,z::cpu1 0,z::cpu3 0,"
 db "profile $domain.17 all" >/dev/null
 db "profile $domain.17 delete $((own + 1))" >/dev/null
-is "all but one" "$(db_values kmmv.percpu.counter | head -n 3 | tr '\n' ',')" \
-	"a_b::cpu0 1,a_b::cpu3 4,x::cpu7::cpu0 10,"
+is "all but one" "$(db_values kmmv.percpu.counter | tr '\n' ',')" \
+	"a_b::cpu0 1,a_b::cpu3 4,x::cpu7::cpu0 10,x::cpu7::cpu1 20,\
+x::cpu7::cpu3 40,"
 db "profile $domain.17 all" >/dev/null
 
 grant
