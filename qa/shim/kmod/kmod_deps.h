@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel as far as kmod/main.c and kmod/module.c need it, natively, beside
+ * what the core needs. Included in front of each of their headers.
+ *
+ * custom and stub: as in kmmv_deps.h
+ */
+#ifndef KMOD_DEPS_H
+#define KMOD_DEPS_H
+
+#include <kmmv_deps.h>
+
+#define CONFIG_MODULE_UNLOAD	1
+
+/* stub: what has no part in it */
+struct file_operations {
+	int none;
+};
+struct config_group {
+	int none;
+};
+struct irq_work {
+	int none;
+};
+struct hrtimer {
+	int none;
+};
+struct rcu_head {
+	int none;
+};
+struct file;
+struct vm_area_struct;
+struct vm_operations_struct;
+typedef struct { u32 val; } kuid_t;
+typedef s64 ktime_t;
+
+#define __init
+#define __exit
+#define MODULE_PARM_DESC(name, text)
+#define MODULE_DESCRIPTION(text)
+#define MODULE_AUTHOR(text)
+#define MODULE_LICENSE(text)
+#define module_param(name, type, mode)
+#define pr_err(...)	((void)(0 && printf(__VA_ARGS__)))
+#define pr_info(...)	pr_err(__VA_ARGS__)
+#define cpus_read_lock()	((void)0)
+#define cpus_read_unlock()	((void)0)
+
+/* custom: the module is begun and ended by the test */
+#define module_init(begin)	int shim_init(void) { return begin(); }
+#define module_exit(end)	void shim_exit(void) { end(); }
+int shim_init(void);
+void shim_exit(void);
+
+/* custom: who holds the module, and sleeping, are the test's */
+struct module;
+#define THIS_MODULE	((struct module *)NULL)
+int module_refcount(struct module *module);
+void msleep(unsigned int ms);
+
+/* custom: so are the states of CPUs; all that are possible are online */
+enum cpuhp_state { CPUHP_BP_PREPARE_DYN = 10, CPUHP_AP_ONLINE_DYN = 20 };
+int cpuhp_setup_state(enum cpuhp_state state, const char *name,
+		      int (*startup)(unsigned int cpu),
+		      int (*teardown)(unsigned int cpu));
+void cpuhp_remove_state_nocalls(enum cpuhp_state state);
+
+#define for_each_online_cpu(cpu)	for_each_shim_cpu(cpu)
+#define for_each_shim_cpu(cpu)						\
+	for ((cpu) = 0; (cpu) < shim_nr_cpus; (cpu)++)			\
+		if (shim_possible >> (cpu) & 1)
+#define num_possible_cpus()	((u32)__builtin_popcountll(shim_possible))
+#define nr_cpu_ids		shim_nr_cpus
+#define totalram_pages()	(1UL << 18)
+
+/* custom: a list of waiters; each that a walk comes by is a step */
+typedef struct {
+	spinlock_t lock;
+	struct list_head head;
+} wait_queue_head_t;
+#define spin_lock_irq(l)	spin_lock(l)
+#define spin_unlock_irq(l)	spin_unlock(l)
+#define list_for_each(at, head_)					\
+	for ((at) = (head_)->next; (at) != (head_) && (shim_steps++, 1); \
+	     (at) = (at)->next)
+
+#endif /* KMOD_DEPS_H */

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# How kmmv.ko begins and ends, and what a file's waiters are counted with; the
+# table is the shipped one, devices and states of CPUs are the test's.
+unit-programs += init
+init-sources := qa/unit/kmod/init.c kmod/main.c kmod/module.c $(core-sources) \
+	kmod/core/pcpu_fixed.c
+init-cflags := $(core-cflags) -Iqa/shim/kmod -Ikmod -include kmod_deps.h
+init-variants := plain asan
