@@ -414,6 +414,35 @@ START_TEST(contended)
 }
 END_TEST
 
+/* At each load there is more, and the consumer has it already. */
+static void consumer_never_rests(void)
+{
+	at_load = NULL;
+	pages_write(1);
+	kmmv_ring_cpu_release_all(rc);
+	kmmv_ring_cpu_take(rc, &range);
+	at_load = consumer_never_rests;
+}
+
+/* Accounts of a ring that does not hold still are less exact, and none is absurd. */
+START_TEST(stats_while_always_consumed)
+{
+	struct kmmv_ring_stats amid;
+
+	ring_start(8, 2, true);
+	at_load = consumer_never_rests;
+	kmmv_ring_cpu_stats(rc, &amid);
+	at_load = NULL;
+	stats_add_up();
+	ck_assert_uint_gt(amid.events.written, 0);
+	ck_assert_uint_le(amid.events.written, stats.events.written);
+	ck_assert_uint_le(amid.events.taken, stats.events.written);
+	ck_assert_uint_le(amid.events.inside, stats.events.written);
+	ck_assert_uint_le(amid.bytes.taken, stats.bytes.written);
+	ck_assert_uint_le(amid.bytes.inside, stats.bytes.written);
+}
+END_TEST
+
 void add_consumer(TCase *tcase)
 {
 	tcase_add_test(tcase, overwritten);
@@ -429,4 +458,5 @@ void add_consumer(TCase *tcase)
 	tcase_add_loop_test(tcase, watermark, 0, 2);
 	tcase_add_loop_test(tcase, spare_pages, 0, 4);
 	tcase_add_test(tcase, contended);
+	tcase_add_test(tcase, stats_while_always_consumed);
 }

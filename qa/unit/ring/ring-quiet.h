@@ -121,7 +121,7 @@ static void accounts_check(void)
 	ck(stats.backwards == w.backwards, "%d backwards, not %d",
 	   (int)stats.backwards, (int)w.backwards);
 	ck(!stats.anomalies, "%d anomalies", (int)stats.anomalies);
-	ck(stats.lost >= w.lost, "%d lost, not %d", (int)stats.lost,
+	ck(stats.lost == w.lost, "%d lost, not %d", (int)stats.lost,
 	   (int)w.lost);
 	ck(w.rc->writer->seq == w.rc->tail->seq, "the writers' seq");
 
