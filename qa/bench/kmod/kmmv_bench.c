@@ -10,6 +10,7 @@
  */
 #include <linux/debugfs.h>
 #include <linux/kmmv.h>
+#include <linux/kmmv_ring.h>
 #include <linux/module.h>
 #include <linux/percpu_counter.h>
 #include <linux/preempt.h>
@@ -34,7 +35,8 @@ static unsigned long global;
 static statctr_t statctr;
 static struct percpu_counter batched;
 static struct kmmv_slot slot;
-static int by_slot, by_number;
+static int by_slot, by_number, followed;
+static struct kmmv_ring *ring;
 
 /*
  * One function each, so that a loop has the registers of a caller that does
@@ -119,6 +121,7 @@ static const struct {
 	{ "irqsave", time_irqsave },
 };
 
+/* The least of many rounds of an update, in ticks. */
 static u64 least(u64 (*time)(u32 n))
 {
 	u64 best = U64_MAX;
@@ -142,9 +145,31 @@ static int check(int instance, u64 before, u64 updates)
 	return err ?: after - before == updates ? 0 : -EIO;
 }
 
+/* Net of the loop, which takes so many ticks. */
+static void measure(struct seq_file *file, const char *name,
+		    u64 (*time)(u32 n), u64 loop)
+{
+	u64 took = least(time);
+
+	took = took > loop ? took - loop : 0;
+	took = DIV_ROUND_CLOSEST_ULL(took * 100, ITERATIONS);
+	seq_printf(file, "%s\t%llu.%02llu\n", name, took / 100, took % 100);
+}
+
+/* perf_adjust() while another instance is followed. */
+static int measure_beside(struct seq_file *file, u64 loop)
+{
+	int err = kmmv_ring_trace(ring, followed);
+
+	if (err)
+		return err;
+	measure(file, "perf_adjust_beside", time_adjust, loop);
+	return kmmv_ring_trace(NULL, followed);
+}
+
 static int kmmv_bench_show(struct seq_file *file, void *unused)
 {
-	u64 slot_before, number_before, loop, took;
+	u64 slot_before, number_before, loop;
 	int err, i;
 
 	err = kmmv_read(by_slot, &slot_before);
@@ -153,17 +178,16 @@ static int kmmv_bench_show(struct seq_file *file, void *unused)
 		return err;
 	statctr_set(&statctr, 0);
 	loop = least(time_nothing);
-	for (i = 0; i < ARRAY_SIZE(operations); i++) {
-		took = least(operations[i].time);
-		took = took > loop ? took - loop : 0;
-		took = DIV_ROUND_CLOSEST_ULL(took * 100, ITERATIONS);
-		seq_printf(file, "%s\t%llu.%02llu\n", operations[i].name,
-			   took / 100, took % 100);
-	}
+	for (i = 0; i < ARRAY_SIZE(operations); i++)
+		measure(file, operations[i].name, operations[i].time, loop);
+	err = measure_beside(file, loop);
+	if (err)
+		return err;
 	if (statctr_read(&statctr) != ROUNDS * ITERATIONS)
 		return -EIO;
 	err = check(by_slot, slot_before, 2ULL * ROUNDS * ITERATIONS);
-	return err ?: check(by_number, number_before, ROUNDS * ITERATIONS);
+	return err ?: check(by_number, number_before,
+			    2ULL * ROUNDS * ITERATIONS);
 }
 DEFINE_SHOW_ATTRIBUTE(kmmv_bench);
 
@@ -181,10 +205,20 @@ static int __init bench_init(void)
 		err = by_number;
 		goto err_del_slot;
 	}
+	followed = perf_add("bench:followed");
+	if (followed < 0) {
+		err = followed;
+		goto err_del_number;
+	}
+	ring = kmmv_ring_get("default");
+	if (IS_ERR(ring)) {
+		err = PTR_ERR(ring);
+		goto err_del_followed;
+	}
 	err = kmmv_get_slot(by_slot, &slot);
 	err = err ?: percpu_counter_init(&batched, 0, GFP_KERNEL);
 	if (err)
-		goto err_del_number;
+		goto err_put;
 	err = statctr_init(&statctr, 0);
 	if (err)
 		goto err_destroy_batched;
@@ -194,6 +228,10 @@ static int __init bench_init(void)
 
 err_destroy_batched:
 	percpu_counter_destroy(&batched);
+err_put:
+	kmmv_ring_put(ring);
+err_del_followed:
+	perf_del(followed);
 err_del_number:
 	perf_del(by_number);
 err_del_slot:
@@ -206,6 +244,8 @@ static void __exit bench_exit(void)
 	debugfs_remove(file);
 	statctr_cleanup(&statctr);
 	percpu_counter_destroy(&batched);
+	kmmv_ring_put(ring);
+	perf_del(followed);
 	perf_del(by_number);
 	perf_del(by_slot);
 }
