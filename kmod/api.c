@@ -46,7 +46,7 @@ int perf_forget(int instance)
 }
 EXPORT_SYMBOL_GPL(perf_forget);
 
-/* A number that was never given out, or any number while one is followed. */
+/* A number that was never given out, or one that is followed. */
 static noinline void adjust_slowly(int instance, s64 delta)
 {
 	u8 index;

@@ -13,6 +13,10 @@
 
 #define FOLLOWERS_MAX	255
 
+/*
+ * Protects the followers. Outside the hotplug lock, which kmmv_follow_switch()
+ * takes, and the table's.
+ */
 static DEFINE_MUTEX(follow_lock);
 static struct kmmv_ring *followers[FOLLOWERS_MAX + 1];
 
@@ -61,8 +65,10 @@ int kmmv_ring_trace(struct kmmv_ring *ring, int instance)
 	mutex_lock(&follow_lock);
 	if (ring)
 		index = follower_get(ring);
-	if (index >= 0)
+	if (index >= 0) {
 		index = kmmv_follow_set(&kmmv_table, instance, index);
+		kmmv_follow_switch(&kmmv_table);
+	}
 	mutex_unlock(&follow_lock);
 	return index;
 }
@@ -73,6 +79,7 @@ EXPORT_SYMBOL_GPL(kmmv_ring_trace);
  * @ring: the ring
  * @instance: number
  *
+ * Context: task, may sleep; outside the hotplug lock.
  * Return: 0; -ENOENT if it did not.
  */
 int kmmv_hit_unfollow(struct kmmv_ring *ring, int instance)
@@ -80,8 +87,10 @@ int kmmv_hit_unfollow(struct kmmv_ring *ring, int instance)
 	int err = -ENOENT;
 
 	mutex_lock(&follow_lock);
-	if (ring->follower)
+	if (ring->follower) {
 		err = kmmv_follow_clear(&kmmv_table, instance, ring->follower);
+		kmmv_follow_switch(&kmmv_table);
+	}
 	mutex_unlock(&follow_lock);
 	return err;
 }
@@ -112,7 +121,7 @@ ssize_t kmmv_hit_list(struct kmmv_ring *ring, char *text, size_t size)
  * kmmv_hit_end() - have a ring that is removed follow nothing
  * @ring: the ring
  *
- * Context: task, may sleep.
+ * Context: task, may sleep; outside the hotplug lock.
  */
 void kmmv_hit_end(struct kmmv_ring *ring)
 {
@@ -122,6 +131,7 @@ void kmmv_hit_end(struct kmmv_ring *ring)
 	if (ring->follower) {
 		while (kmmv_follow_next(&kmmv_table, ring->follower, &number))
 			kmmv_follow_clear(&kmmv_table, number, ring->follower);
+		kmmv_follow_switch(&kmmv_table);
 		WRITE_ONCE(followers[ring->follower], NULL);
 		ring->follower = 0;
 		/*

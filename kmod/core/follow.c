@@ -21,30 +21,20 @@
  * An instance that is forgotten loses its follower.
  *
  * Return: 0; -ENOENT if no instance has the number; -EPERM for the module's own
- * instances; -ENOMEM.
+ * instances.
  */
 int kmmv_follow_set(struct kmmv_table *table, int number, u8 index)
 {
-	u8 *spare = NULL;
-	int err;
+	int err = 0;
 
-	for (;;) {
-		mutex_lock(&table->lock);
+	mutex_lock(&table->lock);
+	if (!kmmv_instance_named(table, number))
 		err = -ENOENT;
-		if (kmmv_instance_named(table, number))
-			err = number < KMMV_RESERVED ?
-				      -EPERM :
-				      kmmv_slots_follow(&table->slots, number,
-							index, &spare);
-		mutex_unlock(&table->lock);
-		if (err != -EAGAIN)
-			break;
-		spare = kvcalloc(table->slots.geom.capacity, sizeof(*spare),
-				 GFP_KERNEL);
-		if (!spare)
-			return -ENOMEM;
-	}
-	kvfree(spare);
+	else if (number < KMMV_RESERVED)
+		err = -EPERM;
+	else
+		kmmv_slots_follow(&table->slots, number, index);
+	mutex_unlock(&table->lock);
 	return err;
 }
 
@@ -62,10 +52,39 @@ int kmmv_follow_clear(struct kmmv_table *table, int number, u8 index)
 
 	mutex_lock(&table->lock);
 	if (kmmv_instance_named(table, number) &&
-	    kmmv_slots_follower(&table->slots, number) == index)
-		err = kmmv_slots_follow(&table->slots, number, 0, NULL);
+	    kmmv_slots_follower(&table->slots, number) == index) {
+		kmmv_slots_follow(&table->slots, number, 0);
+		err = 0;
+	}
 	mutex_unlock(&table->lock);
 	return err;
+}
+
+/**
+ * kmmv_follow_switch() - have updates look for followers, if there are any
+ * @table: the table
+ *
+ * To be called after kmmv_follow_set() and kmmv_follow_clear(). Once it has
+ * returned, each update of a number that was given a follower finds it. While
+ * what is followed is forgotten, updates look in vain until the next call.
+ *
+ * The key takes the hotplug lock, inside which a CPU that comes up takes the
+ * table's: so it is not switched under that. The caller serialises this with
+ * kmmv_follow_set(), so that no number gets a follower in between.
+ *
+ * Context: task, may sleep; outside the hotplug lock.
+ */
+void kmmv_follow_switch(struct kmmv_table *table)
+{
+	bool followed;
+
+	mutex_lock(&table->lock);
+	followed = table->slots.followed;
+	mutex_unlock(&table->lock);
+	if (followed)
+		static_branch_enable(&kmmv_slots_followed);
+	else
+		static_branch_disable(&kmmv_slots_followed);
 }
 
 /**

@@ -8,6 +8,8 @@
 #include <kmmv_deps.h>
 #include "slots.h"
 
+DEFINE_STATIC_KEY_FALSE(kmmv_slots_followed);
+
 /**
  * kmmv_slots_init() - make an empty store
  * @slots: the store
@@ -24,10 +26,14 @@ int kmmv_slots_init(struct kmmv_slots *slots, const struct kmmv_geom *geom)
 			       GFP_KERNEL);
 	if (!slots->page)
 		return -ENOMEM;
+	slots->follower = kvcalloc(geom->capacity, sizeof(*slots->follower),
+				   GFP_KERNEL);
+	if (!slots->follower)
+		goto err_free_page;
 	slots->taken = kvcalloc(BITS_TO_LONGS(geom->capacity), sizeof(long),
 				GFP_KERNEL);
 	if (!slots->taken)
-		goto err_free_page;
+		goto err_free_follower;
 	slots->inc = kvcalloc(geom->inc_pages, sizeof(*slots->inc), GFP_KERNEL);
 	if (!slots->inc)
 		goto err_free_taken;
@@ -45,6 +51,8 @@ err_free_inc:
 	kvfree(slots->inc);
 err_free_taken:
 	kvfree(slots->taken);
+err_free_follower:
+	kvfree(slots->follower);
 err_free_page:
 	kvfree(slots->page);
 	return -ENOMEM;
@@ -63,10 +71,10 @@ void kmmv_slots_fini(struct kmmv_slots *slots)
 	for (i = 0; i < slots->geom.inc_pages; i++)
 		free_page((unsigned long)slots->inc[i]);
 	kmmv_sink_destroy(slots->sink);
-	kvfree(slots->follower);
 	kfree(slots->alive);
 	kvfree(slots->inc);
 	kvfree(slots->taken);
+	kvfree(slots->follower);
 	kvfree(slots->page);
 }
 
@@ -273,12 +281,6 @@ static void slots_start(struct kmmv_slots *slots, u32 number, u64 start)
 	word_set(kmmv_slot_word(slot, raw_smp_processor_id()), start);
 }
 
-static void slots_open(struct kmmv_slots *slots)
-{
-	/* slots:A pairs with slots:B: the page is there if the number is. */
-	smp_store_release(&slots->open, slots->followed ? 0 : slots->bound);
-}
-
 /**
  * kmmv_slots_publish() - allow updates of a number
  * @slots: the store
@@ -297,9 +299,8 @@ void kmmv_slots_publish(struct kmmv_slots *slots, u32 number, u64 start)
 		slots_start(slots, number, start);
 	if (reused)
 		return;
-	/* slots:A, for updates while any number is followed. */
+	/* slots:A pairs with slots:B: the page is there if the number is. */
 	smp_store_release(&slots->bound, number - KMMV_RESERVED + 1);
-	slots_open(slots);
 }
 
 /**
@@ -307,33 +308,17 @@ void kmmv_slots_publish(struct kmmv_slots *slots, u32 number, u64 start)
  * @slots: the store
  * @number: was given out and is not the module's own
  * @index: of the follower; 0 for none
- * @spare: a zeroed byte for each number, or NULL; set to NULL if it was used.
- *	Not needed for @index 0.
  *
- * Updates that are under way may still find the previous follower.
- *
- * Return: 0; -EAGAIN without @spare, for the first follower only.
+ * Updates that are under way may still find the previous follower. None finds
+ * this one before kmmv_follow_switch() if it is the only one.
  */
-int kmmv_slots_follow(struct kmmv_slots *slots, u32 number, u8 index,
-		      u8 **spare)
+void kmmv_slots_follow(struct kmmv_slots *slots, u32 number, u8 index)
 {
-	u8 *follower = slots->follower;
+	u8 *follower = kmmv_slots_follower_of(slots, number);
 
-	if (!follower) {
-		if (!index)
-			return 0;
-		follower = *spare;
-		if (!follower)
-			return -EAGAIN;
-		*spare = NULL;
-		/* slots:J pairs with slots:K: it is zeroed. */
-		smp_store_release(&slots->follower, follower);
-	}
-	slots->followed += !!index - !!follower[number];
+	slots->followed += !!index - !!*follower;
 	/* slots:L pairs with slots:M: the follower is there. */
-	smp_store_release(&follower[number], index);
-	slots_open(slots);
-	return 0;
+	smp_store_release(follower, index);
 }
 
 /**
@@ -345,7 +330,9 @@ int kmmv_slots_follow(struct kmmv_slots *slots, u32 number, u8 index,
  */
 u8 kmmv_slots_follower(const struct kmmv_slots *slots, u32 number)
 {
-	return slots->follower ? slots->follower[number] : 0;
+	if (number < KMMV_RESERVED)
+		return 0;
+	return *kmmv_slots_follower_of(slots, number);
 }
 
 /**
@@ -362,18 +349,12 @@ u8 kmmv_slots_follower(const struct kmmv_slots *slots, u32 number)
 bool kmmv_slots_add_followed(struct kmmv_slots *slots, u32 number, s64 delta,
 			     u8 *index)
 {
-	u8 *follower;
-
 	/* slots:B pairs with slots:A: the page is there if the number is. */
 	if (number - KMMV_RESERVED >= smp_load_acquire(&slots->bound))
 		return false;
 	kmmv_ctr_add(slots, kmmv_slots_slot(slots, number), delta);
-	*index = 0;
-	/* slots:K pairs with slots:J: it is zeroed. */
-	follower = smp_load_acquire(&slots->follower);
-	if (follower)
-		/* slots:M pairs with slots:L: the follower is there. */
-		*index = smp_load_acquire(&follower[number]);
+	/* slots:M pairs with slots:L: the follower is there. */
+	*index = smp_load_acquire(kmmv_slots_follower_of(slots, number));
 	return true;
 }
 
@@ -397,7 +378,7 @@ void kmmv_slots_put(struct kmmv_slots *slots, u32 number)
 
 	/* The follower does not follow the next owner. */
 	if (kmmv_slots_follower(slots, number))
-		kmmv_slots_follow(slots, number, 0, NULL);
+		kmmv_slots_follow(slots, number, 0);
 	slots_give_back(slots, number, 1);
 }
 

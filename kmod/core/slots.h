@@ -4,7 +4,7 @@
  *
  * Memory ordering (labels in slots.[ch]; read_*: in lib/read.c):
  *
- *	slots:A  pages before open, release    - slots:B  open before pages, acquire
+ *	slots:A  pages before bound, release   - slots:B  bound before pages, acquire
  *	    an update or a fault that sees a number sees its page.
  *	slots:C  incarnation before zeroing    - read_status:A  values before it
  *	    a reader that sees the next owner's zero sees the next incarnation.
@@ -15,16 +15,15 @@
  *	    a reader that finds done and begun equal has read no half update.
  *	slots:H, slots:I  zeroing before the pointer, release - area:A, area:B
  *	    a fault that maps a page before its number is given out maps zeroes.
- *	slots:J  zeroing before the array, release - slots:K  acquire
- *	    an update that finds the array of followers finds it zeroed.
  *	slots:L  the follower before its index, release - slots:M  acquire
  *	    an update that finds the index of a follower finds the follower.
  *
  * An update of a followed number has to leave an event, and an update of any
- * other must not pay for that. So while any number is followed, open is 0:
- * kmmv_slots_add() refuses every update, by the one comparison that it makes
- * anyway. The update then goes to kmmv_slots_add_followed(), which compares
- * with bound, the value that open otherwise has.
+ * other must not pay for that. kmmv_slots_followed is a static key: while it is
+ * off, which is to say while nothing is followed, an update steps over one NOP.
+ * While it is on, the update also looks whether its own number has a follower.
+ * The key orders nothing: the array of followers is there before any number is,
+ * so that an update may find the key in either state at any time.
  */
 #ifndef KMMV_SLOTS_H
 #define KMMV_SLOTS_H
@@ -45,9 +44,10 @@
 
 /**
  * struct kmmv_slots - the store
- * @open: count of numbers from KMMV_RESERVED on that updates may use without a
- *	further check: @bound, or 0 while any number is followed
+ * @bound: count of numbers from KMMV_RESERVED on that may be updated
  * @page: the counters behind each page of a CPU's area, or NULL
+ * @follower: index of the follower of each number from KMMV_RESERVED on, 0 for
+ *	none
  * @geom: layout of the mapping
  * @nr: numbers given out at least once; starts the cache lines that ordinary
  *	updates do not read
@@ -57,16 +57,15 @@
  * @taken: a bit for each number that is taken
  * @inc: pages of the mapped incarnations, or NULL
  * @alive: CPUs that were ever online or are about to be, by number
- * @bound: count of numbers from KMMV_RESERVED on that may be updated
  * @followed: count of numbers that are followed
- * @follower: index of each number's follower, 0 for none; NULL before the first
  * @sink: a counter that is never read; handle given out with an error
  *
  * Writers hold the table's mutex. @alive is also read without it.
  */
 struct kmmv_slots {
-	u32			open;
+	u32			bound;
 	kmmv_page		*page;
+	u8			*follower;
 	struct kmmv_geom	geom;
 	u32			nr ____cacheline_aligned_in_smp;
 	u32			grown;
@@ -75,11 +74,12 @@ struct kmmv_slots {
 	unsigned long		*taken;
 	u32			**inc;
 	bool			*alive;
-	u32			bound;
 	u32			followed;
-	u8			*follower;
 	struct kmmv_slot	sink;
 };
+
+/* On while any number is followed; switched by kmmv_follow_switch(). */
+DECLARE_STATIC_KEY_FALSE(kmmv_slots_followed);
 
 int kmmv_slots_init(struct kmmv_slots *slots, const struct kmmv_geom *geom);
 void kmmv_slots_fini(struct kmmv_slots *slots);
@@ -90,8 +90,7 @@ int kmmv_slots_get(struct kmmv_slots *slots, u32 count, u32 *number,
 void kmmv_slots_publish(struct kmmv_slots *slots, u32 number, u64 start);
 void kmmv_slots_cancel(struct kmmv_slots *slots, u32 number, u32 count);
 void kmmv_slots_put(struct kmmv_slots *slots, u32 number);
-int kmmv_slots_follow(struct kmmv_slots *slots, u32 number, u8 index,
-		      u8 **spare);
+void kmmv_slots_follow(struct kmmv_slots *slots, u32 number, u8 index);
 u8 kmmv_slots_follower(const struct kmmv_slots *slots, u32 number);
 bool kmmv_slots_add_followed(struct kmmv_slots *slots, u32 number, s64 delta,
 			     u8 *index);
@@ -116,6 +115,13 @@ kmmv_slots_slot(const struct kmmv_slots *slots, u32 number)
 
 	return kmmv_page_slot(slots->page[word / KMMV_PER_PAGE],
 			      word % KMMV_PER_PAGE);
+}
+
+/* Of a number that is not one of the module's own. */
+static __always_inline u8 *
+kmmv_slots_follower_of(const struct kmmv_slots *slots, u32 number)
+{
+	return &slots->follower[number - KMMV_RESERVED];
 }
 
 #if KMMV_ATOMIC64
@@ -162,15 +168,19 @@ void kmmv_ctr_store(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu,
  * @delta: modulo 2^64
  *
  * Context: any, NMI where KMMV_ATOMIC64.
- * Return: false for a number that was never given out, for the module's own,
- * and for all while any number is followed; call kmmv_slots_add_followed()
- * then.
+ * Return: false, and nothing was added, for a number that was never given out,
+ * for the module's own, and for one that is followed; call
+ * kmmv_slots_add_followed() then.
  */
 static __always_inline bool kmmv_slots_add(struct kmmv_slots *slots, u32 number,
 					   s64 delta)
 {
 	/* slots:B pairs with slots:A: the page is there if the number is. */
-	if (unlikely(number - KMMV_RESERVED >= smp_load_acquire(&slots->open)))
+	if (unlikely(number - KMMV_RESERVED >= smp_load_acquire(&slots->bound)))
+		return false;
+	if (static_branch_unlikely(&kmmv_slots_followed) &&
+	    /* A plain load, compared in memory. Who finds one looks again. */
+	    unlikely(data_race(*kmmv_slots_follower_of(slots, number))))
 		return false;
 	kmmv_ctr_add(slots, kmmv_slots_slot(slots, number), delta);
 	return true;

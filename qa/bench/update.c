@@ -31,6 +31,11 @@ static __always_inline void add_to_gs(u64 *ctr, s64 delta)
 /* The header's macro was defined with the earlier this_cpu_add(). */
 #define __kmmv_slot_add(slot, delta)	this_cpu_add(*(slot).ctr, delta)
 
+/* The kernel's is one, too, while nothing is followed. */
+#undef static_branch_unlikely
+#define static_branch_unlikely(key)					\
+	({ asm volatile("xchg %%ax, %%ax" : : "i" (key)); false; })
+
 #include "slots.h"
 
 #define __aligned(n)	__attribute__((aligned(n)))

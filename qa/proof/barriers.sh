@@ -117,7 +117,7 @@ broken "sees a litmus test of no pair" qa/proof/litmus/slots-A+slots-B.litmus \
 	'1s/slots-B/slots-F/' 'is not "C '
 broken "sees a litmus test weaker than the code" \
 	qa/proof/litmus/slots-A+slots-B.litmus \
-	's/smp_load_acquire(open)/READ_ONCE(*open)/' 'slots:B is  *here'
+	's/smp_load_acquire(bound)/READ_ONCE(*bound)/' 'slots:B is  *here'
 broken "sees a litmus test that lacks a label" \
 	qa/proof/litmus/slots-H+area-A.litmus 's, /\* area:A \*/,,' 'no line is area:A'
 broken "sees a litmus test without a verdict" \

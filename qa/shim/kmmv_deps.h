@@ -109,6 +109,8 @@ static inline u64 div_u64_rem(u64 n, u32 d, u32 *rest)
 #define READ_ONCE(x)	(shim_whole(x), __atomic_load_n(&(x), __ATOMIC_RELAXED))
 #define WRITE_ONCE(x, v)						\
 	(shim_whole(x), __atomic_store_n(&(x), (v), __ATOMIC_RELAXED))
+/* custom: a plain access that races; for ThreadSanitizer a relaxed load */
+#define data_race(x)	READ_ONCE(x)
 #define smp_load_acquire(p)						\
 	(shim_whole(*(p)), __atomic_load_n(p, __ATOMIC_ACQUIRE))
 #define smp_store_release(p, v)						\
@@ -337,6 +339,23 @@ typedef pthread_mutex_t raw_spinlock_t;
 
 /* Elements of trees and chains that this thread visited. */
 extern __thread unsigned long shim_steps;
+
+/*
+ * custom: a static key is a variable, read without any order, as instructions
+ * are that are changed. shim_locked_switches is how many switches were made
+ * with a lock held, which the kernel's may wait for.
+ */
+struct static_key_false {
+	bool on;
+};
+extern unsigned long shim_locked_switches;
+void shim_key_switch(struct static_key_false *key, bool on);
+#define DECLARE_STATIC_KEY_FALSE(key)	extern struct static_key_false key
+#define DEFINE_STATIC_KEY_FALSE(key)	struct static_key_false key
+#define static_branch_unlikely(key)					\
+	unlikely(__atomic_load_n(&(key)->on, __ATOMIC_RELAXED))
+#define static_branch_enable(key)	shim_key_switch(key, true)
+#define static_branch_disable(key)	shim_key_switch(key, false)
 
 /* custom: mutex */
 struct mutex {

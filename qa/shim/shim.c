@@ -57,6 +57,15 @@ static bool fails(void)
 	return shim_fail_in && !--shim_fail_in;
 }
 
+unsigned long shim_locked_switches;
+
+void shim_key_switch(struct static_key_false *key, bool on)
+{
+	if (shim_locks_held || shim_raw_held)
+		__atomic_fetch_add(&shim_locked_switches, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&key->on, on, __ATOMIC_RELAXED);
+}
+
 void *shim_alloc(size_t alignment, size_t size, bool zero)
 {
 	void *memory;

@@ -212,8 +212,8 @@ void perf_del(int instance);
  * callers need not serialise. A number that was never given out is counted in
  * kmmv.core.refused and otherwise harmless. A number that was forgotten, or is
  * a statctr's, looks like a valid one: the update counts for its present owner.
- * While any instance is followed, see kmmv_ring_trace(), all updates by number
- * take longer.
+ * One that is followed, see kmmv_ring_trace(), also leaves an event; updates of
+ * the others by number then take three instructions more.
  *
  * Context: any; without KMMV_NMI_SAFE an update from NMI is refused and
  * counted.

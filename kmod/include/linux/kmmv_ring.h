@@ -205,12 +205,15 @@ int kmmv_ring_mark(struct kmmv_ring *ring, int instance, const char *text);
  *
  * An instance leaves its events in one ring, the last one set. This ends when
  * the ring is removed, and when the instance is forgotten. Only perf_adjust()
- * leaves events, not updates by handle. While any instance is followed, all
- * updates by number take somewhat longer.
+ * leaves events, not updates by handle. While any instance is followed, updates
+ * of the others by number take three instructions more.
  *
- * Context: task, may sleep.
+ * Takes cpus_read_lock(), as instructions are changed: not to be called where
+ * CPU hotplug is kept out, nor in a callback of it.
+ *
+ * Context: task, may sleep, as above.
  * Return: 0; -ENOENT for a bad number; -EPERM for one of kmmv's own instances;
- * -ENOSPC for too many rings that follow instances; -ENOMEM.
+ * -ENOSPC for too many rings that follow instances.
  */
 int kmmv_ring_trace(struct kmmv_ring *ring, int instance);
 

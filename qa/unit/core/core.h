@@ -51,6 +51,8 @@ static inline void table_stop(void)
 	ck_assert_int_eq(shim_allocated, 0);
 	/* No holder of the lock ever waited for memory. */
 	ck_assert_uint_eq(shim_locked_allocs, 0);
+	/* Nor for CPUs that come and go, and wait for that lock. */
+	ck_assert_uint_eq(shim_locked_switches, 0);
 }
 
 /* Read like the device, into a buffer of this size. */

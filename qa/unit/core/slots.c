@@ -255,6 +255,7 @@ static void *follower(void *argument)
 			WRITE_ONCE(who[index], index);
 		if (kmmv_follow_set(&table, shared, index))
 			abort();
+		kmmv_follow_switch(&table);
 		snprintf(name, sizeof(name), "f%d", i);
 		if (table.slots.nr < CAPACITY &&
 		    kmmv_instance_add(&table, family, name, NULL) < 0)
@@ -275,6 +276,7 @@ START_TEST(nothing_lost_when_followed)
 	pthread_join(thread, NULL);
 	ck_assert_uint_eq(sum(shared), (u64)CONTEXTS * UPDATES);
 	kmmv_follow_set(&table, shared, 0);
+	kmmv_follow_switch(&table);
 	ck_assert(!kmmv_follow_next(&table, 1, &n));
 	/* All numbers that came meanwhile count directly. */
 	for (n = TAKEN; n < table.slots.nr; n++)

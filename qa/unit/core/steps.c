@@ -250,7 +250,7 @@ START_TEST(no_table_is_of_two_generations)
 	seen = 0;
 	note(grow_twice);
 	ck_assert_uint_eq(replay(read_table, 0, 4, 0),
-			  nr_stores == 12 ? 1820 : 0);
+			  nr_stores == 10 ? 1001 : 0);
 	ck_assert_uint_eq(seen, 7);
 
 	stores_until(nr_stores);

@@ -50,7 +50,7 @@ int hits(void)
 {
 	static const char *const contexts[] = { "task", "softirq", "hardirq",
 						"nmi" };
-	int instance = client("add hits"), i, cpu, err = 0;
+	int instance = client("add hits"), other, i, cpu, err = 0;
 	uint32_t by_cpu[CPUS];
 	struct ring ring;
 	char text[16];
@@ -88,8 +88,32 @@ int hits(void)
 	ok(client("ring trace -1 %d", instance) == 0, "and no more");
 	client("adjust hardirq 2 %d -3", instance);
 	ok(count_hits(&ring, instance, &sum, by_cpu) == 0, "none");
-	client("del %d", instance);
+
+	other = client("add hits_other");
+	ok(client("ring trace %d %d", number, other) == 0,
+	   "another one is followed");
+	client("adjust nmi 1 %d 4", instance);
+	ok(count_hits(&ring, instance, &sum, by_cpu) == 0 &&
+		   client("read %d", instance) == 1126,
+	   "this one counts and leaves no event");
+	client("adjust nmi 1 %d 6", other);
+	ok(count_hits(&ring, other, &sum, by_cpu) == 1 && sum == 6 &&
+		   client("read %d", other) == 6,
+	   "the other one does");
+	client("del %d", other);
+	ok(client("forget %d", other) == 0, "it is forgotten");
+	client("adjust task 1 %d 4", instance);
+	ok(client("ring trace %d %d", number, instance) == 0,
+	   "the first one is followed again");
+	client("adjust softirq 3 %d 5", instance);
+	ok(count_hits(&ring, instance, &sum, by_cpu) == 1 && sum == 5 &&
+		   client("read %d", instance) == 1135,
+	   "and leaves an event again");
 	ring_close(&ring);
 	removes();
+	client("adjust nmi 1 %d 1", instance);
+	ok(client("read %d", instance) == 1136,
+	   "without the ring it counts on");
+	client("del %d", instance);
 	return finish();
 }
