@@ -70,6 +70,9 @@ static inline u64 *kmmv_zeroed_page_of(int cpu)
 /* The clock of the rings' stamps, in nanoseconds; any context. */
 #define kmmv_ring_clock()	trace_clock_local()
 
+/* Whether a consumer's take walks complete pages, too, and compares. */
+#define KMMV_RING_RECOUNT	IS_ENABLED(CONFIG_KASAN)
+
 /* Copies what may be written meanwhile; the caller then discards the copy. */
 #define kmmv_copy_racy(to, from, size)	memcpy(to, from, size)
 

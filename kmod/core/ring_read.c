@@ -323,22 +323,27 @@ static int swap_head(struct kmmv_ring_cpu *rc)
 	return -EAGAIN;
 }
 
-/* Events not taken yet, by a walk; by the page's totals if both disagree. */
+/*
+ * Events not taken yet. A complete page has totals, so that only one that is
+ * being written has to be walked.
+ */
 static void extent_given(struct kmmv_ring_cpu *rc,
 			 struct kmmv_buffer_page *page, u32 commit,
 			 bool complete, struct extent *extent)
 {
-	if (extent_of(page->data, page->given, commit, extent)) {
-		if (!complete ||
-		    (page->given_events + extent->events == page->nr_events &&
-		     page->given_bytes + extent->bytes == page->nr_bytes))
-			return;
-	}
-	count(&rc->reader->anomalies, 1);
+	struct extent walked = {};
+	bool valid = true;
+
+	if (!complete || KMMV_RING_RECOUNT)
+		valid = extent_of(page->data, page->given, commit, &walked);
+	*extent = walked;
 	if (complete) {
 		extent->events = page->nr_events - page->given_events;
 		extent->bytes = page->nr_bytes - page->given_bytes;
 	}
+	if (!valid || (KMMV_RING_RECOUNT && (extent->events != walked.events ||
+					     extent->bytes != walked.bytes)))
+		count(&rc->reader->anomalies, 1);
 }
 
 /* Take the page's events that were not taken yet. */

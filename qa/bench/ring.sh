@@ -287,6 +287,8 @@ table_ring()
 			"kmmv_ring_next(): by event, mapped, all CPUs merged"
 		ring_reader_row kmmv "read" "kmmv, read(): by page"
 		ring_reader_row kmmv mapped "kmmv, mapped: take, release"
+		ring_reader_row kmmv "take, release" \
+			"kmmv: take and release alone"
 		ring_reader_row linux "read by event" \
 			"ring_buffer_consume(): by event, in the kernel"
 		ring_reader_row linux "read by page" \

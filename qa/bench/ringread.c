@@ -4,7 +4,7 @@
  *
  *	ringread linux		by page, from a trace instance's trace_pipe_raw
  *	ringread NAME		a kmmv ring: by event (libkmmv), by page (read()),
- *				mapped (take, release)
+ *				mapped (take, release), take and release alone
  *	ringread -w NAME	only prints how many events were written there
  *
  * A batch for which there is room is written (to trace_marker_raw; by
@@ -252,6 +252,38 @@ static int mapped(int bytes)
 	}
 }
 
+/* As mapped(), but looks at no event. */
+static int take_release(int bytes)
+{
+	struct kmmv_ring_range ranges[RANGES];
+	struct kmmv_ring_take take = {
+		.cpu = KMMV_RING_ALL_CPUS,
+		.ranges = (uintptr_t)ranges,
+	};
+	struct kmmv_ring_release release = {
+		.cpu = KMMV_RING_ALL_CPUS,
+	};
+	const volatile struct kmmv_ring_reader *reader =	/* one CPU's */
+		(const void *)(map + header->cpu_offset +
+			       header->reader_offset);
+	uint64_t before = reader->released;
+
+	(void)bytes;
+	for (;;) {
+		take.nr = RANGES;
+		if (ioctl(ring, KMMV_RING_IOC_TAKE, &take)) {
+			if (errno == EAGAIN)
+				break;
+			err(2, "%s: take", name);
+		}
+		if (!take.nr)
+			break;
+		if (ioctl(ring, KMMV_RING_IOC_RELEASE, &release))
+			err(2, "%s: release", name);
+	}
+	return reader->released - before;
+}
+
 static void handle_open(bool claim)
 {
 	int error = kmmv_ring_open(KMMV_DEVICE_DIR, name, &handle);
@@ -341,5 +373,7 @@ int main(int argc, char **argv)
 	measure("read", 64, kmmv_write, by_page);
 	measure("mapped", 16, kmmv_write, mapped);
 	measure("mapped", 64, kmmv_write, mapped);
+	measure("take, release", 16, kmmv_write, take_release);
+	measure("take, release", 64, kmmv_write, take_release);
 	return 0;
 }

@@ -225,6 +225,11 @@ u64 shim_clock(void);
 #define kmmv_ring_clock()	shim_clock()
 #endif
 
+/* custom: take walks complete pages and compares; 0: as on most kernels */
+#ifndef KMMV_RING_RECOUNT
+#define KMMV_RING_RECOUNT	1
+#endif
+
 /* custom: a copy that may race with stores; torn copies are not used */
 void shim_copy_racy(void *to, const void *from, size_t size);
 #define kmmv_copy_racy(to, from, size)	shim_copy_racy(to, from, size)

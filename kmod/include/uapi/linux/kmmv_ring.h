@@ -209,7 +209,8 @@ struct kmmv_ring_writer {
  * @swaps: pages swapped out of the ring
  * @starved: takes that found data but no spare page
  * @contended: takes that gave way to a writer
- * @anomalies: pages whose events did not add up; taken all the same
+ * @anomalies: pages that were taken while they were written, and whose events
+ *	did not add up; taken all the same
  */
 struct kmmv_ring_reader {
 	__u64	seq;
