@@ -8,12 +8,13 @@
  * copied. Missed pages show as a gap between the number of the next event and
  * that of the page's first.
  *
- * Memory ordering; the writers' side is in kmod/core/ring.c:
+ * Memory ordering; the writers' side is in kmod/core/ring.c and ring_write.h:
  *
  *	snapshot:A  seq before commit, acquire - ring:D
  *	    the commit is that of the page, or 0; the pages before it are
  *	    complete.
  *	snapshot:B  commit before the events, acquire - ring:A
+ *	snapshot:B  commit before the events, acquire - ring_write:A
  *	    the events up to there are complete.
  *	snapshot:C  the copy before seq again - ring:E
  *	    with the same number, no part of the copy is of a later page.
@@ -49,7 +50,7 @@ static int copy_page(const struct kmmv_ring *r, struct kmmv_lane *lane,
 
 	if (load_seq(kpage) != seq)
 		return -ESTALE;
-	/* snapshot:B pairs with ring:A. */
+	/* snapshot:B pairs with ring:A, ring_write:A. */
 	commit = kmmv_load64_acquire(kmmv_kword(&kpage->commit));
 	header->time = kmmv_load64(kmmv_kword(&kpage->time));
 	header->first = kmmv_load64(kmmv_kword(&kpage->first));
@@ -221,7 +222,7 @@ bool kmmv_snapshot_end(struct kmmv_ring *r, struct kmmv_lane *lane)
 	for (id = 0; id < r->header.nr_pages; id++) {
 		kpage = kmmv_lane_page(r, lane, id);
 		seq = load_seq(kpage);
-		/* snapshot:B pairs with ring:A. */
+		/* snapshot:B pairs with ring:A, ring_write:A. */
 		if (seq <= newest ||
 		    !kmmv_load64_acquire(kmmv_kword(&kpage->commit)))
 			continue;

@@ -28,12 +28,12 @@
 #include <linux/random.h>
 #include <linux/rbtree.h>
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/topology.h>
-#include <linux/trace_clock.h>
 #include <linux/types.h>
 
 #include <asm/local.h>
@@ -67,8 +67,11 @@ static inline u64 *kmmv_zeroed_page_of(int cpu)
 	return page ? page_address(page) : NULL;
 }
 
-/* The clock of the rings' stamps, in nanoseconds; any context. */
-#define kmmv_ring_clock()	trace_clock_local()
+/*
+ * The clock of the rings' stamps, in nanoseconds; any context, preemption off.
+ * That of trace_clock_local(), which disables preemption once more.
+ */
+#define kmmv_ring_clock()	sched_clock()
 
 /* Whether a consumer's take walks complete pages, too, and compares. */
 #define KMMV_RING_RECOUNT	IS_ENABLED(CONFIG_KASAN)

@@ -26,7 +26,7 @@
  * and empty commit) is already there.
  */
 #include <kmmv_deps.h>
-#include "ring_try.h"
+#include "ring_write.h"
 
 #define DELTA_MASK	((1ULL << KMMV_RING_DELTA_BITS) - 1)
 
@@ -317,84 +317,45 @@ static noinline void commit_forward(struct kmmv_ring_cpu *rc)
 }
 
 /*
- * A writer leaves; the outermost one commits for all. Writers that interrupt it
- * before depth is 0 leave their commit to it, and show: they change the word,
- * or move the tail if the page was closed. Return: a file waits for what was
- * committed.
+ * For kmmv_ring_cpu_write() and kmmv_ring_cpu_commit(): a writer leaves; the
+ * outermost one commits for all. Return: a file waits for what was committed.
  */
-static __always_inline bool leave(struct kmmv_ring_cpu *rc)
+bool kmmv_ring_cpu_leave(struct kmmv_ring_cpu *rc)
 {
 	u32 depth = READ_ONCE(rc->depth);
-	struct kmmv_buffer_page *page;
-	u64 word;
 
 	if (depth > 1) {
 		WRITE_ONCE(rc->depth, depth - 1);
 		return false;
 	}
-	for (;;) {
-		page = rc->commit;
-		word = local64_read(&page->word);
-		/* ring:A pairs with ring_read:A: the events are there. */
-		kmmv_store64_release(&page->data->commit, kmmv_word_tail(word));
-		WRITE_ONCE(rc->depth, 0);
-		if (likely(READ_ONCE(rc->tail) == page &&
-			   (u64)local64_read(&page->word) == word))
-			return READ_ONCE(rc->waiting);
-		WRITE_ONCE(rc->depth, 1);
+	while (!kmmv_ring_cpu_left(rc))
 		commit_forward(rc);
-	}
+	return READ_ONCE(rc->waiting);
 }
 
 /*
  * A refused writer leaves. It commits for the writers that interrupted it, and
- * reports that. Return: as leave(), but false if they committed nothing.
+ * reports that. Return: as kmmv_ring_cpu_leave(), but false if they committed
+ * nothing.
  */
 static bool leave_refused(struct kmmv_ring_cpu *rc)
 {
 	const struct kmmv_buffer_page *page = rc->commit;
 	u64 seq = page->seq, commit = page->data->commit;
-	bool waits = leave(rc);
+	bool waits = kmmv_ring_cpu_leave(rc);
 
 	page = READ_ONCE(rc->commit);
 	return waits && (kmmv_load64(&page->seq) != seq ||
 			 kmmv_load64(&page->data->commit) != commit);
 }
 
-/* Write the event's header. Return: where the event goes. */
-static __always_inline u32 *put_header(u32 *event, u32 size, u32 delta)
-{
-	u32 array = ALIGN(size, 4);
-
-	if (likely(array <= 4 * KMMV_RING_TYPE_LEN_MAX)) {
-		*event++ = array / 4 | delta << KMMV_RING_TYPE_BITS;
-	} else {
-		*event++ = delta << KMMV_RING_TYPE_BITS;
-		*event++ = array + 4;
-	}
-	if (size % 4)
-		event[array / 4 - 1] = 0;
-	return event;
-}
-
-static __always_inline void entry_init(struct kmmv_ring_entry *entry,
-				       struct kmmv_ring_cpu *rc,
-				       struct kmmv_buffer_page *page,
-				       u64 before, u64 after, u32 *event,
-				       u32 *payload)
-{
-	entry->payload = payload;
-	entry->event = event;
-	entry->rc = rc;
-	entry->page = page;
-	entry->before = before;
-	entry->after = after;
-	entry->size = kmmv_word_tail(after) - kmmv_word_tail(before);
-}
-
-/* Repeats the attempt until it succeeds or fails; depth has been raised. */
-static noinline struct kmmv_ring_result
-reserve_slow(struct kmmv_ring_cpu *rc, u32 size, struct kmmv_ring_entry *entry)
+/*
+ * For kmmv_ring_cpu_reserve(), which has raised depth: repeats the attempt
+ * until it succeeds or fails.
+ */
+struct kmmv_ring_result
+kmmv_ring_cpu_reserve_slow(struct kmmv_ring_cpu *rc, u32 size,
+			   struct kmmv_ring_entry *entry)
 {
 	u32 bytes = kmmv_event_bytes(size), tail, *event;
 	struct kmmv_ring_result result = {};
@@ -429,11 +390,12 @@ reserve_slow(struct kmmv_ring_cpu *rc, u32 size, struct kmmv_ring_entry *entry)
 	local_inc(&page->events);
 
 	event = put_odd(rc, page, tail, &plan);
-	entry_init(entry, rc, page, word, after, event,
-		   put_header(event, size, plan.kind ? 0 : plan.delta));
-	/* No word is 0, so a discard leaves padding, with the time. */
+	kmmv_ring_entry_init(entry, rc, page, word, after, event,
+			     kmmv_ring_put_header(event, size,
+						  plan.kind ? 0 : plan.delta));
+	/* The page's word is not this, so a discard leaves padding and time. */
 	if (plan.whole)
-		entry->after = 0;
+		entry->after ^= KMMV_WORD_PARITY;
 	return result;
 
 err_leave:
@@ -442,47 +404,22 @@ err_leave:
 	return result;
 }
 
-/**
- * kmmv_ring_cpu_reserve() - reserve room for an event
- * @rc: the CPU's buffer
- * @size: of struct kmmv_event and payload
- * @entry: result; @entry->payload is where struct kmmv_event goes
- *
- * The caller has to call kmmv_ring_cpu_commit() or kmmv_ring_cpu_discard() on
- * the same CPU, in the same context, and soon: events reserved later become
- * visible only then.
- *
- * Context: any, on the buffer's CPU, which the caller must not leave.
- * Return: 0; -ENOSPC in producer/consumer mode if the consumer has left no
- * room; -EBUSY if the only room is not committed yet; -ELOOP; -E2BIG. Each
- * error is counted. @waits may be set with an error, too, for events of writers
- * in between.
+/*
+ * For kmmv_ring_cpu_reserve(): events that fill a page, or are not to be
+ * written at all.
  */
 struct kmmv_ring_result
-kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
-		      struct kmmv_ring_entry *entry)
+kmmv_ring_cpu_reserve_any(struct kmmv_ring_cpu *rc, u32 size,
+			  struct kmmv_ring_entry *entry)
 {
-	struct kmmv_ring_result result = {};
-	u32 bytes = kmmv_event_bytes(size), depth = READ_ONCE(rc->depth);
-	struct kmmv_buffer_page *page;
-	u32 delta, *event;
-	u64 word, after;
+	u32 depth = READ_ONCE(rc->depth);
 
-	if (unlikely(size > KMMV_RING_PAYLOAD_MAX + sizeof(struct kmmv_event)))
+	if (size > KMMV_RING_PAYLOAD_MAX + sizeof(struct kmmv_event))
 		return refused(rc, -E2BIG, size);
-	if (unlikely(depth >= KMMV_RING_DEPTH_MAX))
+	if (depth >= KMMV_RING_DEPTH_MAX)
 		return refused(rc, -ELOOP, size);
 	WRITE_ONCE(rc->depth, depth + 1);
-	/* kmmv_ring_cpu_try() cannot check an event that fills a page. */
-	if (unlikely(bytes >= KMMV_RING_PAGE_ROOM ||
-		     !kmmv_ring_cpu_try(rc, bytes, &page, &word, &after,
-					&delta)))
-		return reserve_slow(rc, size, entry);
-
-	event = (u32 *)(page->data->data + kmmv_word_tail(word));
-	entry_init(entry, rc, page, word, after, event,
-		   put_header(event, size, delta));
-	return result;
+	return kmmv_ring_cpu_reserve_slow(rc, size, entry);
 }
 
 static bool write_entry(struct kmmv_ring_cpu *rc, struct kmmv_ring_entry *entry,
@@ -490,7 +427,7 @@ static bool write_entry(struct kmmv_ring_cpu *rc, struct kmmv_ring_entry *entry,
 {
 	memcpy(entry->payload, &head, sizeof(head));
 	memcpy(entry->payload + sizeof(head), payload, size);
-	return leave(rc);
+	return kmmv_ring_cpu_leave(rc);
 }
 
 /* For kmmv_ring_cpu_write(), which has raised depth. */
@@ -501,7 +438,7 @@ kmmv_ring_cpu_write_slow(struct kmmv_ring_cpu *rc, struct kmmv_event head,
 	struct kmmv_ring_result result;
 	struct kmmv_ring_entry entry;
 
-	result = reserve_slow(rc, sizeof(head) + size, &entry);
+	result = kmmv_ring_cpu_reserve_slow(rc, sizeof(head) + size, &entry);
 	if (!result.err)
 		result.waits = write_entry(rc, &entry, head, payload, size);
 	return result;
@@ -526,21 +463,6 @@ kmmv_ring_cpu_write_any(struct kmmv_ring_cpu *rc, struct kmmv_event head,
 }
 
 /**
- * kmmv_ring_cpu_commit() - complete an event
- * @rc: the CPU's buffer
- *
- * It can be read once the writers that this one interrupted have committed,
- * too.
- *
- * Context: as kmmv_ring_cpu_reserve().
- * Return: true if a file waits for events.
- */
-bool kmmv_ring_cpu_commit(struct kmmv_ring_cpu *rc)
-{
-	return leave(rc);
-}
-
-/**
  * kmmv_ring_cpu_discard() - remove a reserved event
  * @rc: the CPU's buffer
  * @entry: from kmmv_ring_cpu_reserve()
@@ -557,21 +479,22 @@ bool kmmv_ring_cpu_discard(struct kmmv_ring_cpu *rc,
 	struct kmmv_buffer_page *page = entry->page;
 	u32 *start = (u32 *)(page->data->data + kmmv_word_tail(entry->before));
 	u32 *event = entry->event;
-	u32 delta;
+	u32 delta, size;
 
 	count(&rc->writer->discarded, 1);
 	if ((u64)local64_cmpxchg(&page->word, entry->after, entry->before) ==
 	    entry->after) {
 		local_dec(&page->events);
-		return leave(rc);
+		return kmmv_ring_cpu_leave(rc);
 	}
+	size = kmmv_word_tail(entry->after) - kmmv_word_tail(entry->before);
 	delta = *event >> KMMV_RING_TYPE_BITS;
 	event[0] = KMMV_RING_PADDING | (delta + 1) << KMMV_RING_TYPE_BITS;
-	event[1] = (start + entry->size / 4 - event) * 4 - 4;
+	event[1] = (start + size / 4 - event) * 4 - 4;
 	local_dec(&page->events);
-	local_add(entry->size, &page->padding);
-	count(&rc->writer->discarded_bytes, entry->size);
-	return leave(rc);
+	local_add(size, &page->padding);
+	count(&rc->writer->discarded_bytes, size);
+	return kmmv_ring_cpu_leave(rc);
 }
 
 static struct kmmv_buffer_page *pages_alloc(int cpu, u32 nr)
@@ -623,7 +546,9 @@ static void ring_init(struct kmmv_ring_cpu *rc)
 	for (i = 0; i < rc->nr_pages; i++)
 		rc->pages[i].rebase = KMMV_NO_REBASE;
 	page = &rc->pages[0];
+	preempt_disable_notrace();
 	now = kmmv_ring_clock();
+	preempt_enable_notrace();
 	local64_set(&page->base, now);
 	local64_set(&page->word, now << KMMV_WORD_STAMP_SHIFT);
 	page->seq = 1;

@@ -223,10 +223,13 @@ struct kmmv_ring_cpu *kmmv_ring_cpu_alloc(int cpu, u32 ring_pages, u32 spares,
 					  bool overwrite);
 void kmmv_ring_cpu_free(struct kmmv_ring_cpu *rc);
 
+/* For what ring_write.h has, which callers use instead. */
 struct kmmv_ring_result
-kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,
-		      struct kmmv_ring_entry *entry);
-/* For kmmv_ring_cpu_write(), which callers use instead. */
+kmmv_ring_cpu_reserve_slow(struct kmmv_ring_cpu *rc, u32 size,
+			   struct kmmv_ring_entry *entry);
+struct kmmv_ring_result
+kmmv_ring_cpu_reserve_any(struct kmmv_ring_cpu *rc, u32 size,
+			  struct kmmv_ring_entry *entry);
 struct kmmv_ring_result kmmv_ring_cpu_write_slow(struct kmmv_ring_cpu *rc,
 						 struct kmmv_event head,
 						 const void *payload, u32 size);
@@ -234,7 +237,7 @@ struct kmmv_ring_result kmmv_ring_cpu_write_any(struct kmmv_ring_cpu *rc,
 						struct kmmv_event head,
 						const void *payload,
 						size_t size);
-bool kmmv_ring_cpu_commit(struct kmmv_ring_cpu *rc);
+bool kmmv_ring_cpu_leave(struct kmmv_ring_cpu *rc);
 bool kmmv_ring_cpu_discard(struct kmmv_ring_cpu *rc,
 			   struct kmmv_ring_entry *entry);
 void kmmv_ring_cpu_refuse(struct kmmv_ring_cpu *rc, enum kmmv_ring_drop why,

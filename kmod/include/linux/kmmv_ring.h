@@ -30,9 +30,9 @@ struct kmmv_buffer_page;
  * @rc: core: its CPU's buffer
  * @page: core: its page
  * @before: core: the page's word before it
- * @after: core: the page's word after it
+ * @after: core: the page's word after it; with the other parity if it must not
+ *	be given back
  * @event: core: its header
- * @size: core: bytes on the page
  * @ring: its ring
  *
  * On the writer's stack; only @payload is for the caller.
@@ -44,7 +44,6 @@ struct kmmv_ring_entry {
 	u64			before;
 	u64			after;
 	u32			*event;
-	u32			size;
 	struct kmmv_ring	*ring;
 };
 

@@ -62,7 +62,7 @@ void check_event(void)
 
 	bytes = kmmv_event_bytes(size);
 	event = (u32 *)on->data;
-	payload = put_header(event, size, delta);
+	payload = kmmv_ring_put_header(event, size, delta);
 	assert(bytes <= KMMV_RING_PAGE_ROOM);
 	assert(item_size(event, KMMV_RING_PAGE_ROOM) == bytes);
 	assert(item_size(event, bytes) == bytes);
@@ -81,7 +81,7 @@ void check_discard(void)
 	static struct kmmv_ring_writer writer;
 	static struct kmmv_ring_cpu rc;
 	struct kmmv_ring_entry entry = { 0 };
-	u32 size = any_size(), delta = any_delta();
+	u32 size = any_size(), delta = any_delta(), bytes;
 	u64 time = nondet_u64();
 
 	page.data = on;
@@ -89,16 +89,16 @@ void check_discard(void)
 	rc.depth = 2;
 	entry.page = &page;
 	entry.event = (u32 *)on->data;
-	entry.size = kmmv_event_bytes(size);
+	bytes = kmmv_event_bytes(size);
 	/* Another writer was faster: it cannot be given back. */
-	entry.after = 8;
-	page.word.value = 16;
-	put_header(entry.event, size, delta);
+	entry.after = bytes;
+	page.word.value = bytes + 8;
+	kmmv_ring_put_header(entry.event, size, delta);
 	kmmv_ring_cpu_discard(&rc, &entry);
 	assert(item_type(entry.event) == KMMV_RING_PADDING);
-	assert(item_size(entry.event, KMMV_RING_PAGE_ROOM) == entry.size);
+	assert(item_size(entry.event, KMMV_RING_PAGE_ROOM) == bytes);
 	assert(item_time(on, 0, time) == time + delta);
-	assert(page.padding.value == entry.size);
+	assert(page.padding.value == bytes);
 	assert(!REACHED);
 }
 

@@ -265,8 +265,7 @@ static void writer_write(int n)
 	ck(event->state == INSIDE, "reserve without a place");
 	ck((u32 *)entry.payload > entry.event &&
 	   (u8 *)entry.payload + ALIGN(size, 4) ==
-		entry.page->data->data + kmmv_word_tail(entry.before) +
-		   entry.size,
+		entry.page->data->data + kmmv_word_tail(entry.after),
 	   "the payload's place");
 	memcpy(entry.payload, &head, sizeof(head));
 	payload_fill((u8 *)entry.payload + sizeof(head), id, kind->payload);
