@@ -18,6 +18,7 @@
 #include <linux/preempt.h>
 
 #include "event_type.h"
+#include "instance.h"
 #include "ring_write.h"
 #include "rings.h"
 
@@ -75,15 +76,53 @@ static bool nmi_refused(struct kmmv_ring *ring, struct kmmv_ring_cpu *rc,
 	return false;
 }
 
-static __always_inline struct kmmv_event head_of(u16 type, int instance)
+/*
+ * The head of an event by number; the instance's incarnation is looked up when
+ * the event is written, which a prepared head has no need of.
+ */
+static __always_inline struct kmmv_ring_head head_of(u16 type, int instance)
 {
-	return (struct kmmv_event){
-		.type = type,
-		.incarnation = kmmv_slots_incarnation_now(&kmmv_table.slots,
-							  instance),
-		.instance = instance,
+	return (struct kmmv_ring_head){
+		.event.type = type,
+		.event.instance = instance,
 	};
 }
+
+static __always_inline struct kmmv_event event_of(struct kmmv_ring_head head,
+						  bool prepared)
+{
+	if (!prepared)
+		head.event.incarnation = kmmv_slots_incarnation_now(
+			&kmmv_table.slots, head.event.instance);
+	return head.event;
+}
+
+/* The error of a head that is none; see kmmv_ring_get_head(). */
+static int head_error(struct kmmv_ring_head head)
+{
+	int err = head.event.instance;
+
+	return err < 0 ? err : -EINVAL;
+}
+
+int kmmv_ring_get_head(int type, int instance, struct kmmv_ring_head *head)
+{
+	struct kmmv_event event = { .type = type, .instance = instance };
+	u32 incarnation = 0;
+	int err = 0;
+
+	if (type <= 0 || type > U16_MAX)
+		err = type < 0 ? type : -EINVAL;
+	else if (instance != (int)KMMV_EVENT_NO_INSTANCE)
+		err = instance < 0 ? instance :
+				     kmmv_instance_incarnation(&kmmv_table,
+							       instance,
+							       &incarnation);
+	event.incarnation = incarnation;
+	head->event = err ? (struct kmmv_event){ .instance = err } : event;
+	return err;
+}
+EXPORT_SYMBOL_GPL(kmmv_ring_get_head);
 
 /* This CPU's buffer; it stays while preemption is off. */
 static __always_inline struct kmmv_ring_cpu *ring_here(struct kmmv_ring *ring)
@@ -111,15 +150,19 @@ static __always_inline u32 event_size(size_t size)
 	return min_t(size_t, size, U32_MAX / 2);
 }
 
-int kmmv_ring_reserve(struct kmmv_ring *ring, u16 type, int instance,
-		      size_t size, struct kmmv_ring_entry *entry)
+static __always_inline int reserve_event(struct kmmv_ring *ring,
+					 struct kmmv_ring_head head,
+					 bool prepared, size_t size,
+					 struct kmmv_ring_entry *entry)
 {
 	u32 bytes = sizeof(struct kmmv_event) + event_size(size);
 	struct kmmv_ring_result result;
 	struct kmmv_ring_cpu *rc;
 	int err;
 
-	/* A read-side section of RCU, as in kmmv_ring_write(). */
+	if (prepared && unlikely(!head.event.type))
+		return head_error(head);
+	/* A read-side section of RCU, as in write_event(). */
 	preempt_disable_notrace();
 	rc = ring_here(ring);
 	err = -ENODEV;
@@ -132,7 +175,7 @@ int kmmv_ring_reserve(struct kmmv_ring *ring, u16 type, int instance,
 	err = result.err;
 	if (unlikely(err))
 		goto err_tell;
-	*(struct kmmv_event *)entry->payload = head_of(type, instance);
+	*(struct kmmv_event *)entry->payload = event_of(head, prepared);
 	entry->payload += sizeof(struct kmmv_event);
 	entry->ring = ring;
 	return 0;
@@ -144,7 +187,20 @@ err_enable:
 	preempt_enable_notrace();
 	return err;
 }
+
+int kmmv_ring_reserve(struct kmmv_ring *ring, u16 type, int instance,
+		      size_t size, struct kmmv_ring_entry *entry)
+{
+	return reserve_event(ring, head_of(type, instance), false, size, entry);
+}
 EXPORT_SYMBOL_GPL(kmmv_ring_reserve);
+
+int kmmv_ring_reserve_head(struct kmmv_ring *ring, struct kmmv_ring_head head,
+			   size_t size, struct kmmv_ring_entry *entry)
+{
+	return reserve_event(ring, head, true, size, entry);
+}
+EXPORT_SYMBOL_GPL(kmmv_ring_reserve_head);
 
 void kmmv_ring_commit(struct kmmv_ring_entry *entry)
 {
@@ -162,12 +218,16 @@ void kmmv_ring_discard(struct kmmv_ring_entry *entry)
 }
 EXPORT_SYMBOL_GPL(kmmv_ring_discard);
 
-int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
-		    const void *payload, size_t size)
+static __always_inline int write_event(struct kmmv_ring *ring,
+				       struct kmmv_ring_head head,
+				       bool prepared, const void *payload,
+				       size_t size)
 {
 	struct kmmv_ring_result result = { .err = -ENODEV };
 	struct kmmv_ring_cpu *rc;
 
+	if (prepared && unlikely(!head.event.type))
+		return head_error(head);
 	/* rings:E pairs with ringwake:A: is seen, or sees waiting set. */
 	rcu_read_lock_sched_notrace();
 	rc = ring_here(ring);
@@ -178,7 +238,7 @@ int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
 		result.err = -EOPNOTSUPP;
 		goto enable;
 	}
-	result = kmmv_ring_cpu_write(rc, head_of(type, instance), payload,
+	result = kmmv_ring_cpu_write(rc, event_of(head, prepared), payload,
 				     size);
 	if (unlikely(result.waits))
 		tell(ring);
@@ -186,7 +246,35 @@ enable:
 	rcu_read_unlock_sched_notrace();
 	return result.err;
 }
+
+int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
+		    const void *payload, size_t size)
+{
+	return write_event(ring, head_of(type, instance), false, payload, size);
+}
 EXPORT_SYMBOL_GPL(kmmv_ring_write);
+
+int __kmmv_ring_write_any(struct kmmv_ring *ring, struct kmmv_ring_head head,
+			const void *payload, size_t size)
+{
+	return write_event(ring, head, true, payload, size);
+}
+EXPORT_SYMBOL_GPL(__kmmv_ring_write_any);
+
+/* Of the sizes that kmmv_ring_write_head() knows. */
+#define WRITE_OF(size)							\
+int __kmmv_ring_write_##size(struct kmmv_ring *ring,			\
+			   struct kmmv_ring_head head,			\
+			   const void *payload)				\
+{									\
+	return write_event(ring, head, true, payload, size);		\
+}									\
+EXPORT_SYMBOL_GPL(__kmmv_ring_write_##size)
+
+WRITE_OF(8);
+WRITE_OF(16);
+WRITE_OF(32);
+WRITE_OF(64);
 
 int kmmv_ring_mark(struct kmmv_ring *ring, int instance, const char *text)
 {

@@ -407,3 +407,25 @@ int kmmv_instance_slot(struct kmmv_table *table, int number,
 	mutex_unlock(&table->lock);
 	return err;
 }
+
+/**
+ * kmmv_instance_incarnation() - which of those that had a number in turn
+ * @table: the table
+ * @number: from kmmv_instance_add()
+ * @incarnation: result; unchanged on error
+ *
+ * Return: 0; -ENOENT if no instance has the number.
+ */
+int kmmv_instance_incarnation(struct kmmv_table *table, int number,
+			      u32 *incarnation)
+{
+	int err = -ENOENT;
+
+	mutex_lock(&table->lock);
+	if (kmmv_instance_named(table, number)) {
+		*incarnation = kmmv_slots_incarnation(&table->slots, number);
+		err = 0;
+	}
+	mutex_unlock(&table->lock);
+	return err;
+}

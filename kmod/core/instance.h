@@ -40,6 +40,8 @@ int kmmv_instance_label(struct kmmv_table *table, int number, const char *key,
 			const char *text);
 int kmmv_instance_slot(struct kmmv_table *table, int number,
 		       struct kmmv_slot *slot);
+int kmmv_instance_incarnation(struct kmmv_table *table, int number,
+			      u32 *incarnation);
 
 struct kmmv_instance *kmmv_instance_named(struct kmmv_table *table, int number);
 int kmmv_instance_unref(struct kmmv_table *table, int number);

@@ -68,17 +68,22 @@ static bool rings_say_something(void)
 {
 	struct kmmv_event_type type = { .name = "noop" };
 	struct kmmv_ring *ring = kmmv_ring_get("default");
+	struct kmmv_ring_head head;
 	struct kmmv_ring_entry entry;
 	int said = 0, number;
 
 	number = kmmv_ring_register_type(&type);
 	said = kmmv_ring_write(ring, number, -1, &said, sizeof(said)) |
-	       kmmv_ring_mark(ring, -1, "noop") | kmmv_ring_trace(ring, 1);
+	       kmmv_ring_mark(ring, -1, "noop") | kmmv_ring_trace(ring, 1) |
+	       kmmv_ring_get_head(number, -1, &head) |
+	       kmmv_ring_write_head(ring, head, &said, sizeof(said));
 	if (!kmmv_ring_reserve(ring, number, -1, 4, &entry)) {
 		said = -EPROTO;
 		kmmv_ring_commit(&entry);
 		kmmv_ring_discard(&entry);
 	}
+	if (!kmmv_ring_reserve_head(ring, head, 4, &entry))
+		said = -EPROTO;
 	kmmv_ring_put(ring);
 	return said || IS_ERR(ring);
 }

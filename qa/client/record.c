@@ -21,6 +21,10 @@
 
 DEFINE_PER_CPU(struct tally, client_tallies[CLIENT_CONTEXTS]);
 int client_record_type = KMMV_EVENT_FIRST;
+struct kmmv_ring_head client_record_head = {
+	.event.type = KMMV_EVENT_FIRST,
+	.event.instance = KMMV_EVENT_NO_INSTANCE,
+};
 
 static u32 event_bytes(u32 size)
 {
@@ -108,11 +112,34 @@ int client_record_reserve(struct writer *writer, struct tally *tally,
 
 	tally->tries++;
 	*seq = ++writer->sources[context].seq;
-	err = kmmv_ring_reserve(writer->ring, client_record_type, -1, size,
-				entry);
+	if (*seq % 2)
+		err = kmmv_ring_reserve(writer->ring, client_record_type, -1,
+					size, entry);
+	else
+		err = kmmv_ring_reserve_head(writer->ring, client_record_head,
+					     size, entry);
 	if (err)
 		refused(tally, err, size);
 	return err;
+}
+
+/* By each function that writes a whole event. */
+static int write_whole(struct kmmv_ring *ring, u32 seq, const u8 *record,
+		       u32 size)
+{
+	struct kmmv_ring_head head = client_record_head;
+
+	if (seq % 2)
+		return kmmv_ring_write(ring, client_record_type, -1, record,
+				       size);
+	switch (size) {
+	case 32:
+		return kmmv_ring_write_head(ring, head, record, 32);
+	case 64:
+		return kmmv_ring_write_head(ring, head, record, 64);
+	default:
+		return kmmv_ring_write_head(ring, head, record, size);
+	}
 }
 
 /* The ring reserves, fills and commits this one itself. */
@@ -125,8 +152,7 @@ static int write_small(struct writer *writer, struct tally *tally, int context,
 
 	tally->tries++;
 	fill(record, writer, context, smp_processor_id(), seq, size);
-	err = kmmv_ring_write(writer->ring, client_record_type, -1, record,
-			      size);
+	err = write_whole(writer->ring, seq, record, size);
 	if (err) {
 		refused(tally, err, size);
 		return err;

@@ -52,6 +52,7 @@ struct writer {
 
 DECLARE_PER_CPU(struct tally, client_tallies[CLIENT_CONTEXTS]);
 extern int client_record_type;
+extern struct kmmv_ring_head client_record_head;
 
 int client_record_reserve(struct writer *writer, struct tally *tally,
 			  int context, u32 size, struct kmmv_ring_entry *entry,

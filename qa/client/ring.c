@@ -8,6 +8,8 @@
  *	type NAME			kmmv_ring_register_type()
  *	trace RING INSTANCE		kmmv_ring_trace(); RING -1 is NULL
  *	mark RING CONTEXT CPU INSTANCE TEXT
+ *	heads RING			checks prepared heads: 0, or the line of
+ *					the first check that fails
  *	write RING CONTEXT CPU SIZE COUNT
  *					records; answers how many were refused
  *	discard RING CPU SIZE COUNT	records that are discarded
@@ -75,6 +77,72 @@ static void mark(void *argument)
 	struct job *job = argument;
 
 	job->err = kmmv_ring_mark(single.ring, job->instance, job->text);
+}
+
+/* The incarnation of an event in the ring, which is then discarded. */
+static int incarnation_of(const struct kmmv_ring_head *head, int instance)
+{
+	struct kmmv_ring_entry entry;
+	const struct kmmv_event *event;
+	int err;
+
+	if (head)
+		err = kmmv_ring_reserve_head(single.ring, *head, 8, &entry);
+	else
+		err = kmmv_ring_reserve(single.ring, client_record_type,
+					instance, 8, &entry);
+	if (err)
+		return err;
+	event = (const struct kmmv_event *)entry.payload - 1;
+	err = event->instance == instance &&
+			      event->type == client_record_type ?
+		      event->incarnation :
+		      -EPROTO;
+	kmmv_ring_discard(&entry);
+	return err;
+}
+
+/* Prepared heads. Return: 0, or the line of the first check that fails. */
+static int heads(void)
+{
+	struct kmmv_ring_head head = {}, sink;
+	u64 payload[2] = {};
+	int instance, was;
+
+#define CHECK(what)	do { if (!(what)) return __LINE__; } while (0)
+#define SAYS(err)							\
+	CHECK(kmmv_ring_write_head(single.ring, sink, payload, 8) == err && \
+	      kmmv_ring_write_head(single.ring, sink, payload, 16) == err && \
+	      incarnation_of(&sink, -1) == err)
+
+	instance = perf_add("client:head");
+	CHECK(instance > 0);
+	sink = head;
+	SAYS(-EINVAL);
+	CHECK(!kmmv_ring_get_head(client_record_type, instance, &head));
+	was = incarnation_of(&head, instance);
+	CHECK(was >= 0 && incarnation_of(NULL, instance) == was);
+	CHECK(!kmmv_ring_write_head(single.ring, head, payload, 8));
+	CHECK(!kmmv_ring_write_head(single.ring, head, payload, 16));
+	CHECK(!kmmv_ring_write_head(single.ring, head, payload, 3));
+	/* The next owner of the number does not get the events. */
+	perf_del(instance);
+	CHECK(!perf_forget(instance));
+	CHECK(incarnation_of(&head, instance) == was);
+	CHECK(incarnation_of(NULL, instance) != was);
+	CHECK(kmmv_ring_get_head(client_record_type, instance, &sink) == -ENOENT);
+	SAYS(-ENOENT);
+	CHECK(kmmv_ring_get_head(-ENFILE, instance, &sink) == -ENFILE);
+	SAYS(-ENFILE);
+	CHECK(kmmv_ring_get_head(client_record_type, -ENOSPC, &sink) == -ENOSPC);
+	SAYS(-ENOSPC);
+	CHECK(kmmv_ring_get_head(0, -1, &sink) == -EINVAL);
+	SAYS(-EINVAL);
+	CHECK(kmmv_ring_get_head(U16_MAX + 1, -1, &sink) == -EINVAL);
+	SAYS(-EINVAL);
+	return 0;
+#undef SAYS
+#undef CHECK
 }
 
 /* Nested writers, all in this thread. */
@@ -174,7 +242,8 @@ static int register_record(const char *name)
 
 	if (number >= 0)
 		client_record_type = number;
-	return number;
+	return kmmv_ring_get_head(client_record_type, -1,
+				  &client_record_head) ?: number;
 }
 
 static int do_trace(const char *text)
@@ -288,6 +357,8 @@ void client_ring(char *text, char *answer, size_t size)
 		err = -EBADF;
 	else if (!strcmp(word, "put"))
 		err = put(text);
+	else if (!strcmp(word, "heads"))
+		err = heads();
 	else if (!strcmp(word, "mark"))
 		err = do_mark(text);
 	else if (!strcmp(word, "write"))

@@ -7,6 +7,12 @@
  *		return PTR_ERR(ring);
  *	kmmv_ring_write(ring, type, instance, &payload, sizeof(payload));
  *
+ * Who writes many events of a type and an instance prepares their head once,
+ * which saves a fifth of the time:
+ *
+ *	kmmv_ring_get_head(type, instance, &head);
+ *	kmmv_ring_write_head(ring, head, &payload, sizeof(payload));
+ *
  * A ring exists as long as it is held. Its administrator chooses whether it
  * records; while it does not, events are refused.
  *
@@ -45,6 +51,16 @@ struct kmmv_ring_entry {
 	u64			after;
 	u32			*event;
 	struct kmmv_ring	*ring;
+};
+
+/**
+ * struct kmmv_ring_head - a prepared head: type and instance of events
+ * @event: how the events begin; of type 0 for the sink
+ *
+ * Opaque; from kmmv_ring_get_head(). One of all zeroes is a sink, too.
+ */
+struct kmmv_ring_head {
+	struct kmmv_event	event;
 };
 
 enum kmmv_field_kind {
@@ -187,6 +203,80 @@ int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
 		    const void *payload, size_t size);
 
 /**
+ * kmmv_ring_get_head() - prepare the head of events
+ * @type: from kmmv_ring_register_type(), or a KMMV_EVENT_*
+ * @instance: from perf_add() or kmmv_add(), or -1 for none
+ * @head: result; on error a sink, to which nothing is written
+ *
+ * A head is of the instance that has the number now. Once that is forgotten, an
+ * event with this head is of no instance by name, not of the number's next one.
+ * It is valid while kmmv.ko is loaded, which the caller's being loaded ensures,
+ * and for all rings.
+ *
+ * Context: task, may sleep.
+ * Return: 0; -ENOENT for a bad number; @type or @instance if that is an error;
+ * -EINVAL for another bad type.
+ */
+int kmmv_ring_get_head(int type, int instance, struct kmmv_ring_head *head);
+
+/**
+ * kmmv_ring_reserve_head() - kmmv_ring_reserve() with a prepared head
+ * @ring: from kmmv_ring_get()
+ * @head: from kmmv_ring_get_head(), whatever that returned
+ * @size: of the payload, as for kmmv_ring_reserve()
+ * @entry: result
+ *
+ * Context: any.
+ * Return: as kmmv_ring_reserve(); for a sink, which is not counted, the error
+ * of kmmv_ring_get_head(), or -EINVAL.
+ */
+int kmmv_ring_reserve_head(struct kmmv_ring *ring, struct kmmv_ring_head head,
+			   size_t size, struct kmmv_ring_entry *entry);
+
+/* Not for clients: kmmv_ring_write_head() by size. */
+int __kmmv_ring_write_any(struct kmmv_ring *ring, struct kmmv_ring_head head,
+			const void *payload, size_t size);
+int __kmmv_ring_write_8(struct kmmv_ring *ring, struct kmmv_ring_head head,
+		      const void *payload);
+int __kmmv_ring_write_16(struct kmmv_ring *ring, struct kmmv_ring_head head,
+		       const void *payload);
+int __kmmv_ring_write_32(struct kmmv_ring *ring, struct kmmv_ring_head head,
+		       const void *payload);
+int __kmmv_ring_write_64(struct kmmv_ring *ring, struct kmmv_ring_head head,
+		       const void *payload);
+
+/**
+ * kmmv_ring_write_head() - kmmv_ring_write() with a prepared head
+ * @ring: from kmmv_ring_get()
+ * @head: from kmmv_ring_get_head(), whatever that returned
+ * @payload: copied
+ * @size: of @payload; constants of 8, 16, 32 and 64 have code of their own
+ *
+ * Context: any.
+ * Return: as kmmv_ring_reserve_head().
+ */
+static __always_inline int kmmv_ring_write_head(struct kmmv_ring *ring,
+						struct kmmv_ring_head head,
+						const void *payload,
+						size_t size)
+{
+	if (!__builtin_constant_p(size))
+		return __kmmv_ring_write_any(ring, head, payload, size);
+	switch (size) {
+	case 8:
+		return __kmmv_ring_write_8(ring, head, payload);
+	case 16:
+		return __kmmv_ring_write_16(ring, head, payload);
+	case 32:
+		return __kmmv_ring_write_32(ring, head, payload);
+	case 64:
+		return __kmmv_ring_write_64(ring, head, payload);
+	default:
+		return __kmmv_ring_write_any(ring, head, payload, size);
+	}
+}
+
+/**
  * kmmv_ring_mark() - write a text as an event
  * @ring: from kmmv_ring_get()
  * @instance: number, or -1
@@ -238,6 +328,25 @@ static inline void kmmv_ring_discard(struct kmmv_ring_entry *entry) { }
 static inline int kmmv_ring_write(struct kmmv_ring *ring, u16 type,
 				  int instance, const void *payload,
 				  size_t size)
+{
+	return 0;
+}
+static inline int kmmv_ring_get_head(int type, int instance,
+				     struct kmmv_ring_head *head)
+{
+	*head = (struct kmmv_ring_head){};
+	return 0;
+}
+static inline int kmmv_ring_reserve_head(struct kmmv_ring *ring,
+					 struct kmmv_ring_head head,
+					 size_t size,
+					 struct kmmv_ring_entry *entry)
+{
+	return -ENODEV;
+}
+static inline int kmmv_ring_write_head(struct kmmv_ring *ring,
+				       struct kmmv_ring_head head,
+				       const void *payload, size_t size)
 {
 	return 0;
 }

@@ -22,6 +22,7 @@ module_param_named(ring, ring_name, charp, 0444);
 MODULE_PARM_DESC(ring, "name of the ring (bench)");
 
 static struct kmmv_ring *ring;
+static struct kmmv_ring_head head;
 static int type, instance;
 static u64 took;
 
@@ -37,13 +38,31 @@ static __always_inline int reserve_and_commit(const void *payload, size_t size)
 	return 0;
 }
 
+static __always_inline int reserve_head_and_commit(const void *payload,
+						   size_t size)
+{
+	struct kmmv_ring_entry entry;
+	int err = kmmv_ring_reserve_head(ring, head, size, &entry);
+
+	if (unlikely(err))
+		return err;
+	memcpy(entry.payload, payload, size);
+	kmmv_ring_commit(&entry);
+	return 0;
+}
+
 RING_TIMED_BOTH(write,
 		err |= kmmv_ring_write(ring, type, instance, &payload, size))
 RING_TIMED_BOTH(reserve, err |= reserve_and_commit(&payload, size))
+RING_TIMED_BOTH(write_head,
+		err |= kmmv_ring_write_head(ring, head, &payload, size))
+RING_TIMED_BOTH(reserve_head, err |= reserve_head_and_commit(&payload, size))
 
 static const struct ring_operation operations[] = {
 	RING_OPERATIONS(write),
 	RING_OPERATIONS(reserve),
+	RING_OPERATIONS(write_head),
+	RING_OPERATIONS(reserve_head),
 };
 
 static int bench_show(struct seq_file *file, void *unused)
@@ -148,6 +167,9 @@ static int __init ring_bench_init(void)
 	instance = perf_add("bench:ring");
 	if (instance < 0)
 		return instance;
+	err = kmmv_ring_get_head(type, instance, &head);
+	if (err)
+		goto err_del;
 	ring = kmmv_ring_get(ring_name);
 	if (IS_ERR_OR_NULL(ring)) {
 		err = PTR_ERR(ring) ?: -ENOENT;

@@ -371,6 +371,7 @@ START_TEST(a_forgotten_number_has_another_incarnation)
 	struct kmmv_slot slot;
 	char name[16];
 	int a, i, n;
+	u32 inc;
 
 	for (i = 0; i < 1030; i++) {
 		snprintf(name, sizeof(name), "n%d", i);
@@ -390,6 +391,10 @@ START_TEST(a_forgotten_number_has_another_incarnation)
 		ck_assert_int_eq(kmmv_instance_forget(&table, a), 0);
 		ck_assert_int_eq(kmmv_instance_forget(&table, a), -ENOENT);
 		ck_assert_int_eq(kmmv_instance_slot(&table, a, &slot), -ENOENT);
+		inc = 77;
+		ck_assert_int_eq(kmmv_instance_incarnation(&table, a, &inc),
+				 -ENOENT);
+		ck_assert_uint_eq(inc, 77);
 		ck_assert_uint_eq(table.header->slots_free, 1);
 		n = kmmv_instance_add(&table, family, i & 1 ? "x" : "y", NULL);
 		ck_assert_int_eq(n, a);
@@ -402,6 +407,8 @@ START_TEST(a_forgotten_number_has_another_incarnation)
 		ck_assert_int_eq(kmmv_instance_add(&table, family, name, NULL),
 				 a);
 	}
+	ck_assert_int_eq(kmmv_instance_incarnation(&table, 5, &inc), 0);
+	ck_assert_uint_eq(inc, 2);
 	ck_assert_uint_eq(kmmv_slots_incarnation(&table.slots, 5), 2);
 	ck_assert_uint_eq(kmmv_slots_incarnation(&table.slots, 1029), 4);
 	ck_assert_ptr_nonnull(strstr(

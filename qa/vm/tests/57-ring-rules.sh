@@ -47,6 +47,16 @@ include build/qa/vm/ring-rules hits
 include build/qa/vm/ring-rules modes
 include build/qa/vm/ring-rules comes
 
+# ---- prepared heads
+
+mkdir $rings/heads
+echo 1 >$rings/heads/enable
+ring=$(call "ring get heads")
+is "a head is of one instance, or a sink: no line is wrong" \
+	"$(call "ring heads $ring")" 0
+call "ring put $ring" >/dev/null
+ok "its ring goes" rmdir $rings/heads
+
 # ---- counters that are followed and not, while all of them count
 
 # The numbers are known after a storm.
