@@ -61,6 +61,15 @@ struct kmmv_type {
 
 enum { KMMV_FAMILY_HEADS = 256 };
 
+/* See changes.c. */
+enum { KMMV_CHANGES_KEPT = 4096 };
+
+struct kmmv_log {
+	uint32_t *numbers;	/* with a record, in order of the batches */
+	uint32_t nr;		/* up to twice KMMV_CHANGES_KEPT */
+	uint64_t first;		/* the place of the first one */
+};
+
 /* What the names have said so far. */
 struct kmmv_table {
 	struct kmmv_instance *instances;	/* by number */
@@ -81,6 +90,7 @@ struct kmmv_table {
 
 	uint32_t *changed;	/* numbers with a record since "end" */
 	uint32_t nr_changed, changed_room;
+	struct kmmv_log log;	/* the same, of the last batches */
 
 	struct kmmv_family *families;
 	uint32_t nr_families, families_room;
@@ -101,6 +111,7 @@ struct kmmv_stream {
 	uint64_t lines;		/* line number, for messages */
 	bool started;		/* the first line was read */
 	bool complete;		/* the last line was an "end" */
+	bool again;		/* began again since the last "end" */
 	uint64_t generation;	/* of the last "end" */
 	bool changed;		/* changed since kmmv_update() reported */
 	bool moved;		/* the same: a number is another instance's */
@@ -181,6 +192,12 @@ int kmmv_types_about(struct kmmv *k, uint32_t id, const char *text);
 int kmmv_types_field(struct kmmv *k, uint32_t id,
 		     const struct kmmv_field_info *info);
 int kmmv_types_end(struct kmmv *k);
+
+/* changes.c */
+int kmmv_changes_init(struct kmmv *k);
+void kmmv_changes_fini(struct kmmv *k);
+void kmmv_changes_add(struct kmmv *k, const uint32_t *numbers, uint32_t nr,
+		      bool all);
 
 /* extent.c */
 int kmmv_extent_read(struct kmmv *k);

@@ -97,6 +97,17 @@ const char *kmmv_error(const struct kmmv *handle);
 int kmmv_update(struct kmmv *handle);
 
 /*
+ * The instances that changed since the caller last asked: how many, and their
+ * numbers in *NUMBERS, each at least once, until the next kmmv_update(). *KNOWN
+ * is what the caller knows of this handle, 0 at first, and is set; callers that
+ * share a handle have one each. -EOVERFLOW if anything may have changed: what is
+ * known is of another handle or too long ago, a family or an event type is new,
+ * or the names were read again from their start. A CPU that goes online or
+ * offline changes no instance.
+ */
+int kmmv_changes(const struct kmmv *handle, uint64_t *known, const uint32_t **numbers);
+
+/*
  * Wait until the table changes: 1, or 0 after TIMEOUT_MS (-1: no limit).
  * -ENODEV if it is not a device; -EINTR; -EUSERS if too many wait for this file.
  */

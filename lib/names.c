@@ -436,6 +436,7 @@ void kmmv_names_restart(struct kmmv *k)
 {
 	k->stream.started = false;
 	k->stream.complete = false;
+	k->stream.again = true;
 	k->stream.len = 0;
 	k->stream.lines = 0;
 }

@@ -85,7 +85,9 @@ int kmmv_table_init(struct kmmv *k)
 		t->seed = (uintptr_t)t;
 	t->nr_heads = HEADS_MIN;
 	t->heads = calloc(t->nr_heads, sizeof(*t->heads));
-	return t->heads ? kmmv_types_init(k) : kmmv_fail_nomem(k);
+	if (!t->heads)
+		return kmmv_fail_nomem(k);
+	return kmmv_changes_init(k) ?: kmmv_types_init(k);
 }
 
 void kmmv_table_fini(struct kmmv *k)
@@ -104,6 +106,7 @@ void kmmv_table_fini(struct kmmv *k)
 		free(t->families[i].help);
 	}
 	kmmv_types_fini(k);
+	kmmv_changes_fini(k);
 	free(t->instances);
 	free(t->incarnations);
 	free(t->readable);
@@ -444,6 +447,12 @@ static bool publish(struct kmmv_table *t)
 		in->changed = false;
 	}
 	t->nr_changed = 0;
+	/* The first batch has all instances; few others have many. */
+	if (t->changed_room > KMMV_CHANGES_KEPT) {
+		free(t->changed);
+		t->changed = NULL;
+		t->changed_room = 0;
+	}
 	return moved;
 }
 
@@ -452,6 +461,7 @@ int kmmv_table_end(struct kmmv *k)
 {
 	struct kmmv_table *t = &k->table;
 	uint32_t i;
+	bool all = t->families_changed || t->types_changed || k->stream.again;
 	int err, changed = t->nr_changed || t->families_changed ||
 			   t->types_changed;
 
@@ -468,6 +478,8 @@ int kmmv_table_end(struct kmmv *k)
 	err = kmmv_types_end(k);
 	if (err)
 		return err;
+	kmmv_changes_add(k, t->changed, t->nr_changed, all);
+	k->stream.again = false;
 	k->stream.moved |= publish(t);
 	t->families_changed = false;
 	return changed;

@@ -509,6 +509,78 @@ START_TEST(linear)
 }
 END_TEST
 
+/* One instance that comes back, which is a batch. */
+static void tell_again(uint32_t number)
+{
+	char text[128];
+
+	sprintf(text, "instance number=%u family=0 incarnation=%u state=free name=\nend 2\n",
+		number, number == 3 ? 5 : 9);
+	ck_assert_int_eq(kmmv_names_feed(k, text, strlen(text)), 0);
+}
+
+/* Each caller is told of all that changed since it asked, or that it cannot be. */
+START_TEST(changes)
+{
+	uint64_t known = 0, other, elsewhere, late;
+	const uint32_t *numbers;
+	struct kmmv *second;
+	uint32_t i;
+
+	k = open_unfed();
+	ck_assert_int_eq(kmmv_changes(k, &known, &numbers), -EOVERFLOW);
+	ck_assert_int_eq(kmmv_changes(k, &known, &numbers), 0);
+	elsewhere = known;
+	feed(k, area.names, area.names_length, area.names_length);
+	ck_assert_int_eq(kmmv_changes(k, &known, &numbers), -EOVERFLOW);
+	other = late = known;
+	tell_again(4);
+	ck_assert_int_eq(kmmv_changes(k, &known, &numbers), 1);
+	ck_assert_uint_eq(numbers[0], 4);
+	tell_again(2);
+	ck_assert_int_eq(kmmv_changes(k, &other, &numbers), 2);
+	ck_assert_uint_eq(numbers[0], 4);
+	ck_assert_uint_eq(numbers[1], 2);
+	ck_assert_int_eq(kmmv_changes(k, &other, &numbers), 0);
+	ck_assert_int_eq(kmmv_changes(k, &known, &numbers), 1);
+	ck_assert_uint_eq(numbers[0], 2);
+
+	/* Not before the batch is complete. */
+	TELL("instance number=0 family=0 incarnation=0 state=active name=zero\n");
+	ck_assert_int_eq(kmmv_changes(k, &known, &numbers), 0);
+	TELL("end 3\n");
+	ck_assert_int_eq(kmmv_changes(k, &known, &numbers), 1);
+
+	/* None is lost as the list goes on, to whoever asks in time. */
+	for (i = 0; i < 5 * KMMV_CHANGES_KEPT; i++) {
+		if (i == 4 * KMMV_CHANGES_KEPT)
+			ck_assert_int_eq(kmmv_changes(k, &other, &numbers),
+					 -EOVERFLOW);
+		tell_again(i % 2 ? 2 : 4);
+		ck_assert_int_eq(kmmv_changes(k, &known, &numbers), 1);
+		ck_assert_uint_eq(numbers[0], i % 2 ? 2 : 4);
+	}
+	ck_assert_int_eq(kmmv_changes(k, &late, &numbers), -EOVERFLOW);
+	ck_assert_int_eq(kmmv_changes(k, &other, &numbers), KMMV_CHANGES_KEPT);
+	for (i = 0; i < KMMV_CHANGES_KEPT; i++)
+		ck_assert_uint_eq(numbers[i], i % 2 ? 2 : 4);
+
+	/* Another handle, another family or type, and the names from their start. */
+	second = open_unfed();
+	ck_assert_int_eq(kmmv_changes(second, &elsewhere, &numbers),
+			 -EOVERFLOW);
+	kmmv_close(second);
+	TELL("family id=9 units=count semantics=counter name=late\nend 4\n");
+	ck_assert_int_eq(kmmv_changes(k, &known, &numbers), -EOVERFLOW);
+	TELL("type id=99 name=late.type\nend 5\n");
+	ck_assert_int_eq(kmmv_changes(k, &known, &numbers), -EOVERFLOW);
+	kmmv_names_restart(k);
+	TELL(START "end 6\n");
+	ck_assert_int_eq(kmmv_changes(k, &known, &numbers), -EOVERFLOW);
+	ck_assert_int_eq(kmmv_changes(k, &known, &numbers), 0);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("names");
@@ -522,5 +594,6 @@ int main(void)
 	tcase_add_test(tcase, lookup_follows);
 	tcase_add_test(tcase, generations);
 	tcase_add_test(tcase, linear);
+	tcase_add_test(tcase, changes);
 	return run_suite("libnames", tcase);
 }
