@@ -39,7 +39,16 @@ static void add_areas(const struct kmmv *k, uint32_t first, size_t n,
 
 	switch (k->nr_areas % 4) {
 	case 0:
-		memset(sums, 0, n * sizeof(*sums));
+		if (a == end) {
+			memset(sums, 0, n * sizeof(*sums));
+			return;
+		}
+		for (i = 0; i < n; i++)
+			sums[i] = kmmv_load64(&a[0].kvalues[first + i]) +
+				  kmmv_load64(&a[1].kvalues[first + i]) +
+				  kmmv_load64(&a[2].kvalues[first + i]) +
+				  kmmv_load64(&a[3].kvalues[first + i]);
+		a += 4;
 		break;
 	case 1:
 		for (i = 0; i < n; i++)
@@ -196,9 +205,10 @@ static size_t block_status(const struct kmmv *k, uint32_t first, size_t n,
 /* The length of a run of consecutive numbers, which are read as a block. */
 static size_t run_of(const uint32_t *numbers, size_t count)
 {
-	size_t n = 1;
+	size_t n = 1, most = count < BLOCK ? count : BLOCK;
+	uint32_t first = numbers[0];
 
-	while (n < count && n < BLOCK && numbers[n] == numbers[0] + n)
+	while (n < most && numbers[n] == first + n)
 		n++;
 	return n;
 }
