@@ -38,6 +38,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <pcp/pmapi.h>
 #include <pcp/pmda.h>
 #include "libkmmv.h"
@@ -115,10 +116,22 @@ void agent_error_begin(const void *about);
 void agent_error_end(const void *about);
 /* Remove all errors of a subject. */
 void agent_error_settle(const void *about);
+/* Whether a subject has errors, or may have some that were not kept. */
+bool agent_error_has(const void *about);
 /* Subject of errors that a sync finds in the device's tables. */
 extern const char agent_table_errors[1];
 
 /* ---- attach.c ---- */
+
+/*
+ * What has changed in the device's tables: the instances with these numbers of
+ * the kernel, some perhaps twice; ALL: anything.
+ */
+struct changes {
+	const uint32_t *number;
+	uint32_t count;
+	bool all;
+};
 
 /* Bring the mapping and the tables up to date; true if there is a mapping. */
 bool agent_attach_sync(void);
@@ -129,7 +142,9 @@ bool agent_attach_possible(uint32_t cpu);
  * SYNC is called when the device's tables have been mapped or have changed,
  * FORGET before the mapping is closed.
  */
-void agent_attach_init(const char *dir, void (*sync)(struct kmmv *handle),
+void agent_attach_init(const char *dir,
+		       void (*sync)(struct kmmv *handle,
+				    const struct changes *changes),
 		       void (*forget)(void));
 void agent_attach_close(void);
 /* Attach (true) or detach (false) from now on. */
@@ -177,11 +192,10 @@ struct inst {
 	uint32_t nr_cpus;
 };
 
-/* Instances, as positions in family.insts, and their numbers. */
+/* Instances, as positions in family.insts. */
 struct members {
 	uint32_t *pos;
-	uint32_t *number;
-	uint32_t count;
+	uint32_t count, room;
 };
 
 struct family {
@@ -189,7 +203,7 @@ struct family {
 	uint32_t order;		/* of one name, the greatest wins */
 	char *name;
 	bool present;		/* in the table mapped now */
-	bool dirty;		/* members are out of date */
+	bool dirty;		/* active is out of date */
 	enum kmmv_sem sem;
 	bool since_boot;	/* absolute: nothing is carried over */
 	bool total;		/* its instances add up */
@@ -199,13 +213,13 @@ struct family {
 
 	struct inst *insts;
 	struct carry *carry;	/* parallel to insts */
-	uint64_t *value;	/* parallel: results of the last reading */
-	int *status;
+	int16_t *status;	/* parallel: results of the last reading */
 	uint32_t nr_insts, room;
 	uint32_t unused;	/* the first unused position, plus one */
-	struct members active, bound;	/* sorted by id */
-	uint64_t gone;		/* sum of the counts of instances not bound */
-	uint64_t purged;	/* the part of it whose names are purged */
+	struct members active;	/* sorted by id */
+	uint64_t moved;		/* positions moved in active, see instance.c */
+	/* Sum of the counts of instances not bound, and of those purged. */
+	uint64_t gone;
 	uint64_t reading;	/* see reading.c */
 	int *left;		/* that clients may ask for, see seen.c */
 	uint32_t nr_left, left_room;
@@ -239,8 +253,10 @@ static inline const char *agent_inst_raw(const struct inst *inst)
 	return inst->raw ? inst->raw : inst->name;
 }
 
-/* Bind the table's instances; call after agent_family_sync(). */
-void agent_instance_sync(struct kmmv *handle);
+/* Bind the instances that changed; call after agent_family_sync(). */
+void agent_instance_sync(struct kmmv *handle, const struct changes *changes);
+/* Instances that agent_instance_sync() has visited so far. */
+extern uint64_t agent_instance_visits;
 /* Unbind all instances, before the mapping is closed. */
 void agent_instance_unbind_all(void);
 /* What id.c asks of names that instances have. */
@@ -263,9 +279,20 @@ struct inst *agent_instance_of_id(struct family *f, struct id *id);
 /* Limit of the per-CPU counts kept, of all families; 16 bytes each. */
 extern uint64_t agent_carry_cells_max;
 
-/* Note that RAW was read; returns the value for clients. */
-uint64_t agent_carry_read(const struct family *f, struct carry *carry,
-			  uint64_t raw);
+/*
+ * Note that RAW was read; agent_carry_sum() is the value for clients then. The
+ * first value of a binding determines the base. A count since boot is shown as
+ * it is, unless that is less than the last value shown: the kernel's count
+ * wrapped at 32 bits, or fell. Then it continues from the last value shown.
+ */
+static inline void agent_carry_read(const struct family *f, struct carry *carry,
+				    uint64_t raw)
+{
+	if (f->since_boot && carry->seen == CARRY_UNREAD)
+		carry->base = raw < carry->base ? carry->base - raw : 0;
+	carry->seen = raw;
+}
+
 /* Start another binding. */
 void agent_carry_over(const struct family *f, struct carry *carry);
 /* Set whether F's counts are absolute. */
@@ -448,9 +475,62 @@ int agent_pmns_children(const char *name, int traverse, char ***names,
  * values live exactly as long as the set.
  */
 pmValueSet *agent_values_alloc(pmID pmid, uint32_t count);
+
+/* The size of a set, and where its value blocks are. */
+static inline size_t agent_values_size(uint32_t count)
+{
+	return offsetof(pmValueSet, vlist) +
+	       (count ? count : 1) * sizeof(pmValue);
+}
+
+#define AGENT_U64_BLOCK (PM_VAL_HDR_SIZE + sizeof(uint64_t))
+
 /* TYPE is PM_TYPE_U64 or PM_TYPE_64. */
-void agent_values_put(pmValueSet *set, uint32_t count, uint32_t index, int inst,
-		      int type, uint64_t value);
+static inline void agent_values_put(pmValueSet *set, uint32_t count,
+				    uint32_t index, int inst, int type,
+				    uint64_t value)
+{
+	char *blocks = (char *)set + agent_values_size(count);
+	pmValueBlock *block;
+
+	block = (pmValueBlock *)(blocks + index * AGENT_U64_BLOCK);
+	block->vtype = type;
+	block->vlen = AGENT_U64_BLOCK;
+	memcpy(block->vbuf, &value, sizeof(value));
+	set->vlist[index].inst = inst;
+	set->vlist[index].value.pval = block;
+}
+
+/* The same for many values in turn: the next one, and its block. */
+struct filling {
+	pmValue *next;
+	char *block;
+	pmValueBlock head;
+};
+
+static inline struct filling agent_values_begin(pmValueSet *set,
+						uint32_t count, int type)
+{
+	struct filling fill = {
+		.next = set->vlist,
+		.block = (char *)set + agent_values_size(count),
+	};
+
+	fill.head.vtype = type;
+	fill.head.vlen = AGENT_U64_BLOCK;
+	return fill;
+}
+
+static inline void agent_values_add(struct filling *fill, int inst,
+				    uint64_t value)
+{
+	memcpy(fill->block, &fill->head, PM_VAL_HDR_SIZE);
+	memcpy(fill->block + PM_VAL_HDR_SIZE, &value, sizeof(value));
+	fill->next->inst = inst;
+	fill->next++->value.pval = (pmValueBlock *)fill->block;
+	fill->block += AGENT_U64_BLOCK;
+}
+
 pmValueSet *agent_values_alloc_u32(pmID pmid, uint32_t count);
 pmValueSet *agent_values_alloc_strings(pmID pmid, uint32_t count);
 /* For short words: longer text is truncated. */

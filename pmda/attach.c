@@ -13,7 +13,7 @@
 #define RETRY_MS 1000
 
 static struct kmmv *handle;
-static void (*on_sync)(struct kmmv *handle);
+static void (*on_sync)(struct kmmv *handle, const struct changes *changes);
 static void (*on_forget)(void);
 static char *device;
 static bool wanted = true;
@@ -21,7 +21,9 @@ static int why = -ENOENT;	/* why there is no mapping */
 static uint64_t tried_ms;	/* of the last attempt; 0: none yet */
 static uint64_t stale_ms;	/* of the last reopening at once */
 static uint64_t retries, rereads;	/* of closed mappings */
-static uint64_t changes;	/* times the tables were taken over */
+static uint64_t taken;	/* times the tables were taken over */
+static uint64_t known;	/* of the handle's changes */
+static bool all_due;	/* numbers were refused: look at all again */
 
 static uint64_t now_ms(void)
 {
@@ -58,12 +60,25 @@ static void close_handle(void)
 	handle = NULL;
 }
 
+/*
+ * Visit what has changed, which may be one of a million instances. Errors of
+ * the tables stay until all has been checked again: while there are any, all is
+ * visited.
+ */
 static void take_over(void)
 {
-	agent_error_begin(agent_table_errors);
-	on_sync(handle);
-	agent_error_end(agent_table_errors);
-	changes++;
+	struct changes changes = { 0 };
+	int n = kmmv_changes(handle, &known, &changes.number);
+
+	changes.all = n < 0 || all_due || agent_error_has(agent_table_errors);
+	changes.count = n < 0 ? 0 : n;
+	all_due = false;
+	if (changes.all)
+		agent_error_begin(agent_table_errors);
+	on_sync(handle, &changes);
+	if (changes.all)
+		agent_error_end(agent_table_errors);
+	taken++;
 }
 
 static bool try_open(void)
@@ -109,12 +124,13 @@ static bool reopen(int rc)
 
 bool agent_attach_sync(void)
 {
-	bool again = agent_id_pending();
 	int rc;
 
+	/* Kept until the tables are taken over, which -EAGAIN may put off. */
+	all_due |= agent_id_pending();
 	if (handle) {
 		rc = kmmv_update(handle);
-		if (rc > 0 || (rc == 0 && again))
+		if (rc > 0 || (rc == 0 && all_due))
 			take_over();
 		if (rc >= 0)
 			return true;
@@ -130,10 +146,10 @@ bool agent_attach_sync(void)
 
 bool agent_attach_changed(void)
 {
-	uint64_t before = changes;
+	uint64_t before = taken;
 
 	agent_attach_sync();
-	return changes != before;
+	return taken != before;
 }
 
 struct kmmv *agent_attach_handle(void)
@@ -146,7 +162,9 @@ bool agent_attach_possible(uint32_t cpu)
 	return handle && kmmv_cpu_possible(handle, cpu);
 }
 
-void agent_attach_init(const char *dir, void (*sync)(struct kmmv *handle),
+void agent_attach_init(const char *dir,
+		       void (*sync)(struct kmmv *handle,
+				    const struct changes *changes),
 		       void (*forget)(void))
 {
 	on_sync = sync;

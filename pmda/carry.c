@@ -18,20 +18,6 @@ void agent_carry_over(const struct family *f, struct carry *carry)
 	carry->seen = f->since_boot ? CARRY_UNREAD : 0;
 }
 
-/*
- * The first value of a binding determines the base. A count since boot is shown
- * as it is, unless that is less than the last value shown: the kernel's count
- * wrapped at 32 bits, or fell. Then it continues from the last value shown.
- */
-uint64_t agent_carry_read(const struct family *f, struct carry *carry,
-			  uint64_t raw)
-{
-	if (f->since_boot && carry->seen == CARRY_UNREAD)
-		carry->base = raw < carry->base ? carry->base - raw : 0;
-	carry->seen = raw;
-	return carry->base + raw;
-}
-
 /* A count not read in this binding stays as last shown. */
 static void settle(struct carry *carry)
 {

@@ -97,6 +97,17 @@ void agent_error_end(const void *about)
 	nr_errors = kept;
 }
 
+bool agent_error_has(const void *about)
+{
+	int i;
+
+	for (i = 0; i < nr_errors; i++) {
+		if (errors[i].about == about)
+			return true;
+	}
+	return full;
+}
+
 void agent_error_settle(const void *about)
 {
 	agent_error_begin(about);

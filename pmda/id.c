@@ -186,7 +186,11 @@ bool agent_id_commit(void)
 
 bool agent_id_batch_full(void)
 {
-	return nr_batch == BATCH;
+	if (nr_batch < BATCH)
+		return false;
+	/* Whoever asks has more to add. */
+	pending = true;
+	return true;
 }
 
 bool agent_id_pending(void)

@@ -81,7 +81,7 @@ struct id *agent_id_add(int scope, int number, const char *name,
 void agent_id_describe(struct id *id, const char *rest);
 /* False if the numbers added could not be saved, and were removed. */
 bool agent_id_commit(void);
-/* No more can be added before agent_id_commit(). */
+/* No more can be added before agent_id_commit(): they are pending then. */
 bool agent_id_batch_full(void);
 /* Whether numbers were refused that may be available now. */
 bool agent_id_pending(void);

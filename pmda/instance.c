@@ -8,6 +8,10 @@
  * An instance is created when its name is first bound in this process, and
  * removed when its name is purged; its position in the family's arrays is then
  * reused.
+ *
+ * A change of the table costs what it changes: only its numbers are visited,
+ * and active instances and the sum of those that are gone are kept up to date
+ * one by one, unless that were more work than to count them anew.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,6 +28,9 @@ struct slot {
 static struct slot *slots;
 static uint32_t nr_slots;
 static uint32_t nr_active;
+static bool missed;	/* a name is not bound: visit all next time */
+
+uint64_t agent_instance_visits;
 
 static int grow(struct family *f)
 {
@@ -40,10 +47,6 @@ static int grow(struct family *f)
 	if (!p)
 		return -ENOMEM;
 	f->carry = p;
-	p = realloc(f->value, room * sizeof(*f->value));
-	if (!p)
-		return -ENOMEM;
-	f->value = p;
 	p = realloc(f->status, room * sizeof(*f->status));
 	if (!p)
 		return -ENOMEM;
@@ -103,14 +106,12 @@ static void purged(struct id *id)
 	uint32_t pos = id->user - 1;
 	struct inst *inst = &f->insts[pos];
 
-	if (f->sem == KMMV_SEM_COUNTER)
-		f->purged += agent_carry_sum(f, &f->carry[pos]);
+	/* Its count remains part of what is gone. */
 	agent_carry_forget(inst);
 	memset(inst, 0, sizeof(*inst));
 	inst->id = -1;
 	inst->key.number = f->unused;
 	f->unused = id->user;
-	f->dirty = true;
 	id->user = 0;
 }
 
@@ -178,15 +179,89 @@ static void rebase(struct family *f, struct inst *inst,
 		agent_carry_over(f, &inst->cpus[cpu]);
 }
 
+/* The first of F's active instances whose id is ID or greater. */
+static uint32_t place_of(const struct family *f, int id)
+{
+	const struct members *m = &f->active;
+	uint32_t low = 0, high = m->count;
+
+	/* New names have the greatest numbers. */
+	if (high && f->insts[m->pos[high - 1]].id < id)
+		return high;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (f->insts[m->pos[middle]].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int grow_members(struct family *f)
+{
+	struct members *m = &f->active;
+	void *p;
+
+	if (f->nr_insts <= m->room)
+		return 0;
+	p = realloc(m->pos, f->room * sizeof(*m->pos));
+	if (!p)
+		return -ENOMEM;
+	m->pos = p;
+	m->room = f->room;
+	return 0;
+}
+
+/*
+ * Put INST among the active ones, or take it out. To move those behind it is
+ * cheap, but not for many instances in turn: as many moves as MOVES times the
+ * instances cost about as much as to count.
+ */
+enum { MOVES = 16 };
+
+static void move_member(struct family *f, const struct inst *inst)
+{
+	struct members *m = &f->active;
+	uint32_t at, behind;
+
+	if (f->dirty)
+		return;
+	at = place_of(f, inst->id);
+	behind = m->count - at;
+	f->moved += behind;
+	if (f->moved > (uint64_t)MOVES * f->nr_insts || grow_members(f) < 0) {
+		f->dirty = true;
+		return;
+	}
+	if (inst->active) {
+		memmove(&m->pos[at + 1], &m->pos[at], behind * sizeof(*m->pos));
+		m->pos[at] = inst - f->insts;
+		m->count++;
+	} else {
+		memmove(&m->pos[at], &m->pos[at + 1],
+			(behind - 1) * sizeof(*m->pos));
+		m->count--;
+	}
+}
+
 static void set_active(struct family *f, struct inst *inst, bool active)
 {
 	if (inst->active == active)
 		return;
 	inst->active = active;
 	nr_active += active ? 1 : -1;
-	f->dirty = true;
+	move_member(f, inst);
 	if (!active)
 		agent_seen_left(f, inst);
+}
+
+static uint64_t count_of(const struct family *f, const struct inst *inst)
+{
+	return f->sem == KMMV_SEM_COUNTER ?
+		       agent_carry_sum(f, &f->carry[inst - f->insts]) :
+		       0;
 }
 
 /* STATE: ID_AWAY, or ID_FORGOTTEN by the kernel. */
@@ -201,7 +276,7 @@ static void unbind_slot(struct slot *slot, int state)
 	inst = &f->insts[slot->pos];
 	set_active(f, inst, false);
 	inst->bound = false;
-	f->dirty = true;
+	f->gone += count_of(f, inst);
 	agent_id_set_state(inst->lasting, state);
 }
 
@@ -219,24 +294,36 @@ static void bind_slot(uint32_t n, const struct kmmv_instance_info *info,
 	if (!inst || inst->bound)
 		return;
 	agent_id_set_state(id, ID_USED);
+	f->gone -= count_of(f, inst);
 	rebase(f, inst, &key);
 	inst->bound = true;
-	f->dirty = true;
 	slots[n].family = f;
 	slots[n].pos = inst - f->insts;
+}
+
+/* The numbers to visit: all below COUNT if NUMBER is NULL. */
+struct visit {
+	const uint32_t *number;
+	uint32_t count;
+};
+
+static uint32_t visited(const struct visit *v, uint32_t i)
+{
+	return v->number ? v->number[i] : i;
 }
 
 /*
  * Add numbers for new names, a batch at most. Returns how many of the kernel's
  * numbers were examined; the rest is left for later.
  */
-static uint32_t add_new(struct kmmv *handle, uint32_t count)
+static uint32_t add_new(struct kmmv *handle, const struct visit *v)
 {
 	char name[AGENT_NAME_SIZE];
-	uint32_t n;
+	uint32_t i;
 
-	for (n = 0; n < count && !agent_id_batch_full(); n++) {
+	for (i = 0; i < v->count && !agent_id_batch_full(); i++) {
 		const struct kmmv_instance_info *info;
+		uint32_t n = visited(v, i);
 		struct family *f;
 
 		info = slots[n].family ? NULL : kmmv_instance(handle, n);
@@ -255,7 +342,7 @@ static uint32_t add_new(struct kmmv *handle, uint32_t count)
 				"instance \"%s\" of %s: no external name left",
 				info->name, f->name);
 	}
-	return n;
+	return i;
 }
 
 static bool relabel(struct inst *inst, const struct kmmv_instance_info *info)
@@ -287,22 +374,6 @@ static int resize_slots(uint32_t count)
 	return 0;
 }
 
-static int resize_members(struct members *m, uint32_t count)
-{
-	void *p;
-
-	p = realloc(m->pos, (count + 1) * sizeof(*m->pos));
-	if (!p)
-		return -ENOMEM;
-	m->pos = p;
-	p = realloc(m->number, (count + 1) * sizeof(*m->number));
-	if (!p)
-		return -ENOMEM;
-	m->number = p;
-	m->count = 0;
-	return 0;
-}
-
 static const struct inst *sorted;
 
 static int compare_positions(const void *a, const void *b)
@@ -325,40 +396,23 @@ static void sort_members(const struct family *f, struct members *m)
 		sorted = f->insts;
 		qsort(m->pos, m->count, sizeof(*m->pos), compare_positions);
 	}
-	for (i = 0; i < m->count; i++)
-		m->number[i] = f->insts[m->pos[i]].key.number;
 }
 
 static void count_members(struct family *f)
 {
 	uint32_t pos;
 
-	f->dirty = false;
-	f->gone = f->purged;
 	f->active.count = 0;
-	f->bound.count = 0;
-	if (resize_members(&f->active, f->nr_insts) < 0 ||
-	    resize_members(&f->bound, f->nr_insts) < 0) {
+	if (grow_members(f) < 0) {
 		agent_error(agent_table_errors, "no memory for instances of %s",
 			    f->name);
-		f->dirty = true;
 		return;
 	}
+	f->dirty = false;
 	for (pos = 0; pos < f->nr_insts; pos++) {
-		struct inst *inst = &f->insts[pos];
-
-		if (inst->id < 0)
-			continue;
-		if (!inst->bound) {
-			if (f->sem == KMMV_SEM_COUNTER)
-				f->gone += agent_carry_sum(f, &f->carry[pos]);
-			continue;
-		}
-		f->bound.pos[f->bound.count++] = pos;
-		if (inst->active)
+		if (f->insts[pos].active)
 			f->active.pos[f->active.count++] = pos;
 	}
-	sort_members(f, &f->bound);
 	sort_members(f, &f->active);
 }
 
@@ -369,7 +423,10 @@ static void finish(void)
 	for (fid = 0; fid < agent_family_limit(); fid++) {
 		struct family *f = agent_family(fid);
 
-		if (f && f->dirty)
+		if (!f)
+			continue;
+		f->moved = 0;
+		if (f->dirty)
 			count_members(f);
 	}
 }
@@ -384,17 +441,17 @@ void agent_instance_unbind_all(void)
 }
 
 /* A name may have moved to a lower number: unbind all that ended first. */
-static void unbind_ended(struct kmmv *handle)
+static void unbind_ended(struct kmmv *handle, const struct visit *v)
 {
 	const struct kmmv_instance_info *info;
-	uint32_t n;
+	uint32_t i;
 
-	for (n = 0; n < nr_slots; n++) {
-		struct slot *slot = &slots[n];
+	for (i = 0; i < v->count; i++) {
+		struct slot *slot = &slots[visited(v, i)];
 
 		if (!slot->family)
 			continue;
-		info = kmmv_instance(handle, n);
+		info = kmmv_instance(handle, slot - slots);
 		if (!info)
 			unbind_slot(slot, ID_AWAY);
 		else if (info->state == KMMV_FREE ||
@@ -404,39 +461,56 @@ static void unbind_ended(struct kmmv *handle)
 	}
 }
 
-void agent_instance_sync(struct kmmv *handle)
+/*
+ * Bind the kernel's number N if it has a name, which has a lasting number or,
+ * if not EXAMINED, may have none yet. True if its label changed.
+ */
+static bool visit(struct kmmv *handle, uint32_t n, bool examined,
+		  uint64_t epoch)
 {
-	const struct kmmv_instance_info *info;
+	const struct kmmv_instance_info *info = kmmv_instance(handle, n);
+	bool known = slots[n].family;
+	struct inst *inst;
+
+	if (!info || info->state == KMMV_FREE)
+		return false;
+	if (!known && examined)
+		bind_slot(n, info, epoch);
+	if (!slots[n].family) {
+		/* What is wrong with its family is settled with that. */
+		missed |= agent_family_by_kid(info->family) != NULL;
+		return false;
+	}
+	inst = &slots[n].family->insts[slots[n].pos];
+	set_active(slots[n].family, inst, info->state == KMMV_ACTIVE);
+	return relabel(inst, info) && known;
+}
+
+void agent_instance_sync(struct kmmv *handle, const struct changes *changes)
+{
+	struct visit v = { changes->number, changes->count };
 	struct kmmv_info table;
 	bool relabelled = false;
-	uint32_t n, count;
+	uint32_t i, count;
 
 	kmmv_get_info(handle, &table);
+	if (changes->all || missed)
+		v = (struct visit){ NULL, table.nr_instances };
+	missed = true;
 	if (resize_slots(table.nr_instances) < 0) {
 		agent_error(agent_table_errors, "no memory for %u instances",
 			    table.nr_instances);
 		return;
 	}
-	unbind_ended(handle);
-	count = add_new(handle, table.nr_instances);
+	missed = false;
+	agent_instance_visits += v.count;
+	unbind_ended(handle, &v);
+	count = add_new(handle, &v);
 	/* An identifier is on disk before a client learns of it. */
 	agent_id_commit();
-	for (n = 0; n < table.nr_instances; n++) {
-		struct inst *inst;
-		bool known = slots[n].family;
-
-		info = kmmv_instance(handle, n);
-		if (!info || info->state == KMMV_FREE)
-			continue;
-		if (!known && n < count)
-			bind_slot(n, info, table.epoch);
-		if (!slots[n].family)
-			continue;
-		inst = &slots[n].family->insts[slots[n].pos];
-		set_active(slots[n].family, inst, info->state == KMMV_ACTIVE);
-		if (relabel(inst, info) && known)
-			relabelled = true;
-	}
+	for (i = 0; i < v.count; i++)
+		relabelled |= visit(handle, visited(&v, i), i < count,
+				    table.epoch);
 	if (relabelled)
 		pmdaExtSetFlags(agent_ext, PMDA_EXT_LABEL_CHANGE);
 	agent_id_purge();

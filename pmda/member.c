@@ -9,21 +9,17 @@
 #include <string.h>
 #include "agent.h"
 
-static int reserve(struct members *m, uint32_t *room, uint32_t count)
+static int reserve(struct members *m, uint32_t count)
 {
 	void *p;
 
-	if (count <= *room)
+	if (count <= m->room)
 		return 0;
 	p = realloc(m->pos, count * sizeof(*m->pos));
 	if (!p)
 		return -ENOMEM;
 	m->pos = p;
-	p = realloc(m->number, count * sizeof(*m->number));
-	if (!p)
-		return -ENOMEM;
-	m->number = p;
-	*room = count;
+	m->room = count;
 	return 0;
 }
 
@@ -31,7 +27,6 @@ int agent_member_select(struct family *f, const pmProfile *profile,
 			const struct members **members)
 {
 	static struct members chosen;
-	static uint32_t room;
 	const struct members *active = &f->active;
 	const int *ids;
 	int count, i, rc;
@@ -43,7 +38,7 @@ int agent_member_select(struct family *f, const pmProfile *profile,
 				 &count);
 	if (rc < 0 || (!listed && count == 0))
 		return rc;
-	rc = reserve(&chosen, &room, listed ? (uint32_t)count : active->count);
+	rc = reserve(&chosen, listed ? (uint32_t)count : active->count);
 	if (rc < 0)
 		return rc;
 	chosen.count = 0;
@@ -54,8 +49,7 @@ int agent_member_select(struct family *f, const pmProfile *profile,
 
 			if (!inst || !inst->active)
 				continue;
-			chosen.pos[chosen.count] = inst - f->insts;
-			chosen.number[chosen.count++] = inst->key.number;
+			chosen.pos[chosen.count++] = inst - f->insts;
 		}
 		return 0;
 	}
@@ -64,8 +58,7 @@ int agent_member_select(struct family *f, const pmProfile *profile,
 
 		if (bsearch(&id, ids, count, sizeof(id), agent_indom_compare))
 			continue;
-		chosen.pos[chosen.count] = active->pos[n];
-		chosen.number[chosen.count++] = active->number[n];
+		chosen.pos[chosen.count++] = active->pos[n];
 	}
 	return 0;
 }

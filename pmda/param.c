@@ -364,13 +364,15 @@ static bool set_current(struct numbered *list, uint32_t count)
 	return !same;
 }
 
-static bool field_sync(struct kmmv *handle)
+static bool field_sync(struct kmmv *handle, const struct changes *changes)
 {
 	const struct kmmv_type_info *info;
 	struct numbered *list;
 	uint32_t i, n = 0, count = 0;
 	bool changed;
 
+	if (!changes->all)
+		return false;
 	while (kmmv_type(handle, count))
 		count++;
 	list = calloc(count + 1, sizeof(*list));

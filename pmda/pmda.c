@@ -47,9 +47,9 @@ static void end_context(int ctx)
 	agent_access_end(ctx);
 }
 
-static void take_over(struct kmmv *handle)
+static void take_over(struct kmmv *handle, const struct changes *changes)
 {
-	if (!agent_provider_sync(handle))
+	if (!agent_provider_sync(handle, changes))
 		return;
 	agent_pmns_rebuild();
 	pmdaExtSetFlags(agent_ext, PMDA_EXT_NAMES_CHANGE);

@@ -59,14 +59,14 @@ const struct provider *agent_provider_of_indom(pmInDom indom)
 	return NULL;
 }
 
-bool agent_provider_sync(struct kmmv *handle)
+bool agent_provider_sync(struct kmmv *handle, const struct changes *changes)
 {
 	bool renamed = false;
 	int i;
 
 	for (i = NR_PROVIDERS - 1; i >= 0; i--) {
 		if (table[i].provider->sync)
-			renamed |= table[i].provider->sync(handle);
+			renamed |= table[i].provider->sync(handle, changes);
 	}
 	return renamed;
 }

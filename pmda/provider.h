@@ -36,10 +36,10 @@ typedef void add_name_fn(pmID pmid, const char *prefix, const char *name);
 
 struct provider {
 	/*
-	 * Take over the device's tables; true if the name space changed. NULL:
-	 * none.
+	 * Take over what has changed in the device's tables; true if the name
+	 * space changed. NULL: none.
 	 */
-	bool (*sync)(struct kmmv *handle);
+	bool (*sync)(struct kmmv *handle, const struct changes *changes);
 	/*
 	 * Drop what depends on the mapping, which is about to be closed. NULL:
 	 * none.
@@ -87,7 +87,7 @@ extern const struct provider agent_view_provider;
 const struct provider *agent_provider_of_pmid(pmID pmid);
 const struct provider *agent_provider_of_indom(pmInDom indom);
 /* Calls .sync from the table's last to its first; true if names changed. */
-bool agent_provider_sync(struct kmmv *handle);
+bool agent_provider_sync(struct kmmv *handle, const struct changes *changes);
 /* Calls .forget from the table's first to its last. */
 void agent_provider_forget(void);
 /* Calls .end from the table's first to its last. */

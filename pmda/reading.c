@@ -15,48 +15,68 @@
 
 /* Instances per call for per-CPU values: bounds the buffer. */
 #define CHUNK 256
+/* The same for sums: what is read stays in the first-level cache. */
+#define BLOCK 256
 
 uint64_t agent_reading_max_age = 100 * 1000000ULL;
 
-static uint64_t *sums;
-static int *states;
-static uint32_t room;
-
-static int reserve(uint32_t count)
+/* Read N instances, a block at most. */
+static void read_block(struct family *f, const uint32_t *pos, uint32_t n)
 {
-	void *p;
+	uint32_t number[BLOCK], i;
+	uint64_t sums[BLOCK];
+	int states[BLOCK];
+	const struct inst *insts = f->insts;
+	struct carry *carry = f->carry;
+	int16_t *status = f->status;
+	uint32_t valid;
 
-	if (count <= room)
-		return 0;
-	p = realloc(sums, count * sizeof(*sums));
-	if (!p)
-		return -ENOMEM;
-	sums = p;
-	p = realloc(states, count * sizeof(*states));
-	if (!p)
-		return -ENOMEM;
-	states = p;
-	room = count;
-	return 0;
+	for (i = 0; i < n; i++)
+		number[i] = insts[pos[i]].key.number;
+	valid = kmmv_read_sums(agent_attach_handle(), number, n, sums, states);
+	if (valid == n && !f->since_boot) {
+		/* As agent_carry_read() would. */
+		for (i = 0; i < n; i++) {
+			uint32_t p = pos[i];
+
+			carry[p].seen = sums[i];
+			status[p] = 0;
+		}
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		status[pos[i]] = states[i];
+		if (states[i] == 0)
+			agent_carry_read(f, &carry[pos[i]], sums[i]);
+	}
 }
 
 static void read_members(struct family *f, const struct members *m)
 {
-	struct kmmv *handle = agent_attach_handle();
 	uint32_t i;
-	int rc;
 
-	rc = reserve(m->count);
-	if (rc == 0 && m->count)
-		rc = kmmv_read_sums(handle, m->number, m->count, sums, states);
-	for (i = 0; i < m->count; i++) {
-		uint32_t pos = m->pos[i];
+	for (i = 0; i < m->count; i += BLOCK)
+		read_block(f, m->pos + i,
+			   m->count - i < BLOCK ? m->count - i : BLOCK);
+}
 
-		f->status[pos] = rc < 0 ? rc : states[i];
-		if (f->status[pos] < 0)
+/* Read all bound instances, active or not; returns their number. */
+static uint32_t read_bound(struct family *f)
+{
+	uint32_t pos, at[BLOCK], n = 0, count = 0;
+
+	for (pos = 0; pos < f->nr_insts; pos++) {
+		if (!f->insts[pos].bound)
 			continue;
-		f->value[pos] = agent_carry_read(f, &f->carry[pos], sums[i]);
+		at[n++] = pos;
+		count++;
+		if (n < BLOCK)
+			continue;
+		read_block(f, at, n);
+		n = 0;
 	}
+	read_block(f, at, n);
+	return count;
 }
 
 static bool was_read(const struct family *f, uint64_t request, bool all)
@@ -66,13 +86,15 @@ static bool was_read(const struct family *f, uint64_t request, bool all)
 
 void agent_reading_all(struct family *f, uint64_t request)
 {
+	uint32_t count;
+
 	if (was_read(f, request, true))
 		return;
-	read_members(f, &f->bound);
+	count = read_bound(f);
 	f->reading = 2 * request + 1;
 	if (pmDebugOptions.appl2)
 		pmNotifyErr(LOG_DEBUG, "%s: read all, %u values", f->name,
-			    f->bound.count);
+			    count);
 }
 
 /* The result for clients if no value could be read. */
@@ -81,13 +103,37 @@ static int no_values(int status)
 	return status == -EAGAIN ? PM_ERR_AGAIN : 0;
 }
 
+/* Put the values that were read; *STATUS is that of those that were not. */
+static uint32_t put_sums(pmValueSet *set, const struct family *f,
+			 const struct members *m, int *status)
+{
+	const uint32_t *pos = m->pos, *end = pos + m->count;
+	const struct inst *insts = f->insts;
+	const struct carry *carry = f->carry;
+	const int16_t *states = f->status;
+	struct filling fill = agent_values_begin(set, m->count,
+						 agent_family_type(f));
+
+	for (; pos < end; pos++) {
+		uint32_t p = *pos;
+
+		if (states[p] < 0)
+			*status = states[p];
+		else
+			/* agent_carry_sum(), as it was read. */
+			agent_values_add(&fill, insts[p].id,
+					 carry[p].base + carry[p].seen);
+	}
+	return fill.next - set->vlist;
+}
+
 pmValueSet *agent_reading_sums(struct family *f, pmID pmid,
 			       const struct request *req)
 {
 	const struct members *m;
-	pmValueSet *set;
-	uint32_t i, n = 0;
 	int rc, status = 0;
+	pmValueSet *set;
+	uint32_t n;
 
 	rc = agent_member_select(f, req->profile, &m);
 	if (rc < 0)
@@ -102,31 +148,24 @@ pmValueSet *agent_reading_sums(struct family *f, pmID pmid,
 	set = agent_values_alloc(pmid, m->count);
 	if (!set)
 		return NULL;
-	for (i = 0; i < m->count; i++) {
-		uint32_t pos = m->pos[i];
-
-		if (f->status[pos] < 0) {
-			status = f->status[pos];
-			continue;
-		}
-		agent_values_put(set, m->count, n++, f->insts[pos].id,
-				 agent_family_type(f), f->value[pos]);
-	}
+	n = put_sums(set, f, m, &status);
 	set->numval = n ? (int)n : no_values(status);
 	return set;
 }
 
 bool agent_reading_total(struct family *f, uint64_t request, uint64_t *total)
 {
-	uint32_t i;
+	uint32_t pos;
 
 	if (!agent_attach_handle() || !f->present)
 		return false;
 	agent_reading_all(f, request);
 	*total = f->gone;
 	/* An instance that could not be read counts with its last value. */
-	for (i = 0; i < f->bound.count; i++)
-		*total += agent_carry_sum(f, &f->carry[f->bound.pos[i]]);
+	for (pos = 0; pos < f->nr_insts; pos++) {
+		if (f->insts[pos].bound)
+			*total += agent_carry_sum(f, &f->carry[pos]);
+	}
 	return true;
 }
 
@@ -160,10 +199,11 @@ static void put_cell(struct percpu *p, const struct cell *cell, uint32_t row)
 		agent_percpu_omitted++;
 		return;
 	}
-	value = agent_carry_read(p->family, &carry[cell->cpu], value);
+	agent_carry_read(p->family, &carry[cell->cpu], value);
 	agent_values_put(p->set, p->cells->count, p->done++,
 			 agent_percpu_id(inst, cell->cpu),
-			 agent_family_type(p->family), value);
+			 agent_family_type(p->family),
+			 agent_carry_sum(p->family, &carry[cell->cpu]));
 }
 
 /*

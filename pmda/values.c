@@ -9,18 +9,11 @@
 #include <string.h>
 #include "agent.h"
 
-#define U64_BLOCK (PM_VAL_HDR_SIZE + sizeof(uint64_t))
 #define WORD_BLOCK 32
-
-static size_t set_size(uint32_t count)
-{
-	return offsetof(pmValueSet, vlist) +
-	       (count ? count : 1) * sizeof(pmValue);
-}
 
 static pmValueSet *alloc_set(pmID pmid, uint32_t count, size_t blocks)
 {
-	pmValueSet *set = malloc(set_size(count) + blocks);
+	pmValueSet *set = malloc(agent_values_size(count) + blocks);
 
 	if (!set)
 		return NULL;
@@ -33,7 +26,7 @@ static pmValueSet *alloc_set(pmID pmid, uint32_t count, size_t blocks)
 
 pmValueSet *agent_values_alloc(pmID pmid, uint32_t count)
 {
-	return alloc_set(pmid, count, count * U64_BLOCK);
+	return alloc_set(pmid, count, count * AGENT_U64_BLOCK);
 }
 
 pmValueSet *agent_values_alloc_u32(pmID pmid, uint32_t count)
@@ -49,7 +42,7 @@ pmValueSet *agent_values_alloc_strings(pmID pmid, uint32_t count)
 void agent_values_put_string(pmValueSet *set, uint32_t count, uint32_t index,
 			     int inst, const char *text)
 {
-	char *blocks = (char *)set + set_size(count);
+	char *blocks = (char *)set + agent_values_size(count);
 	pmValueBlock *block;
 
 	block = (pmValueBlock *)(blocks + index * WORD_BLOCK);
@@ -66,22 +59,8 @@ pmValueSet *agent_values_alloc_bytes(pmID pmid, uint32_t count, size_t bytes,
 	pmValueSet *set = alloc_set(pmid, count, bytes);
 
 	if (set)
-		*at = (char *)set + set_size(count);
+		*at = (char *)set + agent_values_size(count);
 	return set;
-}
-
-void agent_values_put(pmValueSet *set, uint32_t count, uint32_t index, int inst,
-		      int type, uint64_t value)
-{
-	char *blocks = (char *)set + set_size(count);
-	pmValueBlock *block;
-
-	block = (pmValueBlock *)(blocks + index * U64_BLOCK);
-	block->vtype = type;
-	block->vlen = U64_BLOCK;
-	memcpy(block->vbuf, &value, sizeof(value));
-	set->vlist[index].inst = inst;
-	set->vlist[index].value.pval = block;
 }
 
 pmValueSet *agent_values_error(pmID pmid, int status)
@@ -119,7 +98,7 @@ pmValueSet *agent_values_string(pmID pmid, const char *text)
 
 	if (!set)
 		return NULL;
-	block = (pmValueBlock *)((char *)set + set_size(1));
+	block = (pmValueBlock *)((char *)set + agent_values_size(1));
 	block->vtype = PM_TYPE_STRING;
 	block->vlen = PM_VAL_HDR_SIZE + len;
 	memcpy(block->vbuf, text, len);

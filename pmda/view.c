@@ -23,13 +23,13 @@ static struct family *metric_of(pmID pmid)
 	return f;
 }
 
-static bool view_sync(struct kmmv *handle)
+static bool view_sync(struct kmmv *handle, const struct changes *changes)
 {
 	bool renamed;
 
 	agent_percpu_sync(handle);
-	renamed = agent_family_sync(handle);
-	agent_instance_sync(handle);
+	renamed = changes->all && agent_family_sync(handle);
+	agent_instance_sync(handle, changes);
 	return renamed;
 }
 

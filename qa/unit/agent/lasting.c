@@ -273,6 +273,22 @@ START_TEST(lines_of_no_known_kind_are_damage)
 }
 END_TEST
 
+static void setup_torn(void)
+{
+	begin_lasting(HEADER "+ 16 0 zero\n+ 16 1 on");
+}
+
+/* A record that a crash cut short was given to nobody; the next takes its place. */
+START_TEST(torn_records_are_healed)
+{
+	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "two"));
+	ck_assert_int_eq(on_disk("+ 16 1 two\n"), 1);
+	ck_assert_int_eq(on_disk("+ 16 1 "), 1);
+	ck_assert_int_eq(on_disk("+ 16 0 zero\n"), 1);
+	ck_assert(!told_of("is damaged"));
+}
+END_TEST
+
 /* A cut tail makes the agent read the file again, and loses no more numbers. */
 START_TEST(damage_is_skipped_once)
 {
@@ -590,6 +606,9 @@ void add_lasting(Suite *suite)
 
 	tcase = add_case(suite, "long", setup_long);
 	tcase_add_test(tcase, states_lost_in_a_rewrite_are_written);
+
+	tcase = add_case(suite, "torn", setup_torn);
+	tcase_add_test(tcase, torn_records_are_healed);
 
 	tcase = add_case(suite, "known", setup_known);
 	tcase_add_test(tcase, states_of_while_another_ran_are_written);
