@@ -4,6 +4,7 @@
 #define KMMV_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/irq.h>
 #include <linux/mm.h>
 #include <linux/poll.h>
 #include <linux/rcupdate.h>
@@ -30,6 +31,20 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
 /* The number became a function, the variable is not exported, 6.13 */
 #ifndef KMMV_HAVE_IRQ_GET_NR_IRQS
 #define irq_get_nr_irqs()	((unsigned int)nr_irqs)
+#endif
+
+/*
+ * An interrupt's count on a CPU became the first member of a structure, 6.12.
+ */
+#ifdef KMMV_HAVE_IRQSTAT
+static_assert(offsetof(struct irqstat, cnt) == 0);
+#endif
+
+/* What per_cpu_ptr() adds. */
+#ifdef CONFIG_SMP
+#define kmmv_per_cpu_offset(cpu)	per_cpu_offset(cpu)
+#else
+#define kmmv_per_cpu_offset(cpu)	0UL
 #endif
 
 /* hrtimer_setup() takes the function, 6.13 */

@@ -85,32 +85,37 @@ static const struct arch_line arch_lines[] = {
 #endif
 };
 
-static u32 raw_count(const struct arch_line *line, int cpu)
+static const void __percpu *counts_of(const struct arch_line *line)
 {
-	const void *stat = &per_cpu(irq_stat, cpu);
-
-	return READ_ONCE(*(const unsigned int *)(stat + line->offset));
+	return (const void __percpu *)&irq_stat + line->offset;
 }
 
 #else
 
 static const struct arch_line arch_lines[] = {};
 
-static u32 raw_count(const struct arch_line *line, int cpu)
+static const void __percpu *counts_of(const struct arch_line *line)
 {
-	return 0;
+	return NULL;
 }
 
 #endif
 
+static u32 raw_count(const struct arch_line *line, int cpu)
+{
+	const unsigned int __percpu *counts = counts_of(line);
+
+	return READ_ONCE(*per_cpu_ptr(counts, cpu));
+}
+
 static struct kmmv_stat_row *rows[ARRAY_SIZE(arch_lines)];
 
-static bool has_counted(const struct arch_line *line)
+static bool has_counted(const struct kmmv_counts *counts)
 {
-	int cpu;
+	unsigned int i;
 
-	for_each_possible_cpu(cpu)
-		if (raw_count(line, cpu))
+	for (i = 0; i < counts->nr; i++)
+		if (kmmv_counts_read(counts, i))
 			return true;
 	return false;
 }
@@ -164,10 +169,11 @@ void kmmv_stat_arch_exit(void)
 
 static void copy_line(int family, int i)
 {
-	int cpu, err;
+	struct kmmv_counts counts = kmmv_stat_counts(counts_of(&arch_lines[i]));
+	int err;
 
 	if (!rows[i]) {
-		if (!has_counted(&arch_lines[i]))
+		if (!has_counted(&counts))
 			return;
 		err = create_row(family, i);
 		if (err) {
@@ -175,9 +181,7 @@ static void copy_line(int family, int i)
 			return;
 		}
 	}
-	for_each_cpu(cpu, &kmmv_stat_cpus)
-		kmmv_stat_row_advance(rows[i], cpu, KMMV_MIRROR_WRAP32,
-				      raw_count(&arch_lines[i], cpu));
+	kmmv_stat_row_scan(rows[i], &counts);
 }
 
 void kmmv_stat_arch_copy(int family)
@@ -185,8 +189,7 @@ void kmmv_stat_arch_copy(int family)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(arch_lines); i++) {
-		kmmv_stat_section_begin();
 		copy_line(family, i);
-		kmmv_stat_section_end();
+		kmmv_stat_section_pause(kmmv_stat_nr_places);
 	}
 }

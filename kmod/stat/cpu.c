@@ -94,25 +94,33 @@ static bool is_idle(enum cpu_usage_stat index)
 
 /*
  * The kernel adds the current idle period without a lock: one that ends
- * meanwhile may be added twice. The next reading is right again.
+ * meanwhile may be added twice. The next reading is right again. So a value
+ * that has changed is read twice. (To do so only if it has grown by more than
+ * the time that passed would miss those of CPUs that were busy for a while.)
  */
-static u64 idle_usecs(u64 (*read)(int cpu, u64 *last_update), int cpu)
+static u64 idle_usecs(u64 (*read)(int cpu, u64 *last_update), int cpu, u64 last)
 {
 	u64 usecs = read(cpu, NULL);
 
-	return min(usecs, read(cpu, NULL));
+	return usecs == last ? usecs : min(usecs, read(cpu, NULL));
 }
 
-/* As in fs/proc/stat.c: where NO_HZ counts these two, the tick does not. */
+/*
+ * As in fs/proc/stat.c: where NO_HZ counts these two, the tick does not. @last
+ * is what was read last.
+ */
 static u64 raw_time(const struct kernel_cpustat *stat, int cpu,
-		    enum cpu_usage_stat index)
+		    enum cpu_usage_stat index, u64 last)
 {
 	u64 usecs = -1ULL;
 
+	if (!is_idle(index))
+		return stat->cpustat[index];
+	last = div_u64(last, NSEC_PER_USEC);
 	if (cpu_online(cpu) && index == CPUTIME_IDLE)
-		usecs = idle_usecs(get_cpu_idle_time_us, cpu);
+		usecs = idle_usecs(get_cpu_idle_time_us, cpu, last);
 	if (cpu_online(cpu) && index == CPUTIME_IOWAIT)
-		usecs = idle_usecs(get_cpu_iowait_time_us, cpu);
+		usecs = idle_usecs(get_cpu_iowait_time_us, cpu, last);
 	return usecs == -1ULL ? stat->cpustat[index] : usecs * NSEC_PER_USEC;
 }
 
@@ -135,13 +143,14 @@ static int adopt_times(int cpu)
 	struct kernel_cpustat stat;
 	struct kmmv_stat_row *row;
 	int i, err = 0;
-	u64 raw;
+	u64 raw, kept;
 
 	kcpustat_cpu_fetch(&stat, cpu);
 	for (i = 0; i < ARRAY_SIZE(times) && !err; i++) {
 		row = time_rows[i];
-		raw = raw_time(&stat, cpu, times[i].index);
-		if (is_another(row->cell[cpu].total, raw, cpu, times[i].index))
+		raw = raw_time(&stat, cpu, times[i].index, 0);
+		kept = row->cell[kmmv_stat_place[cpu]].total;
+		if (is_another(kept, raw, cpu, times[i].index))
 			kmmv_stat_row_rebase(row, cpu, raw);
 		else
 			err = kmmv_stat_row_adopt(row, cpu, KMMV_MIRROR_HOLD,
@@ -159,31 +168,37 @@ static int adopt_times(int cpu)
 static void copy_times(int cpu)
 {
 	bool was = cpumask_test_cpu(cpu, &was_online);
+	unsigned int place = kmmv_stat_place[cpu];
 	struct kernel_cpustat stat;
+	struct kmmv_stat_row *row;
 	u64 raw;
 	int i;
 
 	kcpustat_cpu_fetch(&stat, cpu);
 	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		row = time_rows[i];
 		if (is_idle(times[i].index) && !cpu_online(cpu))
 			continue;
-		raw = raw_time(&stat, cpu, times[i].index);
+		raw = raw_time(&stat, cpu, times[i].index,
+			       row->cell[place].last);
 		if (is_idle(times[i].index) && !was)
-			kmmv_stat_row_rebase(time_rows[i], cpu, raw);
+			kmmv_stat_row_rebase(row, cpu, raw);
 		else
-			kmmv_stat_row_advance(time_rows[i], cpu,
-					      KMMV_MIRROR_HOLD, raw);
+			kmmv_stat_row_copy(row, place, KMMV_MIRROR_HOLD, raw);
 	}
 	note_online(cpu);
 }
 
-static void copy_softirqs(int cpu)
+static void copy_softirqs(void)
 {
+	struct kmmv_counts counts;
 	int i;
 
-	for (i = 0; i < NR_SOFTIRQS; i++)
-		kmmv_stat_row_advance(softirq_rows[i], cpu, KMMV_MIRROR_WRAP32,
-				      kstat_softirqs_cpu(i, cpu));
+	for (i = 0; i < NR_SOFTIRQS; i++) {
+		counts = kmmv_stat_counts(&kstat.softirqs[i]);
+		kmmv_stat_row_scan(softirq_rows[i], &counts);
+		kmmv_stat_section_pause(kmmv_stat_nr_places);
+	}
 }
 
 static int adopt_softirqs(int cpu)
@@ -251,16 +266,18 @@ void kmmv_stat_cpu_exit(void)
 
 void kmmv_stat_cpu_copy(void)
 {
+	unsigned int i;
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		kmmv_stat_section_begin();
-		if (cpumask_test_cpu(cpu, &kmmv_stat_cpus)) {
+	kmmv_stat_section_begin();
+	for (i = 0; i < kmmv_stat_nr_places; i++) {
+		cpu = kmmv_stat_cpu_at[i];
+		if (cpumask_test_cpu(cpu, &kmmv_stat_cpus))
 			copy_times(cpu);
-			copy_softirqs(cpu);
-		}
-		kmmv_stat_section_end();
+		kmmv_stat_section_pause(ARRAY_SIZE(times));
 	}
+	copy_softirqs();
+	kmmv_stat_section_end();
 }
 
 /*

@@ -6,8 +6,11 @@
  * device. This module holds a reference of each descriptor that it shows. So
  * the last counts of one that was freed are still there at the next copy, and
  * another one cannot be at the same address.
+ *
+ * A copy looks at each line that it knows. Most have neither counted nor
+ * changed their actions, which takes a lock and a comparison. It looks for new
+ * ones at a part of the other numbers (sweep.h), most of which are nobody's.
  */
-#include <linux/ctype.h>
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
 #include <linux/interrupt.h>
@@ -15,7 +18,9 @@
 #include <linux/string.h>
 
 #include "kmmv_compat.h"
+#include "label.h"
 #include "stat.h"
+#include "sweep.h"
 
 static const struct kmmv_family irq_family = {
 	.name = "stat.irq",
@@ -25,7 +30,8 @@ static const struct kmmv_family irq_family = {
 	.oneline = "Interrupts, by number or line, as /proc/interrupts has them",
 	.help = "The label action names the handlers of the interrupt. If a number is given\n"
 		"to another device, its count continues. An interrupt that was removed is\n"
-		"inactive, and its last counts are in the value.\n"
+		"inactive, and its last counts are in the value. One with a number that is\n"
+		"used for the first time is there within a second.\n"
 		"The kernel counts in 32 bits, and from 0 again once a number was given back.\n"
 		"kmmv's sum has 64 bits and includes all devices that had the number while\n"
 		"kmmv was loaded; loaded again, it starts from /proc/interrupts.\n"
@@ -38,19 +44,22 @@ static const struct kmmv_family irq_family = {
 
 /**
  * struct irq_line - a numbered interrupt that was seen
+ * @list: in the list of all lines
+ * @irq: the number
  * @row: its instance and mirrors
  * @desc: descriptor whose counts are mirrored, referenced; NULL for none
- * @settled: the counts last read added up to @total, so they have not changed
- *	while the kernel's total is @total
- * @total: the kernel's own, read before the counts
+ * @tally: of the counts
+ * @named: there were actions with names
  * @labelled: the label is @action
  * @action: names of the actions, empty for no label
  */
 struct irq_line {
+	struct list_head	list;
+	unsigned int		irq;
 	struct kmmv_stat_row	*row;
 	struct irq_desc		*desc;
-	bool			settled;
-	u32			total;
+	struct kmmv_tally	tally;
+	bool			named;
 	bool			labelled;
 	char			action[KMMV_LABEL_MAX + 1];
 };
@@ -58,22 +67,36 @@ struct irq_line {
 /**
  * struct view - the current state of a number in the kernel
  * @desc: the descriptor, NULL for none; holds a reference unless the line does
+ * @named: there are actions with names
  * @shown: /proc/interrupts has a line
- * @per_cpu: the kernel keeps no total: CPUs count without a lock
- * @total: of all CPUs, modulo 2^32; unless @per_cpu
+ * @kept: the kernel keeps a total of the counts
+ * @total: of all CPUs, modulo 2^32; if @kept
  * @action: names of the actions
  */
 struct view {
 	struct irq_desc		*desc;
+	bool			named;
 	bool			shown;
-	bool			per_cpu;
+	bool			kept;
 	u32			total;
 	char			action[KMMV_LABEL_MAX + 1];
 };
 
 static int family;
+
+/* Lines by number, and all of them. */
 static struct irq_line **lines;
 static unsigned int nr_lines;
+static LIST_HEAD(known);
+
+/* The number that is looked at next, to see whether there is a new line. */
+static unsigned int next_probed;
+
+/* What it takes to look at a line that has not counted, in numbers read. */
+#define LINE_STOOD	16
+
+/* Numbers that are looked up without a pause. */
+#define PROBED_AT_ONCE	64
 
 /* Number of lines whose counts this copy has read. */
 static unsigned int nr_read;
@@ -94,9 +117,30 @@ static void desc_put(struct irq_desc *desc)
 	kobject_put(&desc->kobj);
 }
 
+/*
+ * Whether a descriptor that is referenced is still that of its number, as far
+ * as can be told without a look-up. It leaves sysfs, for good, before the
+ * table. Where there is no sysfs, it never was there.
+ */
+static bool desc_is_listed(const struct irq_desc *desc)
+{
+	/* One that leaves just now may be taken for either. */
+	return data_race(desc->kobj.state_in_sysfs);
+}
+
+/* Per-CPU interrupts, which include those that are NMIs, have no total. */
+static bool desc_keeps_total(const struct irq_desc *desc)
+{
+	return !(desc->status_use_accessors &
+		 (IRQ_PER_CPU | IRQ_PER_CPU_DEVID));
+}
+
 #else
 
-/* Descriptors are never freed; a reused one shows as a fall. */
+/*
+ * Descriptors are never freed; a reused one shows as a fall. Until it does, its
+ * total says nothing of its counts.
+ */
 static void desc_get(struct irq_desc *desc)
 {
 }
@@ -105,22 +149,27 @@ static void desc_put(struct irq_desc *desc)
 {
 }
 
+static bool desc_is_listed(const struct irq_desc *desc)
+{
+	return true;
+}
+
+static bool desc_keeps_total(const struct irq_desc *desc)
+{
+	return false;
+}
+
 #endif
 
-/* Append to @to, of which @at bytes are used; cut off at a label's length. */
-static size_t append(char *to, size_t at, const char *text)
+static struct kmmv_counts counts_of(const struct irq_desc *desc)
 {
-	while (*text && at < KMMV_LABEL_MAX) {
-		to[at++] = iscntrl(*text) ? '_' : *text;
-		text++;
-	}
-	return at;
+	return kmmv_stat_counts(desc->kstat_irqs);
 }
 
 /*
  * Names as in /proc/interrupts. Interrupts are off meanwhile: no printf. The
- * lock is also held when most interrupts are counted, on their CPU and in the
- * total; not so per-CPU ones, which include those that are NMIs.
+ * lock is also held when interrupts are counted, on their CPU and in the total;
+ * not so those without a total.
  */
 static void read_desc(struct irq_desc *desc, struct view *view)
 {
@@ -128,28 +177,65 @@ static void read_desc(struct irq_desc *desc, struct view *view)
 	unsigned long flags;
 	size_t at = 0;
 
+	view->action[0] = '\0';
 	raw_spin_lock_irqsave(&desc->lock, flags);
 	view->total = READ_ONCE(desc->tot_count);
-	view->per_cpu = desc->status_use_accessors &
-			(IRQ_PER_CPU | IRQ_PER_CPU_DEVID);
+	view->kept = desc_keeps_total(desc);
 	for (action = desc->action; action; action = action->next) {
 		/* A chained interrupt's action has no name, and no line. */
 		if (!action->name)
 			continue;
-		view->shown = true;
-		if (at)
-			at = append(view->action, at, ", ");
-		at = append(view->action, at, action->name);
+		view->named = true;
+		at = kmmv_label_append(view->action, at, action->name);
 	}
 	raw_spin_unlock_irqrestore(&desc->lock, flags);
-	view->action[at] = '\0';
+}
+
+/* Whether the names are still the line's. Under the descriptor's lock. */
+static bool same_names(const struct irq_desc *desc, const struct irq_line *line)
+{
+	const char *at = line->action;
+	struct irqaction *action;
+	bool named = false;
+
+	for (action = desc->action; action; action = action->next) {
+		if (!action->name)
+			continue;
+		named = true;
+		at = kmmv_label_match(line->action, at, action->name);
+		if (!at)
+			return false;
+	}
+	return named && !*at;
+}
+
+/*
+ * Look again at a line that is shown for its actions. Returns false if there is
+ * something else to see than its counts.
+ */
+static bool look_again(const struct irq_line *line, struct view *view)
+{
+	struct irq_desc *desc = line->desc;
+	unsigned long flags;
+	bool same;
+
+	if (!line->named || !line->labelled || !line->row->active || !desc ||
+	    !desc_is_listed(desc))
+		return false;
+	raw_spin_lock_irqsave(&desc->lock, flags);
+	view->total = READ_ONCE(desc->tot_count);
+	view->kept = desc_keeps_total(desc);
+	same = !(desc->status_use_accessors & IRQ_HIDDEN) &&
+	       same_names(desc, line);
+	raw_spin_unlock_irqrestore(&desc->lock, flags);
+	return same;
 }
 
 static bool has_counted(struct irq_desc *desc, const struct view *view)
 {
 	int cpu;
 
-	if (!view->per_cpu && !view->total)
+	if (view->kept && !view->total)
 		return false;
 	for_each_online_cpu(cpu)
 		if (irq_desc_kstat_cpu(desc, cpu))
@@ -165,8 +251,9 @@ static void look(unsigned int irq, const struct irq_line *line,
 	struct irq_data *data;
 
 	view->desc = NULL;
+	view->named = false;
 	view->shown = false;
-	view->per_cpu = true;
+	view->kept = false;
 	rcu_read_lock();
 	data = irq_get_irq_data(irq);
 	if (!data)
@@ -174,7 +261,7 @@ static void look(unsigned int irq, const struct irq_line *line,
 	desc = irq_data_to_desc(data);
 	if (!(desc->status_use_accessors & IRQ_HIDDEN)) {
 		read_desc(desc, view);
-		view->shown = view->shown || has_counted(desc, view);
+		view->shown = view->named || has_counted(desc, view);
 	}
 	if (!line && !view->shown)
 		goto out_unlock;
@@ -183,6 +270,13 @@ static void look(unsigned int irq, const struct irq_line *line,
 	view->desc = desc;
 out_unlock:
 	rcu_read_unlock();
+}
+
+/* The mirrors include the counts of @desc, which is NULL for none. */
+static void follow(struct irq_line *line, struct irq_desc *desc)
+{
+	line->desc = desc;
+	kmmv_tally_begin(&line->tally, line->row->cell, num_possible_cpus());
 }
 
 static struct irq_line *line_create(unsigned int irq, struct irq_desc *desc)
@@ -207,6 +301,10 @@ static struct irq_line *line_create(unsigned int irq, struct irq_desc *desc)
 		if (err)
 			goto err_destroy;
 	}
+	follow(line, desc);
+	line->irq = irq;
+	lines[irq] = line;
+	list_add_tail(&line->list, &known);
 	return line;
 
 err_destroy:
@@ -216,61 +314,64 @@ err_free:
 	return ERR_PTR(err);
 }
 
-/* Copies the counts. Returns their sum, modulo 2^32. */
-static u32 copy_counts(struct irq_line *line)
+static void count_moved(void *owner, unsigned int place, u32 raw)
 {
-	u32 raw, sum = 0;
-	int cpu;
+	struct irq_line *line = owner;
 
-	for_each_cpu(cpu, &kmmv_stat_cpus) {
-		raw = irq_desc_kstat_cpu(line->desc, cpu);
-		sum += raw;
-		kmmv_stat_row_advance(line->row, cpu, KMMV_MIRROR_WRAP32, raw);
-	}
-	nr_read++;
-	return sum;
+	kmmv_stat_row_advance(line->row, place, KMMV_MIRROR_WRAP32, raw);
 }
 
-/*
- * A total that has not changed means that no CPU has counted since, if it was
- * the sum of the counts. The total and the counts are not read at once: an
- * interrupt that one of them includes and the other does not yet will still
- * change the total.
- */
-static void copy_moved(struct irq_line *line, const struct view *view,
-		       bool whole)
+static u32 read_total(void *owner)
 {
-	bool stood = line->settled && line->total == view->total;
-	u32 sum;
+	struct irq_line *line = owner;
+	unsigned long flags;
+	u32 total;
 
-	if (stood && !view->per_cpu && !whole)
+	raw_spin_lock_irqsave(&line->desc->lock, flags);
+	total = READ_ONCE(line->desc->tot_count);
+	raw_spin_unlock_irqrestore(&line->desc->lock, flags);
+	return total;
+}
+
+static const struct kmmv_tally_ops tally_ops = {
+	.moved = count_moved,
+	.total = read_total,
+};
+
+static void copy_counts(struct irq_line *line, u32 total, bool kept,
+			bool whole)
+{
+	struct kmmv_counts counts = counts_of(line->desc);
+
+	if (kept && !whole && kmmv_tally_stands(&line->tally, total))
 		return;
-	sum = copy_counts(line);
-	line->total = view->total;
-	line->settled = !view->per_cpu && sum == view->total;
+	kmmv_tally_copy(&line->tally, &counts, line->row->cell, &tally_ops,
+			line, total, kept, whole);
+	nr_read++;
 }
 
 /* Follow @view's descriptor, and take over its reference. */
 static void change_desc(struct irq_line *line, const struct view *view)
 {
+	struct irq_desc *desc = view->desc;
 	int cpu;
 
 	if (line->desc) {
-		copy_counts(line);
+		copy_counts(line, 0, false, true);
 		desc_put(line->desc);
 	}
-	line->desc = view->desc;
-	line->settled = false;
-	if (line->desc)
+	if (desc)
 		for_each_possible_cpu(cpu)
 			kmmv_stat_row_renew(line->row, cpu,
-					    irq_desc_kstat_cpu(line->desc, cpu));
+					    irq_desc_kstat_cpu(desc, cpu));
+	follow(line, desc);
 }
 
 static void show_line(struct irq_line *line, const struct view *view)
 {
 	int err;
 
+	line->named = view->named;
 	if (!view->shown) {
 		kmmv_stat_row_hide(line->row);
 		return;
@@ -294,42 +395,89 @@ err_failed:
 	kmmv_stat_self_failed(err);
 }
 
-static void copy_line(unsigned int irq, bool whole)
+static void add_line(unsigned int irq)
 {
-	struct irq_line *line = lines[irq];
+	struct irq_line *line;
 	struct view view;
 
-	look(irq, line, &view);
-	if (!line && !view.shown)
+	look(irq, NULL, &view);
+	if (!view.shown)
 		return;
-	if (!line) {
-		line = line_create(irq, view.desc);
-		if (IS_ERR(line)) {
-			kmmv_stat_self_failed(PTR_ERR(line));
-			desc_put(view.desc);
-			return;
-		}
-		line->desc = view.desc;
-		lines[irq] = line;
-	} else if (line->desc != view.desc) {
-		change_desc(line, &view);
-	} else if (line->desc) {
-		copy_moved(line, &view, whole);
+	line = line_create(irq, view.desc);
+	if (IS_ERR(line)) {
+		kmmv_stat_self_failed(PTR_ERR(line));
+		desc_put(view.desc);
+		return;
 	}
 	show_line(line, &view);
 }
 
+static void copy_line(struct irq_line *line, bool whole)
+{
+	struct view view;
+
+	if (look_again(line, &view)) {
+		copy_counts(line, view.total, view.kept, whole);
+		return;
+	}
+	look(line->irq, line, &view);
+	if (line->desc != view.desc)
+		change_desc(line, &view);
+	else if (line->desc)
+		copy_counts(line, view.total, view.kept, whole);
+	show_line(line, &view);
+}
+
+static void copy_lines(bool whole)
+{
+	struct irq_line *line;
+	unsigned int before;
+
+	list_for_each_entry(line, &known, list) {
+		before = nr_read;
+		copy_line(line, whole);
+		kmmv_stat_section_pause(nr_read == before ?
+					LINE_STOOD : kmmv_stat_nr_places);
+	}
+}
+
 /*
- * Find the first number from @irq on that has a descriptor or a line: most have
- * neither.
+ * Find the first number from @irq on that has a descriptor and no line: most
+ * have neither.
  */
-static unsigned int next_line(unsigned int irq)
+static unsigned int next_new(unsigned int irq, unsigned int end)
 {
 	rcu_read_lock();
-	while (irq < nr_lines && !lines[irq] && !irq_get_irq_data(irq))
+	while (irq < end && (lines[irq] || !irq_get_irq_data(irq)))
 		irq++;
 	rcu_read_unlock();
 	return irq;
+}
+
+/* Add the new lines of a range. A look-up takes 50 instructions. */
+static void probe(unsigned int irq, unsigned int end)
+{
+	unsigned int chunk;
+
+	while (irq < end) {
+		chunk = min(end, irq + PROBED_AT_ONCE);
+		irq = next_new(irq, chunk);
+		if (irq < chunk)
+			add_line(irq++);
+		kmmv_stat_section_pause(PROBED_AT_ONCE * 10);
+	}
+}
+
+/* Look for new lines at the @nr numbers that are next. */
+static void probe_next(unsigned int nr)
+{
+	unsigned int first = min(nr, nr_lines - next_probed);
+
+	probe(next_probed, next_probed + first);
+	probe(0, nr - first);
+	next_probed += nr;
+	if (next_probed >= nr_lines)
+		next_probed -= nr_lines;
 }
 
 /* The kernel may add numbers at run time. */
@@ -352,24 +500,24 @@ static int grow(unsigned int nr)
 
 /**
  * kmmv_stat_irq_copy() - copy interrupts
- * @whole: also read the counts of lines whose total has not changed
+ * @whole: also read the counts of lines whose total has not changed, and look
+ *	for new lines everywhere
+ * @passed: nanoseconds since the last copy was begun
  *
  * Context: task, one at a time; not within a section.
  */
-void kmmv_stat_irq_copy(bool whole)
+void kmmv_stat_irq_copy(bool whole, u64 passed)
 {
-	unsigned int irq;
-	int err;
+	unsigned int nr = irq_get_nr_irqs();
+	bool grown = nr > nr_lines;
+	int err = grow(nr);
 
 	nr_read = 0;
-	err = grow(irq_get_nr_irqs());
-	for (irq = next_line(0); irq < nr_lines; irq = next_line(irq + 1)) {
-		kmmv_stat_section_begin();
-		copy_line(irq, whole);
-		kmmv_stat_section_end();
-	}
-	kmmv_stat_arch_copy(family);
+	nr = kmmv_sweep_share(nr_lines, passed);
 	kmmv_stat_section_begin();
+	copy_lines(whole);
+	probe_next(whole || grown ? nr_lines : nr);
+	kmmv_stat_arch_copy(family);
 	kmmv_stat_self_read(nr_read);
 	if (err)
 		kmmv_stat_self_failed(err);
@@ -394,16 +542,14 @@ int kmmv_stat_irq_init(void)
 
 void kmmv_stat_irq_exit(void)
 {
-	unsigned int irq;
+	struct irq_line *line, *next;
 
 	kmmv_stat_arch_exit();
-	for (irq = 0; irq < nr_lines; irq++) {
-		if (!lines[irq])
-			continue;
-		if (lines[irq]->desc)
-			desc_put(lines[irq]->desc);
-		kmmv_stat_row_destroy(lines[irq]->row);
-		kfree(lines[irq]);
+	list_for_each_entry_safe(line, next, &known, list) {
+		if (line->desc)
+			desc_put(line->desc);
+		kmmv_stat_row_destroy(line->row);
+		kfree(line);
 	}
 	kvfree(lines);
 }

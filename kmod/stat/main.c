@@ -4,7 +4,6 @@
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
-#include <linux/kernel_stat.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/workqueue.h>
@@ -22,6 +21,9 @@ static DEFINE_MUTEX(copy_lock);
 
 /* When the last copy that read everything was begun; under copy_lock. */
 static u64 whole_begun;
+
+/* When the last copy was begun; under copy_lock. */
+static u64 last_begun;
 
 /*
  * Under pace_lock, so that a reader that finds the copy young enough does not
@@ -43,10 +45,11 @@ static void copy(void)
 		     (u64)KMMV_MIRROR_PERIOD * NSEC_PER_SEC;
 
 	kmmv_stat_cpu_copy();
-	kmmv_stat_irq_copy(whole);
+	kmmv_stat_irq_copy(whole, begun - last_begun);
 	kmmv_stat_vm_copy();
 	if (whole)
 		whole_begun = begun;
+	last_begun = begun;
 	spin_lock(&pace_lock);
 	kmmv_pace_copied(&pace, begun, ktime_get_ns());
 	spin_unlock(&pace_lock);
@@ -123,7 +126,7 @@ static int cpu_came(unsigned int cpu)
 	bool first;
 
 	mutex_lock(&kmmv_stat_lock);
-	first = !cpumask_test_and_set_cpu(cpu, &kmmv_stat_cpus);
+	first = kmmv_stat_cpus_came(cpu);
 	kmmv_stat_cpu_came(cpu, first);
 	mutex_unlock(&kmmv_stat_lock);
 	return 0;
@@ -137,38 +140,16 @@ static int cpu_goes(unsigned int cpu)
 	return 0;
 }
 
-/* The kernel's own mask of CPUs that were ever up is not exported. */
-static bool was_ever_online(int cpu)
-{
-	int i;
-
-	if (cpu_online(cpu))
-		return true;
-	for (i = 0; i < NR_STATS; i++)
-		if (kcpustat_cpu(cpu).cpustat[i])
-			return true;
-	for (i = 0; i < NR_SOFTIRQS; i++)
-		if (kstat_softirqs_cpu(i, cpu))
-			return true;
-	return kstat_cpu_irqs_sum(cpu);
-}
-
-static void find_cpus(void)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		if (was_ever_online(cpu))
-			cpumask_set_cpu(cpu, &kmmv_stat_cpus);
-}
-
 static int init_units(void)
 {
 	int err;
 
-	err = kmmv_stat_self_init();
+	err = kmmv_stat_cpus_init();
 	if (err)
 		return err;
+	err = kmmv_stat_self_init();
+	if (err)
+		goto err_cpus;
 	err = kmmv_stat_cpu_init();
 	if (err)
 		goto err_self;
@@ -186,6 +167,8 @@ err_cpu:
 	kmmv_stat_cpu_exit();
 err_self:
 	kmmv_stat_self_exit();
+err_cpus:
+	kmmv_stat_cpus_exit();
 	return err;
 }
 
@@ -195,6 +178,7 @@ static void exit_units(void)
 	kmmv_stat_irq_exit();
 	kmmv_stat_cpu_exit();
 	kmmv_stat_self_exit();
+	kmmv_stat_cpus_exit();
 }
 
 static void discard(void)
@@ -214,7 +198,6 @@ static int begin(void)
 
 	cpus_read_lock();
 	mutex_lock(&kmmv_stat_lock);
-	find_cpus();
 	err = init_units();
 	mutex_unlock(&kmmv_stat_lock);
 	if (err)

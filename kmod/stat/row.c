@@ -11,22 +11,23 @@
 
 static struct kmmv_mirror *cell_of(struct kmmv_stat_row *row, int cpu)
 {
-	return &row->cell[row->nr_cells == 1 ? 0 : cpu];
+	return &row->cell[row->per_cpu ? kmmv_stat_place[cpu] : 0];
 }
 
-static int cpu_of(struct kmmv_stat_row *row, int cpu)
+static int cpu_of(struct kmmv_stat_row *row, unsigned int place)
 {
-	return row->nr_cells == 1 ? cpumask_first(cpu_possible_mask) : cpu;
+	return row->per_cpu ? kmmv_stat_cpu_at[place] :
+			      cpumask_first(cpu_possible_mask);
 }
 
 /*
  * Can only fail with -ENOMEM, and only if an offline CPU shows more than 0 for
  * the first time since kmmv was loaded: when its row is new.
  */
-static int store(struct kmmv_stat_row *row, int cpu)
+static int store(struct kmmv_stat_row *row, const struct kmmv_mirror *cell)
 {
-	return kmmv_store(row->slot, cpu_of(row, cpu),
-			  cell_of(row, cpu)->total << row->shift);
+	return kmmv_store(row->slot, cpu_of(row, cell - row->cell),
+			  cell->total << row->shift);
 }
 
 static void count_reset(struct kmmv_stat_row *row)
@@ -38,14 +39,12 @@ static void count_reset(struct kmmv_stat_row *row)
 /* Continue from what an earlier load of this module has shown. */
 static void take_kept(struct kmmv_stat_row *row)
 {
-	int cpu;
+	unsigned int nr = row->per_cpu ? num_possible_cpus() : 1;
+	unsigned int i;
 
-	for_each_possible_cpu(cpu) {
-		cell_of(row, cpu)->total =
-			kmmv_load(row->slot, cpu_of(row, cpu)) >> row->shift;
-		if (row->nr_cells == 1)
-			break;
-	}
+	for (i = 0; i < nr; i++)
+		row->cell[i].total =
+			kmmv_load(row->slot, cpu_of(row, i)) >> row->shift;
 }
 
 /**
@@ -64,7 +63,7 @@ struct kmmv_stat_row *kmmv_stat_row_create(int family, const char *name,
 					   struct kmmv_stat_row *resets,
 					   bool per_cpu, u8 shift)
 {
-	unsigned int nr = per_cpu ? nr_cpu_ids : 1;
+	unsigned int nr = per_cpu ? num_possible_cpus() : 1;
 	struct kmmv_stat_row *row;
 	int err;
 
@@ -73,7 +72,7 @@ struct kmmv_stat_row *kmmv_stat_row_create(int family, const char *name,
 		return ERR_PTR(-ENOMEM);
 	row->family = family;
 	row->resets = resets;
-	row->nr_cells = nr;
+	row->per_cpu = per_cpu;
 	row->shift = shift;
 	strscpy(row->name, name, sizeof(row->name));
 	err = kmmv_stat_row_show(row);
@@ -148,33 +147,46 @@ void kmmv_stat_row_hide(struct kmmv_stat_row *row)
 int kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
 			enum kmmv_mirror_rule rule, u64 raw)
 {
-	if (kmmv_mirror_adopt(cell_of(row, cpu), rule, raw))
+	struct kmmv_mirror *cell = cell_of(row, cpu);
+
+	if (kmmv_mirror_adopt(cell, rule, raw))
 		count_reset(row);
-	return store(row, cpu);
+	return store(row, cell);
 }
 
 /**
  * kmmv_stat_row_advance() - add what the source has counted since
  * @row: adopted
- * @cpu: possible; any for a total
+ * @place: of the CPU; 0 for a total
  * @rule: how the source counts
  * @raw: its value
- *
- * A value that has not changed is not stored, which leaves its cache line to
- * readers.
  */
-void kmmv_stat_row_advance(struct kmmv_stat_row *row, int cpu,
+void kmmv_stat_row_advance(struct kmmv_stat_row *row, unsigned int place,
 			   enum kmmv_mirror_rule rule, u64 raw)
 {
-	struct kmmv_mirror *mirror = cell_of(row, cpu);
-	u64 before = mirror->total;
+	struct kmmv_mirror *cell = &row->cell[place];
+	u64 before = cell->total;
 
-	if (likely(raw == mirror->last))
-		return;
-	if (kmmv_mirror_advance(mirror, rule, raw))
+	if (kmmv_mirror_advance(cell, rule, raw))
 		count_reset(row);
-	if (mirror->total != before)
-		store(row, cpu);
+	if (cell->total != before)
+		store(row, cell);
+}
+
+/**
+ * kmmv_stat_row_scan() - add what each CPU's source has counted since
+ * @row: adopted, per CPU
+ * @counts: the sources, which have 32 bits
+ */
+void kmmv_stat_row_scan(struct kmmv_stat_row *row,
+			const struct kmmv_counts *counts)
+{
+	unsigned int i;
+
+	for (i = kmmv_counts_moved(counts, row->cell, 0); i < counts->nr;
+	     i = kmmv_counts_moved(counts, row->cell, i + 1))
+		kmmv_stat_row_advance(row, i, KMMV_MIRROR_WRAP32,
+				      kmmv_counts_read(counts, i));
 }
 
 /**
@@ -185,8 +197,10 @@ void kmmv_stat_row_advance(struct kmmv_stat_row *row, int cpu,
  */
 void kmmv_stat_row_renew(struct kmmv_stat_row *row, int cpu, u64 raw)
 {
-	kmmv_mirror_renew(cell_of(row, cpu), raw);
-	store(row, cpu);
+	struct kmmv_mirror *cell = cell_of(row, cpu);
+
+	kmmv_mirror_renew(cell, raw);
+	store(row, cell);
 }
 
 /**
@@ -218,5 +232,5 @@ void kmmv_stat_row_add(struct kmmv_stat_row *row, u64 delta)
 void kmmv_stat_row_set(struct kmmv_stat_row *row, u64 value)
 {
 	row->cell[0].total = value;
-	store(row, 0);
+	store(row, row->cell);
 }

@@ -39,7 +39,7 @@ static const struct kmmv_family failed_family = {
 	.semantics = KMMV_COUNTER,
 	.oneline = "Interrupts that could not be shown",
 	.help = "How often an interrupt or its label could not be registered, because there\n"
-		"was no instance number or no memory left. Each copy tries again.",
+		"was no instance number or no memory left. It is tried again within a second.",
 };
 
 static const struct kmmv_family work_family = {
@@ -48,9 +48,9 @@ static const struct kmmv_family work_family = {
 	.semantics = KMMV_COUNTER,
 	.flags = KMMV_NO_TOTAL,
 	.oneline = "Work done to copy the kernel's statistics",
-	.help = "copies: number of copies. lines: numbered interrupts whose counts were read\n"
-		"on every CPU. Those that have not changed are left out, except per-CPU\n"
-		"ones, and except in one copy a minute, which reads all.",
+	.help = "copies: number of copies. lines: numbered interrupts whose counts were read,\n"
+		"those of all CPUs if need be. Those that have not changed are left out,\n"
+		"except per-CPU ones, and except in one copy a minute, which reads all.",
 };
 
 static const struct kmmv_family took_family = {

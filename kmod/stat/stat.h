@@ -25,6 +25,7 @@
 
 #include "mirror.h"
 #include "pace.h"
+#include "tally.h"
 
 enum kmmv_stat_source {
 	KMMV_STAT_CPU,
@@ -39,21 +40,21 @@ enum kmmv_stat_source {
  * @family: of the instance
  * @instance: its number
  * @active: this module holds a reference of the instance
- * @resets: row that counts values that go back, or NULL
+ * @per_cpu: false for a total, which the first possible CPU shows, online or
+ *	not
  * @shift: values are shown times 2 to the power of this
- * @nr_cells: nr_cpu_ids; or 1 for a total, which the first possible CPU shows,
- *	online or not
+ * @resets: row that counts values that go back, or NULL
  * @slot: handle of the instance
  * @name: of the instance
- * @cell: a mirror for each CPU
+ * @cell: a mirror for each possible CPU, by its place; or one
  */
 struct kmmv_stat_row {
 	int			family;
 	int			instance;
 	bool			active;
-	struct kmmv_stat_row *resets;
+	bool			per_cpu;
 	u8			shift;
-	unsigned int		nr_cells;
+	struct kmmv_stat_row	*resets;
 	struct kmmv_slot	slot;
 	char			name[32];
 	struct kmmv_mirror	cell[];
@@ -61,10 +62,24 @@ struct kmmv_stat_row {
 
 extern struct mutex kmmv_stat_lock;
 
-/* CPUs that have ever been online; the others have nothing to copy. */
+/*
+ * CPUs that have ever been online; the others have nothing to copy. Below
+ * kmmv_stat_nr_places are the places of all of them.
+ */
 extern struct cpumask kmmv_stat_cpus;
+extern unsigned int kmmv_stat_nr_places;
+
+/* The place of a possible CPU, and the CPU at a place; they never change. */
+extern unsigned int *kmmv_stat_place;
+extern int *kmmv_stat_cpu_at;
+
+int kmmv_stat_cpus_init(void);
+void kmmv_stat_cpus_exit(void);
+bool kmmv_stat_cpus_came(int cpu);
+struct kmmv_counts kmmv_stat_counts(const void __percpu *base);
 
 void kmmv_stat_section_begin(void);
+void kmmv_stat_section_pause(unsigned int read);
 void kmmv_stat_section_end(void);
 
 struct kmmv_stat_row *kmmv_stat_row_create(int family, const char *name,
@@ -75,12 +90,27 @@ int kmmv_stat_row_show(struct kmmv_stat_row *row);
 void kmmv_stat_row_hide(struct kmmv_stat_row *row);
 int kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
 			enum kmmv_mirror_rule rule, u64 raw);
-void kmmv_stat_row_advance(struct kmmv_stat_row *row, int cpu,
+void kmmv_stat_row_advance(struct kmmv_stat_row *row, unsigned int place,
 			   enum kmmv_mirror_rule rule, u64 raw);
+void kmmv_stat_row_scan(struct kmmv_stat_row *row,
+			const struct kmmv_counts *counts);
 void kmmv_stat_row_renew(struct kmmv_stat_row *row, int cpu, u64 raw);
 void kmmv_stat_row_rebase(struct kmmv_stat_row *row, int cpu, u64 raw);
 void kmmv_stat_row_add(struct kmmv_stat_row *row, u64 delta);
 void kmmv_stat_row_set(struct kmmv_stat_row *row, u64 value);
+
+/*
+ * Add what the source has counted since, if it has. A value that has not
+ * changed is not stored, which leaves its cache line to readers. @place is 0
+ * for a total.
+ */
+static __always_inline void
+kmmv_stat_row_copy(struct kmmv_stat_row *row, unsigned int place,
+		   enum kmmv_mirror_rule rule, u64 raw)
+{
+	if (unlikely(raw != row->cell[place].last))
+		kmmv_stat_row_advance(row, place, rule, raw);
+}
 
 int kmmv_stat_self_init(void);
 void kmmv_stat_self_exit(void);
@@ -98,7 +128,7 @@ void kmmv_stat_cpu_goes(int cpu);
 
 int kmmv_stat_irq_init(void);
 void kmmv_stat_irq_exit(void);
-void kmmv_stat_irq_copy(bool whole);
+void kmmv_stat_irq_copy(bool whole, u64 passed);
 
 int kmmv_stat_arch_init(int family);
 void kmmv_stat_arch_exit(void);

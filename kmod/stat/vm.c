@@ -60,6 +60,7 @@ static void sum_events(void)
 	memset(events, 0, sizeof(events));
 	for_each_online_cpu(cpu) {
 		state = &per_cpu(vm_event_states, cpu);
+#pragma GCC unroll 4
 		for (i = 0; i < NR_VM_EVENT_ITEMS; i++)
 			events[i] += READ_ONCE(state->event[i]);
 		cond_resched();
@@ -119,7 +120,7 @@ void kmmv_stat_vm_copy(void)
 	kmmv_stat_section_begin();
 	sum_events();
 	for (i = 0; i < NR_VM_EVENT_ITEMS; i++)
-		kmmv_stat_row_advance(rows[i], 0, VM_RULE, events[i]);
+		kmmv_stat_row_copy(rows[i], 0, VM_RULE, events[i]);
 	kmmv_stat_section_end();
 }
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A sweep looks at a range of numbers in turn, again and again: a part of them
+ * in each copy, as most of them are nobody's, and the kernel tells no module
+ * that one has become somebody's.
+ *
+ * The part is the share of a second that has passed since the last copy. The
+ * times between copies add up: those of the copies within any second are a
+ * second at least, with the one before the first. So a copy has looked at each
+ * number within a second, or does. Copies in a quick succession look at a few
+ * more.
+ */
+#ifndef KMMV_SWEEP_H
+#define KMMV_SWEEP_H
+
+#include <kmmv_deps.h>
+
+#define KMMV_SWEEP_PERIOD	1000000000ULL	/* nanoseconds */
+#define KMMV_SWEEP_MIN		32U
+
+unsigned int kmmv_sweep_share(unsigned int nr, u64 passed);
+
+#endif /* KMMV_SWEEP_H */

@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What a copy leaves out is nothing that has changed: interrupts that are new,
+# that have another name at the same place, another life or no total; on any CPU,
+# while others are counted.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/stat.sh
+. qa/vm/stat.sh
+
+call=/sys/module/kmmv_irqs/parameters/call
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	touch "$WORK/stop"
+	wait
+	unload
+	[ ! -e /sys/module/kmmv_irqs ] || rmmod kmmv_irqs
+}
+
+irqs()
+{
+	echo "$*" >$call
+}
+
+insert()
+{
+	insmod qa/client/kmmv_irqs.ko "$@" || bail "kmmv_irqs is not there"
+	first=$(cat /sys/module/kmmv_irqs/parameters/first)
+}
+
+label()
+{
+	values stat.irq "$1" | awk '{ print $NF }'
+}
+
+ok "loads" load
+$check dump stat.irq >/dev/null
+insert nr=40
+sleep 1
+is "after a second the next copy has all new lines" \
+	"$($check dump stat.irq | grep -c ' dummy[0-9]*$')" 40
+for ((line = 0; line < 40; line++)); do
+	irqs hit $line $((line % 4)) $((line + 1))
+done
+$check dump stat.irq >"$WORK/hit"
+is "each CPU's are counted" "$(awk -v first="$first" '$NF ~ /^dummy/ {
+		line = $1 - first
+		for (cpu = 0; cpu < 4; cpu++)
+			if ($(cpu + 3) != (cpu == line % 4 ? line + 1 : 0))
+				print
+	}' "$WORK/hit")" ""
+for i in 1 2 3; do
+	irqs hit 7 0 1
+	irqs hit 7 2 1
+	is "two CPUs' at once, and the one that moved last is not all ($i)" \
+		"$(values stat.irq $((first + 7)) | awk '{ print $2, $3, $4, $5 }')" \
+		"$i 0 $i 8"
+done
+
+irqs name 3 dumm33
+is "a name of the same length, at the same place" "$(label $((first + 3)))" dumm33
+irqs name 3 dumm3
+is "a shorter one" "$(label $((first + 3)))" dumm3
+irqs name 3 dumm3-and-more
+is "a longer one" "$(label $((first + 3)))" dumm3-and-more
+before=$(total stat.irq $((first + 3)))
+irqs free 3
+is "an interrupt without an action has no label" "$(label $((first + 3)))" -
+is "and is there, as it has counted" "$(state stat.irq $((first + 3)))" active
+irqs take 3
+is "it has its label back" "$(label $((first + 3)))" dumm3-and-more
+is "and its count" "$(total stat.irq $((first + 3)))" "$before"
+ok "agrees with /proc" $check bracket 3
+note "$tap_text"
+
+# The same number, name and often address; counts begin at 0.
+for i in 1 2 3 4 5; do
+	irqs renew 5
+	irqs hit 5 1 6
+	is "life $i adds to those before" \
+		"$(total stat.irq $((first + 5)))" $((6 + i * 6))
+done
+irqs hit 5 1 1
+irqs renew 5
+is "what was counted last is not lost" "$(total stat.irq $((first + 5)))" 37
+
+# Hits, while the others are watched; not line 5, of which /proc has one life.
+# shellcheck disable=SC2317 # called below
+storm()
+{
+	while [ ! -e "$WORK/stop" ]; do
+		irqs hit $((RANDOM % 5)) $((RANDOM % 4)) $((RANDOM % 9))
+		irqs hit $((6 + RANDOM % 34)) $((RANDOM % 4)) $((RANDOM % 9))
+	done
+}
+rmmod kmmv_stat
+ok "loads again" insmod kmod/kmmv_stat.ko
+rmmod kmmv_irqs
+insert nr=40
+storm &
+other=$!
+rmmod kmmv_stat kmmv
+ok "loads, with interrupts" load
+rounds=20
+[ "${KMMV_SOAK:-0}" = 0 ] || rounds=1000
+ok "each is between /proc before and after" $check bracket $rounds
+note "$tap_text"
+ok "nothing falls" $check watch 3
+touch "$WORK/stop"
+wait $other
+ok "and all are right in the end" $check bracket 2
+is "none went back" "$(total stat.resets irq)" 0
+ok "unloads" unload
+rmmod kmmv_irqs
+
+# The kernel keeps no total of these: it stands at 0.
+insert nr=6 per_cpu=1
+ok "loads" load
+irqs hit 0 1 5
+irqs hit 5 3 1
+is "a line without a total is read" "$(total stat.irq "$first")" 5
+irqs hit 0 1 5
+irqs hit 0 2 5
+is "and read" "$(total stat.irq "$first")" 15
+ok "agrees with /proc" $check bracket 3
+ok "unloads" unload
+rmmod kmmv_irqs
+
+# Counts wrap, and so does their sum.
+insert nr=2 start=4294967290
+ok "loads" load
+is "counts are the kernel's" "$(total stat.irq "$first")" 4294967290
+irqs hit 0 0 20
+irqs hit 0 1 3
+is "a count and the total wrap" "$(total stat.irq "$first")" 4294967313
+irqs hit 0 1 3
+is "and go on" "$(total stat.irq "$first")" 4294967316
+ok "unloads" unload
+rmmod kmmv_irqs
+finish
