@@ -176,10 +176,10 @@ static int put_names(struct kmmv *k, FILE *file)
 		KMMV_ABI_MINOR, (uint64_t)k->header.epoch);
 	for (i = 0; (f = kmmv_family(k, i)); i++) {
 		fprintf(file,
-			"family id=%u units=%s semantics=%s since=%s total=%s name=",
+			"family id=%u units=%s semantics=%s since=%s total=%s source=%s name=",
 			f->id, f->units, semantics[f->semantics],
 			f->since_boot ? "boot" : "load",
-			f->total ? "yes" : "no");
+			f->total ? "yes" : "no", f->source ? "yes" : "no");
 		put_text(file, f->name);
 		fprintf(file, "oneline id=%u text=", f->id);
 		put_text(file, f->oneline);

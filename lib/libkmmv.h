@@ -39,6 +39,7 @@ struct kmmv_family_info {
 	const char *help;	/* "" if there is none */
 	bool since_boot;	/* since boot; otherwise within the epoch */
 	bool total;		/* a sum over instances is meaningful */
+	bool source;		/* kmmv_refresh() may change the values */
 };
 
 struct kmmv_instance_info {

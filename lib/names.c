@@ -21,7 +21,7 @@ enum { CHUNK = 64 << 10 };
 
 /* The fields of one line; absent ones are NULL. */
 struct fields {
-	char *abi, *epoch, *id, *units, *semantics, *since, *total;
+	char *abi, *epoch, *id, *units, *semantics, *since, *total, *source;
 	char *number, *family, *incarnation, *state, *key, *offset, *size, *kind;
 	char *text;	/* name= or text=: the rest of the line, unescaped */
 };
@@ -37,6 +37,7 @@ static const struct {
 	{ "semantics", offsetof(struct fields, semantics) },
 	{ "since", offsetof(struct fields, since) },
 	{ "total", offsetof(struct fields, total) },
+	{ "source", offsetof(struct fields, source) },
 	{ "number", offsetof(struct fields, number) },
 	{ "family", offsetof(struct fields, family) },
 	{ "incarnation", offsetof(struct fields, incarnation) },
@@ -219,9 +220,10 @@ static int take_family(struct kmmv *k, struct fields *f)
 	if (i == 3)
 		return bad(k, "semantics %s", f->semantics);
 	info.semantics = (enum kmmv_sem)i;
-	/* Defaults of absent keys: since=load, total=yes. */
+	/* Defaults of absent keys: since=load, total=yes, source=yes. */
 	info.since_boot = f->since && !strcmp(f->since, "boot");
 	info.total = !f->total || !strcmp(f->total, "yes");
+	info.source = !f->source || strcmp(f->source, "no");
 	return kmmv_table_family(k, &info);
 }
 

@@ -171,6 +171,7 @@ static int family_append(struct kmmv *k, const struct kmmv_family_info *info)
 	f->info.semantics = info->semantics;
 	f->info.since_boot = info->since_boot;
 	f->info.total = info->total;
+	f->info.source = info->source;
 	head = &t->family_ids[info->id % KMMV_FAMILY_HEADS];
 	f->next_id = *head;
 	*head = ++t->nr_families;
@@ -194,7 +195,7 @@ int kmmv_table_family(struct kmmv *k, const struct kmmv_family_info *info)
 	if (strcmp(f->name, info->name) || strcmp(f->units, info->units) ||
 	    f->info.semantics != info->semantics ||
 	    f->info.since_boot != info->since_boot ||
-	    f->info.total != info->total)
+	    f->info.total != info->total || f->info.source != info->source)
 		return bad(k, "family %u has changed", info->id);
 	return 0;
 }

@@ -207,6 +207,7 @@ struct family {
 	enum kmmv_sem sem;
 	bool since_boot;	/* absolute: nothing is carried over */
 	bool total;		/* its instances add up */
+	bool source;		/* a source copies its values */
 	pmUnits units;
 	char *oneline;
 	char *help;

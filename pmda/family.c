@@ -322,6 +322,7 @@ static struct family *take(const struct kmmv_family_info *info, bool *new)
 		family_of(id);
 	}
 	*new |= hidden || !known;
+	f->source = info->source;
 	replace(&f->oneline, info->oneline);
 	replace(&f->help, info->help);
 	f->present = true;

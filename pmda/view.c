@@ -121,17 +121,25 @@ static void view_label(pmID pmid, pmLabelSet **sets)
 		pmdaAddLabels(sets, "{\"family\":\"%s\"}", f->name);
 }
 
-/*
- * Have mirrored counters copied once. agent_seen_fetch() is called here, as a
- * provider prepared before may have brought the instances up to date.
- */
-static void view_prepare(const struct request *req)
+static bool has_source(const struct request *req)
 {
-	struct kmmv *handle = agent_attach_handle();
-	int i, rc;
+	int i;
 
-	agent_seen_fetch(req->ctx);
-	if (!handle)
+	for (i = 0; i < req->count; i++) {
+		const struct family *f = metric_of(req->pmids[i]);
+
+		if (f && f->present && f->source)
+			return true;
+	}
+	return false;
+}
+
+/* Have mirrored counters copied once, if there are any among those asked for. */
+static void copy_mirrored(struct kmmv *handle, const struct request *req)
+{
+	int rc;
+
+	if (!has_source(req))
 		return;
 	rc = kmmv_refresh(handle, agent_reading_max_age, NULL);
 	if (rc < 0)
@@ -139,6 +147,21 @@ static void view_prepare(const struct request *req)
 			    kmmv_error(handle));
 	else
 		agent_error_settle(handle);
+}
+
+/*
+ * agent_seen_fetch() is called here, as a provider prepared before may have
+ * brought the instances up to date.
+ */
+static void view_prepare(const struct request *req)
+{
+	struct kmmv *handle = agent_attach_handle();
+	int i;
+
+	agent_seen_fetch(req->ctx);
+	if (!handle)
+		return;
+	copy_mirrored(handle, req);
 	/* Totals first, so that a family is not read twice. */
 	for (i = 0; i < req->count; i++) {
 		struct family *f = metric_of(req->pmids[i]);

@@ -55,8 +55,9 @@ static size_t put_family(char *text,
 	n = sprintf(text, "family id=%u units=%s semantics=%s since=%s ",
 		    family->id, desc->units, semantics_names[desc->semantics],
 		    desc->flags & KMMV_SINCE_BOOT ? "boot" : "load");
-	n += sprintf(text + n, "total=%s name=",
-		     desc->flags & KMMV_NO_TOTAL ? "no" : "yes");
+	n += sprintf(text + n, "total=%s source=%s name=",
+		     desc->flags & KMMV_NO_TOTAL ? "no" : "yes",
+		     desc->flags & KMMV_FROM_SOURCE ? "yes" : "no");
 	n += put_text(text + n, desc->name);
 	n += sprintf(text + n, "oneline id=%u text=", family->id);
 	n += put_text(text + n, desc->oneline);

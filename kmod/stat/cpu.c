@@ -12,7 +12,7 @@ static const struct kmmv_family cpu_family = {
 	.name = "stat.cpu",
 	.units = KMMV_UNITS_NSEC,
 	.semantics = KMMV_COUNTER,
-	.flags = KMMV_SINCE_BOOT,
+	.flags = KMMV_SINCE_BOOT | KMMV_FROM_SOURCE,
 	.oneline = "CPU time by what it was spent on, as /proc/stat has it",
 	.help = "The instances add up to all time. Time of guests is in user and nice, and\n"
 		"in kmmv.value.stat.guest. idle and iowait of a CPU do not grow while it is\n"
@@ -28,7 +28,7 @@ static const struct kmmv_family guest_family = {
 	.name = "stat.guest",
 	.units = KMMV_UNITS_NSEC,
 	.semantics = KMMV_COUNTER,
-	.flags = KMMV_SINCE_BOOT,
+	.flags = KMMV_SINCE_BOOT | KMMV_FROM_SOURCE,
 	.oneline = "CPU time that guests of a hypervisor had, as /proc/stat has it",
 	.help = "guest and guest_nice of /proc/stat: parts of user and of nice in\n"
 		"kmmv.value.stat.cpu.",
@@ -38,7 +38,7 @@ static const struct kmmv_family softirq_family = {
 	.name = "stat.softirq",
 	.units = KMMV_UNITS_COUNT,
 	.semantics = KMMV_COUNTER,
-	.flags = KMMV_SINCE_BOOT,
+	.flags = KMMV_SINCE_BOOT | KMMV_FROM_SOURCE,
 	.oneline = "Softirqs run, by name, as /proc/softirqs has them",
 };
 

@@ -26,7 +26,7 @@ static const struct kmmv_family irq_family = {
 	.name = "stat.irq",
 	.units = KMMV_UNITS_COUNT,
 	.semantics = KMMV_COUNTER,
-	.flags = KMMV_SINCE_BOOT,
+	.flags = KMMV_SINCE_BOOT | KMMV_FROM_SOURCE,
 	.oneline = "Interrupts, by number or line, as /proc/interrupts has them",
 	.help = "The label action names the handlers of the interrupt. If a number is given\n"
 		"to another device, its count continues. An interrupt that was removed is\n"

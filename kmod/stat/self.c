@@ -15,7 +15,7 @@ static const struct kmmv_family copied_family = {
 	.name = "stat.copied",
 	.units = KMMV_UNITS_NSEC,
 	.semantics = KMMV_INSTANT,
-	.flags = KMMV_NO_TOTAL,
+	.flags = KMMV_NO_TOTAL | KMMV_FROM_SOURCE,
 	.oneline = "When the copy of the kernel's statistics was begun",
 	.help = "Time of CLOCK_MONOTONIC, in nanoseconds, at which the last copy was\n"
 		"begun. All other metrics of kmmv.value.stat come from it: no value is\n"
@@ -26,6 +26,7 @@ static const struct kmmv_family resets_family = {
 	.name = "stat.resets",
 	.units = KMMV_UNITS_COUNT,
 	.semantics = KMMV_COUNTER,
+	.flags = KMMV_FROM_SOURCE,
 	.oneline = "Values of the kernel that went back, by source",
 	.help = "How often a copy found a value of the kernel less than before. The value\n"
 		"shown never falls: it stays, and grows with the kernel's from then on.\n"
@@ -37,6 +38,7 @@ static const struct kmmv_family failed_family = {
 	.name = "stat.failed",
 	.units = KMMV_UNITS_COUNT,
 	.semantics = KMMV_COUNTER,
+	.flags = KMMV_FROM_SOURCE,
 	.oneline = "Interrupts that could not be shown",
 	.help = "How often an interrupt or its label could not be registered, because there\n"
 		"was no instance number or no memory left. It is tried again within a second.",
@@ -46,7 +48,7 @@ static const struct kmmv_family work_family = {
 	.name = "stat.work",
 	.units = KMMV_UNITS_COUNT,
 	.semantics = KMMV_COUNTER,
-	.flags = KMMV_NO_TOTAL,
+	.flags = KMMV_NO_TOTAL | KMMV_FROM_SOURCE,
 	.oneline = "Work done to copy the kernel's statistics",
 	.help = "copies: number of copies. lines: numbered interrupts whose counts were read,\n"
 		"those of all CPUs if need be. Those that have not changed are left out,\n"
@@ -57,6 +59,7 @@ static const struct kmmv_family took_family = {
 	.name = "stat.took",
 	.units = KMMV_UNITS_NSEC,
 	.semantics = KMMV_COUNTER,
+	.flags = KMMV_FROM_SOURCE,
 	.oneline = "Time that copies of the kernel's statistics took, and of the rest after",
 	.help = "copies: time to make them. rest: after each copy there is no other for nine\n"
 		"times as long as it took, but 1 ms at least and 100 ms at most; readers\n"

@@ -14,7 +14,7 @@ static const struct kmmv_family vm_family = {
 	.name = "stat.vm",
 	.units = KMMV_UNITS_COUNT,
 	.semantics = KMMV_COUNTER,
-	.flags = KMMV_SINCE_BOOT | KMMV_NO_TOTAL,
+	.flags = KMMV_SINCE_BOOT | KMMV_NO_TOTAL | KMMV_FROM_SOURCE,
 	.oneline = "VM events since boot, by name as in /proc/vmstat",
 	.help = "Summed over all CPUs; kmmv.percpu.stat.vm has the sum on the first CPU.\n"
 		"pgpgin and pgpgout do not count events: they are in kmmv.value.stat.paged.\n"
@@ -26,7 +26,7 @@ static const struct kmmv_family paged_family = {
 	.name = "stat.paged",
 	.units = KMMV_UNITS_BYTES,
 	.semantics = KMMV_COUNTER,
-	.flags = KMMV_SINCE_BOOT,
+	.flags = KMMV_SINCE_BOOT | KMMV_FROM_SOURCE,
 	.oneline = "Bytes read from block devices (in) and written to them (out)",
 	.help = "pgpgin and pgpgout of /proc/vmstat, which are in kilobytes there. Summed\n"
 		"over all CPUs; kmmv.percpu.stat.paged has the sum on the first CPU.",

@@ -290,6 +290,7 @@ static json_t *json_family(const struct kmmv_family_info *f)
 	json_object_set_new(o, "since",
 			    json_string(f->since_boot ? "boot" : "load"));
 	json_object_set_new(o, "total", json_boolean(f->total));
+	json_object_set_new(o, "source", json_boolean(f->source));
 	json_object_set_new(o, "oneline", json_text(f->oneline));
 	json_object_set_new(o, "help", json_text(f->help));
 	return o;

@@ -68,10 +68,15 @@ enum kmmv_semantics {
  *
  * KMMV_NO_TOTAL: a sum over instances is meaningless. They overlap, or are of
  * different things.
+ *
+ * KMMV_FROM_SOURCE: a source (kmmv_register_source()) copies the values when a
+ * reader asks. Readers need not ask for values of families without the flag.
  */
 #define KMMV_SINCE_BOOT		(1U << 0)
 #define KMMV_NO_TOTAL		(1U << 1)
-#define KMMV_FAMILY_FLAGS	(KMMV_SINCE_BOOT | KMMV_NO_TOTAL)
+#define KMMV_FROM_SOURCE	(1U << 2)
+#define KMMV_FAMILY_FLAGS	(KMMV_SINCE_BOOT | KMMV_NO_TOTAL | \
+				 KMMV_FROM_SOURCE)
 
 /* Units in PCP's spelling (pmParseUnitsStr(3)), without blanks. */
 #define KMMV_UNITS_NONE		"none"
@@ -89,7 +94,7 @@ enum kmmv_semantics {
  * @semantics: what the values mean
  * @oneline: one line of help, no control characters, up to KMMV_ONELINE_MAX
  * @help: help text; may have newlines; up to KMMV_HELP_MAX; NULL for none
- * @flags: KMMV_SINCE_BOOT, KMMV_NO_TOTAL
+ * @flags: KMMV_SINCE_BOOT, KMMV_NO_TOTAL, KMMV_FROM_SOURCE
  *
  * Copied at registration.
  */
@@ -328,6 +333,9 @@ u64 kmmv_load(struct kmmv_slot slot, int cpu);
 /**
  * kmmv_register_source() - register a source, which copies when a reader asks
  * @source: caller's memory, with @refresh set
+ *
+ * The families whose values it copies have the flag KMMV_FROM_SOURCE: readers
+ * of others do not ask.
  *
  * Context: task, may sleep.
  * Return: 0; -EINVAL without a function; -EEXIST if it is registered already.

@@ -28,6 +28,9 @@ struct host {
 extern struct host host;
 extern struct area area;
 
+/* Times that the agent has had mirrored counters copied. */
+extern unsigned int host_refreshes;
+
 #define CALL(what, ...) \
 	(host.dispatch.version.seven.what(__VA_ARGS__, \
 					  host.dispatch.version.seven.ext))

@@ -266,6 +266,41 @@ static void next_names(uint64_t generation, bool first)
 	__atomic_store_n(&area.header->gen2, generation, __ATOMIC_RELEASE);
 }
 
+static unsigned int copies_of(const char *name)
+{
+	unsigned int before = host_refreshes;
+
+	free(host_fetch(name));
+	return host_refreshes - before;
+}
+
+/* A fetch of what no source copies has none of them copy. */
+START_TEST(copied_from_sources)
+{
+	__atomic_store_n(&area.header->gen1, 90, __ATOMIC_RELEASE);
+	area_names_start(&area);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+		   "family id=0 units=count semantics=counter name=counter\n"
+		   "family id=7 units=byte semantics=instant since=boot total=no name=mem.used\n"
+		   "family id=8 units=count semantics=counter source=no name=plain\n"
+		   "family id=9 units=count semantics=counter source=yes name=mirrored\n"
+		   "instance number=0 family=0 incarnation=0 state=active name=zero\n"
+		   "instance number=2 family=7 incarnation=0 state=active name=zero\n"
+		   "end 90\n");
+	area_put_names(&area);
+	__atomic_store_n(&area.header->gen2, 90, __ATOMIC_RELEASE);
+	ck_assert_uint_eq(copies_of("kmmv.control.state"), 0);
+	ck_assert_uint_eq(copies_of("kmmv.value.plain"), 0);
+	ck_assert_uint_eq(copies_of("kmmv.percpu.plain"), 0);
+	ck_assert_uint_eq(copies_of("kmmv.all.plain"), 0);
+	ck_assert_uint_eq(copies_of("kmmv.value.mirrored"), 1);
+	ck_assert_uint_eq(copies_of("kmmv.percpu.mirrored"), 1);
+	ck_assert_uint_eq(copies_of("kmmv.all.mirrored"), 1);
+	/* An older module does not tell. */
+	ck_assert_uint_eq(copies_of("kmmv.value.counter"), 1);
+}
+END_TEST
+
 /* The list of instances that left is bounded like what was fetched. */
 START_TEST(left_of_many_is_bounded)
 {
@@ -434,4 +469,5 @@ void add_instances(Suite *suite)
 	tcase_add_test(tcase, what_was_fetched_has_names_detached);
 	tcase_add_test(tcase, what_left_is_listed_once);
 	tcase_add_test(tcase, list_of_what_left_stays_short);
+	tcase_add_test(tcase, copied_from_sources);
 }

@@ -40,7 +40,7 @@ START_TEST(whole_stream)
 	ck_assert_str_eq(
 		table_names(),
 		"kmmv abi=1.0 epoch=77\n"
-		"family id=0 units=byte semantics=counter since=load total=yes name=disk.read\n"
+		"family id=0 units=byte semantics=counter since=load total=yes source=no name=disk.read\n"
 		"oneline id=0 text=Bytes read\n"
 		"help id=0 text=Bytes read,\\nby disk \\\\ partition.\n"
 		"instance number=0 family=0 incarnation=0 state=active name=a b\\\\c\n"
@@ -64,11 +64,11 @@ START_TEST(flags_of_families)
 	ck_assert_int_eq(kmmv_family_add(&table, &mirror), 1);
 	ck_assert_ptr_nonnull(strstr(
 		read_on(4096),
-		"family id=1 units=nanosec semantics=counter since=boot total=no name=stat.cpu\n"));
+		"family id=1 units=nanosec semantics=counter since=boot total=no source=no name=stat.cpu\n"));
 	mirror.name = "stat.irq";
-	mirror.flags = KMMV_SINCE_BOOT;
+	mirror.flags = KMMV_SINCE_BOOT | KMMV_FROM_SOURCE;
 	ck_assert_int_eq(kmmv_family_add(&table, &mirror), 2);
-	ck_assert_ptr_nonnull(strstr(read_on(4096), "since=boot total=yes "));
+	ck_assert_ptr_nonnull(strstr(read_on(4096), "since=boot total=yes source=yes "));
 	kmmv_cursor_fini(&cursor);
 }
 END_TEST

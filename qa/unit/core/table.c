@@ -116,7 +116,7 @@ START_TEST(families_refused)
 	ck_assert_int_eq(kmmv_family_add(&table, &row[_i].family), row[_i].err);
 	other.flags ^= KMMV_SINCE_BOOT;
 	ck_assert_int_eq(kmmv_family_add(&table, &other), -EEXIST);
-	other.flags ^= KMMV_SINCE_BOOT | KMMV_NO_TOTAL;
+	other.flags ^= KMMV_SINCE_BOOT | KMMV_NO_TOTAL | KMMV_FROM_SOURCE;
 	ck_assert_int_eq(kmmv_family_add(&table, &other), -EEXIST);
 	ck_assert_int_eq(kmmv_family_add(&table, NULL), -EINVAL);
 	ck_assert_uint_eq(table.generation, generation);

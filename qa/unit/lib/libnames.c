@@ -122,6 +122,12 @@ static const struct {
 	{ START FAMILY
 	  "family id=0 units=count semantics=counter total=no name=a\n" END,
 	  -EBADMSG, "has changed" },
+	{ START FAMILY
+	  "family id=0 units=count semantics=counter source=yes name=a\n" END,
+	  0, "" },
+	{ START FAMILY
+	  "family id=0 units=count semantics=counter source=no name=a\n" END,
+	  -EBADMSG, "has changed" },
 	{ START FAMILY "family id=0 units=count semantics=counter name=b\n" END,
 	  -EBADMSG, "family 0 has changed" },
 	{ START FAMILY "family id=1 units=count semantics=counter name=a.b\n"

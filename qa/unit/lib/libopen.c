@@ -77,7 +77,7 @@ START_TEST(good)
 	ck_assert_str_eq(f->units, "count");
 	ck_assert_str_eq(f->oneline, "Counters of kernel code");
 	ck_assert_str_eq(f->help, "First line.\nSecond \\ line.");
-	ck_assert(!f->since_boot && f->total);
+	ck_assert(!f->since_boot && f->total && f->source);
 	ck_assert_int_eq(f->semantics, KMMV_SEM_COUNTER);
 	f = kmmv_family_by_id(k, 7);
 	ck_assert_ptr_eq(f, kmmv_family(k, 1));

@@ -257,7 +257,7 @@ is "takes it away" "$(names | grep -c "^label number=$number ")" 0
 family=$(call $'family 1|byte|my.driver_2.level|One line|Line one\nline two\\.')
 ok "a family has an id" test "$family" -ge 2
 is "its lines" "$(names | grep " id=$family ")" \
-"family id=$family units=byte semantics=instant since=load total=yes name=my.driver_2.level
+"family id=$family units=byte semantics=instant since=load total=yes source=no name=my.driver_2.level
 oneline id=$family text=One line
 help id=$family text=Line one\\nline two\\\\."
 is "the same again is the same" \

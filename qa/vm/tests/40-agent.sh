@@ -52,6 +52,24 @@ like "the kernel's own statistics" "$(pminfo -f kmmv.value.stat.softirq)" \
 like "perf_add's" "$(call "add plain" >/dev/null; pminfo -f kmmv.value.counter)" \
 	'"plain"\] value 0'
 
+# Copies that were made, without another one. One a minute is made unasked.
+copies()
+{
+	build/kmmvdump -r 3600000 -j -f stat.work | python3 -c '
+import json, sys
+print([i["value"] for i in json.load(sys.stdin)["instances"]
+       if i["name"] == "copies"][0])'
+}
+begun=$SECONDS
+before=$(copies)
+pmval -t 0.15 -s 10 kmmv.value.counter >/dev/null
+after=$(copies)
+ok "a fetch of what kernel code counts copies nothing" \
+	test $((after - before)) -le $(((SECONDS - begun) / 60 + 1))
+pmval -t 0.15 -s 10 kmmv.value.stat.vm >/dev/null
+note "copies: $before, $after, $(copies)"
+ok "one of what is copied does" test $(($(copies) - after)) -ge 3
+
 # ---- an archive
 
 start_logging 3
