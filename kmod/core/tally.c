@@ -14,9 +14,9 @@ static __always_inline bool is_moved(const char *base, unsigned long offset,
  * kmmv_counts_moved() - find a count that is not what its mirror includes
  * @counts: the counts
  * @mirror: of each
- * @from: the first to look at
+ * @from: the first to look at, at most the number of counts
  *
- * Four at a time: machines have hundreds of CPUs and lines, and most counts
+ * Eight at a time: machines have hundreds of CPUs and lines, and most counts
  * stand.
  *
  * Return: its index, or the number of counts.
@@ -26,19 +26,18 @@ unsigned int kmmv_counts_moved(const struct kmmv_counts *counts,
 			       unsigned int from)
 {
 	const struct kmmv_mirror *end = mirror + counts->nr;
-	const struct kmmv_mirror *at = mirror + from;
 	const unsigned long *offset = counts->offset + from;
+	const struct kmmv_mirror *at = mirror + from;
 	const char *base = counts->base;
+	unsigned int n, i;
 
-	for (; end - at >= 4; at += 4, offset += 4) {
-		if (unlikely(is_moved(base, offset[0], &at[0])))
-			return at - mirror;
-		if (unlikely(is_moved(base, offset[1], &at[1])))
-			return at + 1 - mirror;
-		if (unlikely(is_moved(base, offset[2], &at[2])))
-			return at + 2 - mirror;
-		if (unlikely(is_moved(base, offset[3], &at[3])))
-			return at + 3 - mirror;
+	for (n = (counts->nr - from) / 8; n; n--) {
+#pragma GCC unroll 8
+		for (i = 0; i < 8; i++)
+			if (unlikely(is_moved(base, offset[i], &at[i])))
+				return at + i - mirror;
+		offset += 8;
+		at += 8;
 	}
 	for (; at < end; at++, offset++)
 		if (is_moved(base, *offset, at))
