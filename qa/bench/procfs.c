@@ -3,6 +3,9 @@
  * The cost of the same numbers as text and as mapped values.
  *
  *	procfs [ROUNDS]
+ *	procfs copy ROUNDS MS CALL...	the copy alone: after a sleep of so many
+ *					milliseconds, and what kmmv_irqs does at
+ *					each CALL
  *
  * Text: open, read to the end, parse every number; labels are skipped, which is
  * the cheapest reader. Mapped: the ioctl that makes the copy of all four files,
@@ -111,13 +114,30 @@ static void refresh(void)
 		errx(2, "refresh: %s", kmmv_error(kmmv));
 }
 
-/* A source rests after a copy: a request then makes none, and costs nothing. */
-static uint64_t least_ioctl(int rounds)
+static void call_irqs(const char *call)
 {
-	const struct timespec rest = { .tv_nsec = 1000000 };
+	int fd = open("/sys/module/kmmv_irqs/parameters/call", O_WRONLY);
+
+	if (fd < 0 || write(fd, call, strlen(call)) < 0)
+		err(2, "kmmv_irqs: %s", call);
+	close(fd);
+}
+
+/* A source rests after a copy: a request then makes none, and costs nothing. */
+static uint64_t least_ioctl(int rounds, int ms, char **calls)
+{
+	const struct timespec rest = {
+		.tv_sec = ms / 1000,
+		.tv_nsec = ms % 1000 * 1000000,
+	};
 	uint64_t best = UINT64_MAX, before, begin, took;
+	char **call;
 
 	while (rounds) {
+		if (calls)
+			nanosleep(&rest, NULL);
+		for (call = calls; call && *call; call++)
+			call_irqs(*call);
 		before = copies();
 		begin = now();
 		refresh();
@@ -196,7 +216,8 @@ static void find_instances(int file)
 
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 50, file;
+	int copy = argc > 3 && !strcmp(argv[1], "copy");
+	int rounds = argc > 1 ? atoi(argv[1 + copy]) : 50, file;
 	uint64_t took, all_text = 0, all_mapped = 0;
 	size_t nr = 0, nr_text = 0, nr_mapped = 0;
 
@@ -205,6 +226,12 @@ int main(int argc, char **argv)
 	refresh();
 	if (kmmv_update(kmmv) < 0)
 		errx(2, "%s", kmmv_error(kmmv));
+	if (copy) {
+		printf("%llu\n", (unsigned long long)
+		       least_ioctl(rounds, atoi(argv[3]), argv + 4));
+		kmmv_close(kmmv);
+		return 0;
+	}
 	kmmv_get_info(kmmv, &info);
 	values = calloc((size_t)info.nr_instances * info.nr_cpus, sizeof(*values));
 	if (!values)
@@ -221,7 +248,7 @@ int main(int argc, char **argv)
 		all_mapped += took;
 		nr_mapped += nr;
 	}
-	took = least_ioctl(rounds);
+	took = least_ioctl(rounds, 1, NULL);
 	report("all", "text", nr_text, all_text);
 	report("all", "mapped", nr_mapped, all_mapped);
 	report("all", "ioctl", nr_mapped, took);
