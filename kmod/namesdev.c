@@ -140,7 +140,7 @@ static ssize_t names_read(struct file *file, char __user *to, size_t size,
 	struct names_file *names = file->private_data;
 	size_t done = 0;
 	const char *text;
-	ssize_t n;
+	ssize_t n = 0;
 
 	/* As in ringdev.c: what interrupts a task need not be a signal. */
 	if (mutex_lock_interruptible(&names->lock))

@@ -242,9 +242,8 @@ static long ring_free(struct kmmv_ring_file *rf,
 		if (!kmmv_ringarea_buffer(ring, cpu))
 			continue;
 		side = &ring->side[cpu];
-		err = side_lock(side);
-		if (err)
-			return err;
+		/* Not interruptible: CPUs before this one are released. */
+		mutex_lock(&side->lock);
 		kmmv_ring_cpu_release_all(side->rc);
 		mutex_unlock(&side->lock);
 	}

@@ -113,6 +113,8 @@ int kmmv_ring_get_head(int type, int instance, struct kmmv_ring_head *head)
 
 	if (type <= 0 || type > U16_MAX)
 		err = type < 0 ? type : -EINVAL;
+	else if (instance >= 0 && instance < KMMV_RESERVED)
+		err = -ENOENT;
 	else if (instance != (int)KMMV_EVENT_NO_INSTANCE)
 		err = instance < 0 ? instance :
 				     kmmv_instance_incarnation(&kmmv_table,
@@ -782,16 +784,15 @@ static int limits_check(struct kmmv_ring *ring, kuid_t uid)
  *
  * Context: task, may sleep, but not for long.
  * Return: 0; -ENODEV while there is no such ring, or it has no buffers; -EUSERS
- * for too many files; -ENOENT while the ring is being made or removed;
- * -ERESTARTSYS.
+ * for too many files; -ENOENT while the ring is being made or removed.
  */
 int kmmv_ring_open(unsigned int minor, struct kmmv_ring_file *file)
 {
 	struct kmmv_ring *ring;
 	int err;
 
-	if (mutex_lock_interruptible(&hold_lock))
-		return -ERESTARTSYS;
+	/* Held briefly. io_uring would show -ERESTARTSYS of an open. */
+	mutex_lock(&hold_lock);
 	ring = kmmv_ringnode_find(minor);
 	err = -ENODEV;
 	if (!ring || !ring->ready)

@@ -16,10 +16,13 @@ enum { KEPT = KMMV_CHANGES_KEPT };
 
 int kmmv_changes_init(struct kmmv *k)
 {
-	static uint64_t handles;
+	/* 24 bits are used; 64 would need libatomic on some machines. */
+	static uint32_t handles;
 	struct kmmv_log *log = &k->table.log;
 
-	log->first = __atomic_add_fetch(&handles, 1, __ATOMIC_RELAXED) << 40;
+	log->first =
+		(uint64_t)__atomic_add_fetch(&handles, 1, __ATOMIC_RELAXED)
+		<< 40;
 	log->numbers = malloc(2 * KEPT * sizeof(*log->numbers));
 	return log->numbers ? 0 : kmmv_fail_nomem(k);
 }

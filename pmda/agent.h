@@ -281,7 +281,7 @@ struct inst *agent_instance_of_id(struct family *f, struct id *id);
 extern uint64_t agent_carry_cells_max;
 
 /*
- * Note that RAW was read; agent_carry_sum() is the value for clients then. The
+ * Note that RAW was read; agent_carry_value() is the value for clients then. The
  * first value of a binding determines the base. A count since boot is shown as
  * it is, unless that is less than the last value shown: the kernel's count
  * wrapped at 32 bits, or fell. Then it continues from the last value shown.
@@ -292,6 +292,12 @@ static inline void agent_carry_read(const struct family *f, struct carry *carry,
 	if (f->since_boot && carry->seen == CARRY_UNREAD)
 		carry->base = raw < carry->base ? carry->base - raw : 0;
 	carry->seen = raw;
+}
+
+/* What was read last, which CARRY_UNREAD is, too, if it was read. */
+static inline uint64_t agent_carry_value(const struct carry *carry)
+{
+	return carry->base + carry->seen;
 }
 
 /* Start another binding. */

@@ -206,9 +206,22 @@ static int control_store(int ctx, const pmValueSet *set)
 	}
 }
 
+/* kmmv.control.resets is a mirrored counter of kmmv_stat. */
+static void control_prepare(const struct request *req)
+{
+	int i;
+
+	for (i = 0; i < req->count; i++) {
+		if (pmID_cluster(req->pmids[i]) == CLUSTER_CONTROL &&
+		    pmID_item(req->pmids[i]) == RESETS)
+			agent_reading_copy(req->number);
+	}
+}
+
 const struct provider agent_control_provider = {
 	.names = control_names,
 	.desc = control_desc,
+	.prepare = control_prepare,
 	.fetch = control_fetch,
 	.store = control_store,
 };

@@ -134,8 +134,10 @@ static struct family *make(const char *name, int fid)
 {
 	struct family *f = calloc(1, sizeof(*f));
 
-	if (!f)
+	if (!f) {
+		agent_error(agent_table_errors, "no memory for family %s", name);
 		return NULL;
+	}
 	f->fid = fid;
 	f->name = strdup(name);
 	f->oneline = strdup("");
@@ -145,6 +147,7 @@ static struct family *make(const char *name, int fid)
 		free(f->oneline);
 		free(f->help);
 		free(f);
+		agent_error(agent_table_errors, "no memory for family %s", name);
 		return NULL;
 	}
 	families[fid] = f;

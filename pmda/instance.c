@@ -500,6 +500,10 @@ void agent_instance_sync(struct kmmv *handle, const struct changes *changes)
 	if (resize_slots(table.nr_instances) < 0) {
 		agent_error(agent_table_errors, "no memory for %u instances",
 			    table.nr_instances);
+		/* A number that is another's now has no value of its last. */
+		v = (struct visit){ NULL, nr_slots };
+		unbind_ended(handle, &v);
+		finish();
 		return;
 	}
 	missed = false;

@@ -101,6 +101,8 @@ void agent_provider_prepare(const struct request *req);
 
 extern uint64_t agent_reading_max_age;	/* nanoseconds */
 
+/* Have mirrored counters copied, once for all that ask in this REQUEST. */
+void agent_reading_copy(uint64_t request);
 /* Read all bound instances of F; others of this REQUEST use these values. */
 void agent_reading_all(struct family *f, uint64_t request);
 /* The sum of all that F ever counted; false if there is nothing to read. */

@@ -120,11 +120,25 @@ static uint32_t put_sums(pmValueSet *set, const struct family *f,
 		if (states[p] < 0)
 			*status = states[p];
 		else
-			/* agent_carry_sum(), as it was read. */
 			agent_values_add(&fill, insts[p].id,
-					 carry[p].base + carry[p].seen);
+					 agent_carry_value(&carry[p]));
 	}
 	return fill.next - set->vlist;
+}
+
+void agent_reading_copy(uint64_t request)
+{
+	static uint64_t copied;
+	struct kmmv *handle = agent_attach_handle();
+
+	if (!handle || copied == request)
+		return;
+	copied = request;
+	if (kmmv_refresh(handle, agent_reading_max_age, NULL) < 0)
+		agent_error(handle, "mirrored counters: %s",
+			    kmmv_error(handle));
+	else
+		agent_error_settle(handle);
 }
 
 pmValueSet *agent_reading_sums(struct family *f, pmID pmid,
@@ -203,7 +217,7 @@ static void put_cell(struct percpu *p, const struct cell *cell, uint32_t row)
 	agent_values_put(p->set, p->cells->count, p->done++,
 			 agent_percpu_id(inst, cell->cpu),
 			 agent_family_type(p->family),
-			 agent_carry_sum(p->family, &carry[cell->cpu]));
+			 agent_carry_value(&carry[cell->cpu]));
 }
 
 /*

@@ -134,21 +134,6 @@ static bool has_source(const struct request *req)
 	return false;
 }
 
-/* Have mirrored counters copied once, if there are any among those asked for. */
-static void copy_mirrored(struct kmmv *handle, const struct request *req)
-{
-	int rc;
-
-	if (!has_source(req))
-		return;
-	rc = kmmv_refresh(handle, agent_reading_max_age, NULL);
-	if (rc < 0)
-		agent_error(handle, "mirrored counters: %s",
-			    kmmv_error(handle));
-	else
-		agent_error_settle(handle);
-}
-
 /*
  * agent_seen_fetch() is called here, as a provider prepared before may have
  * brought the instances up to date.
@@ -161,7 +146,9 @@ static void view_prepare(const struct request *req)
 	agent_seen_fetch(req->ctx);
 	if (!handle)
 		return;
-	copy_mirrored(handle, req);
+	/* An error of the last copy stands until one succeeds. */
+	if (has_source(req) || agent_error_has(handle))
+		agent_reading_copy(req->number);
 	/* Totals first, so that a family is not read twice. */
 	for (i = 0; i < req->count; i++) {
 		struct family *f = metric_of(req->pmids[i]);

@@ -309,8 +309,8 @@ void kmmv_slots_publish(struct kmmv_slots *slots, u32 number, u64 start)
  * @number: was given out and is not the module's own
  * @index: of the follower; 0 for none
  *
- * Updates that are under way may still find the previous follower. None finds
- * this one before kmmv_follow_switch() if it is the only one.
+ * Updates that are under way may still find the previous follower. While the key
+ * is off, none finds this one: see kmmv_follow_switch().
  */
 void kmmv_slots_follow(struct kmmv_slots *slots, u32 number, u8 index)
 {

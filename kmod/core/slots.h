@@ -19,9 +19,10 @@
  *	    an update that finds the index of a follower finds the follower.
  *
  * An update of a followed number has to leave an event, and an update of any
- * other must not pay for that. kmmv_slots_followed is a static key: while it is
- * off, which is to say while nothing is followed, an update steps over one NOP.
- * While it is on, the update also looks whether its own number has a follower.
+ * other must not pay for that. kmmv_slots_followed is a static key, which is on
+ * while a number is followed: it is switched after the change, and stays on if
+ * the last such number is forgotten. While it is off, an update takes one NOP for
+ * it. While it is on, the update also looks whether its own number has a follower.
  * The key orders nothing: the array of followers is there before any number is,
  * so that an update may find the key in either state at any time.
  */
@@ -78,7 +79,7 @@ struct kmmv_slots {
 	struct kmmv_slot	sink;
 };
 
-/* On while any number is followed; switched by kmmv_follow_switch(). */
+/* On while updates look for followers; switched by kmmv_follow_switch(). */
 DECLARE_STATIC_KEY_FALSE(kmmv_slots_followed);
 
 int kmmv_slots_init(struct kmmv_slots *slots, const struct kmmv_geom *geom);

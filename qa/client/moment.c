@@ -150,6 +150,9 @@ static int waking_start(pid_t pid)
 						NULL);
 	if (!err)
 		WRITE_ONCE(waking_pid, pid);
+	else if (i == 2)
+		tracepoint_probe_unregister(waking_points[0], waking_probe,
+					    NULL);
 	return err;
 }
 

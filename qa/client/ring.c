@@ -132,6 +132,8 @@ static int heads(void)
 	CHECK(incarnation_of(NULL, instance) != was);
 	CHECK(kmmv_ring_get_head(client_record_type, instance, &sink) == -ENOENT);
 	SAYS(-ENOENT);
+	CHECK(kmmv_ring_get_head(client_record_type, 0, &sink) == -ENOENT);
+	SAYS(-ENOENT);
 	CHECK(kmmv_ring_get_head(-ENFILE, instance, &sink) == -ENFILE);
 	SAYS(-ENFILE);
 	CHECK(kmmv_ring_get_head(client_record_type, -ENOSPC, &sink) == -ENOSPC);
@@ -313,7 +315,7 @@ static int do_nested(const char *text)
 	cpumask_var_t before;
 
 	if (sscanf(text, "%d %d %u %u %u", &ring, &cpu, &n.depth, &n.size,
-		   &n.count) != 5)
+		   &n.count) != 5 || n.size < sizeof(struct ring_record))
 		return -ENOMSG;
 	if (!alloc_cpumask_var(&before, GFP_KERNEL))
 		return -ENOMEM;

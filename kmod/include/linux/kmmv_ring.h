@@ -209,13 +209,15 @@ int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
  * @head: result; on error a sink, to which nothing is written
  *
  * A head is of the instance that has the number now. Once that is forgotten, an
- * event with this head is of no instance by name, not of the number's next one.
- * It is valid while kmmv.ko is loaded, which the caller's being loaded ensures,
- * and for all rings.
+ * event with this head is of no instance by name, not of the number's next one:
+ * until the number has been forgotten 65536 times, so prepare it anew for a new
+ * instance. It is valid for all rings, while kmmv.ko is loaded, which the caller's
+ * being loaded ensures.
  *
  * Context: task, may sleep.
- * Return: 0; -ENOENT for a bad number; @type or @instance if that is an error;
- * -EINVAL for another bad type.
+ * Return: 0; -ENOENT for a number that is not the caller's; @type or @instance
+ * if that is an error; -EINVAL for another type below 1 or above 65535. Whether
+ * the type is registered is not checked.
  */
 int kmmv_ring_get_head(int type, int instance, struct kmmv_ring_head *head);
 

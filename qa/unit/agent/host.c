@@ -49,6 +49,7 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 }
 
 unsigned int host_refreshes;
+int host_refresh_error;
 
 /* Before the library's: the area is no device, which could copy. */
 int kmmv_refresh(struct kmmv *k, uint64_t max_age_ns, uint64_t *age_ns)
@@ -57,7 +58,7 @@ int kmmv_refresh(struct kmmv *k, uint64_t max_age_ns, uint64_t *age_ns)
 	(void)max_age_ns;
 	(void)age_ns;
 	host_refreshes++;
-	return 0;
+	return host_refresh_error;
 }
 
 int poll(struct pollfd *fds, nfds_t count, int timeout)

@@ -30,6 +30,8 @@ extern struct area area;
 
 /* Times that the agent has had mirrored counters copied. */
 extern unsigned int host_refreshes;
+/* What a copy returns. */
+extern int host_refresh_error;
 
 #define CALL(what, ...) \
 	(host.dispatch.version.seven.what(__VA_ARGS__, \

@@ -274,8 +274,7 @@ static unsigned int copies_of(const char *name)
 	return host_refreshes - before;
 }
 
-/* A fetch of what no source copies has none of them copy. */
-START_TEST(copied_from_sources)
+static void families_with_sources(void)
 {
 	__atomic_store_n(&area.header->gen1, 90, __ATOMIC_RELEASE);
 	area_names_start(&area);
@@ -289,6 +288,12 @@ START_TEST(copied_from_sources)
 		   "end 90\n");
 	area_put_names(&area);
 	__atomic_store_n(&area.header->gen2, 90, __ATOMIC_RELEASE);
+}
+
+/* A fetch of what no source copies has none of them copy. */
+START_TEST(copied_from_sources)
+{
+	families_with_sources();
 	ck_assert_uint_eq(copies_of("kmmv.control.state"), 0);
 	ck_assert_uint_eq(copies_of("kmmv.value.plain"), 0);
 	ck_assert_uint_eq(copies_of("kmmv.percpu.plain"), 0);
@@ -298,6 +303,57 @@ START_TEST(copied_from_sources)
 	ck_assert_uint_eq(copies_of("kmmv.all.mirrored"), 1);
 	/* An older module does not tell. */
 	ck_assert_uint_eq(copies_of("kmmv.value.counter"), 1);
+}
+END_TEST
+
+/* A copy that failed is an error until one succeeds, whatever is fetched next. */
+START_TEST(failed_copies_do_not_stand)
+{
+	next_names(90, true);
+	host_refresh_error = -EIO;
+	ck_assert_uint_eq(copies_of("kmmv.value.counter"), 1);
+	ck_assert(told_of("mirrored counters: "));
+	host_refresh_error = 0;
+	ck_assert_uint_eq(copies_of("kmmv.control.resets"), 1);
+	ck_assert(!told_of("mirrored counters: "));
+}
+END_TEST
+
+/* One that nobody asks for any more. */
+START_TEST(failed_copies_are_repeated)
+{
+	families_with_sources();
+	ck_assert_uint_eq(copies_of("kmmv.control.state"), 0);
+	host_refresh_error = -EIO;
+	ck_assert_uint_eq(copies_of("kmmv.value.mirrored"), 1);
+	ck_assert(told_of("mirrored counters: "));
+	host_refresh_error = 0;
+	ck_assert_uint_eq(copies_of("kmmv.value.plain"), 1);
+	ck_assert(!told_of("mirrored counters: "));
+	ck_assert_uint_eq(copies_of("kmmv.value.plain"), 0);
+}
+END_TEST
+
+/* A level of -1 is one in all views: it is no mark of what was not read. */
+START_TEST(level_of_all_ones)
+{
+	static const char *const views[] = {
+		"kmmv.value.mem.used", "kmmv.percpu.mem.used"
+	};
+	pmValueSet *set;
+	uint32_t cpu;
+	int i;
+
+	next_names(90, true);
+	for (cpu = 0; cpu < area.header->nr_cpus; cpu++)
+		*area_value(&area, cpu, 2) = 0;
+	*area_value(&area, 0, 2) = UINT64_MAX;
+	for (i = 0; i < 2; i++) {
+		set = host_fetch(views[i]);
+		ck_assert_int_ge(set->numval, 1);
+		ck_assert_uint_eq(host_u64(set, 0), UINT64_MAX);
+		free(set);
+	}
 }
 END_TEST
 
@@ -470,4 +526,7 @@ void add_instances(Suite *suite)
 	tcase_add_test(tcase, what_left_is_listed_once);
 	tcase_add_test(tcase, list_of_what_left_stays_short);
 	tcase_add_test(tcase, copied_from_sources);
+	tcase_add_test(tcase, failed_copies_do_not_stand);
+	tcase_add_test(tcase, failed_copies_are_repeated);
+	tcase_add_test(tcase, level_of_all_ones);
 }
