@@ -125,7 +125,7 @@ static void desc_put(struct irq_desc *desc)
 static bool desc_is_listed(const struct irq_desc *desc)
 {
 	/* One that leaves just now may be taken for either. */
-	return data_race(desc->kobj.state_in_sysfs);
+	return data_race(!!desc->kobj.state_in_sysfs);
 }
 
 /* Per-CPU interrupts, which include those that are NMIs, have no total. */

@@ -61,14 +61,14 @@ print([i["value"] for i in json.load(sys.stdin)["instances"]
        if i["name"] == "copies"][0])'
 }
 begun=$SECONDS
-before=$(copies)
+first=$(copies)
 pmval -t 0.15 -s 10 kmmv.value.counter >/dev/null
-after=$(copies)
+second=$(copies)
 ok "a fetch of what kernel code counts copies nothing" \
-	test $((after - before)) -le $(((SECONDS - begun) / 60 + 1))
+	test $((second - first)) -le $(((SECONDS - begun) / 60 + 1))
 pmval -t 0.15 -s 10 kmmv.value.stat.vm >/dev/null
-note "copies: $before, $after, $(copies)"
-ok "one of what is copied does" test $(($(copies) - after)) -ge 3
+note "copies: $first, $second, $(copies)"
+ok "one of what is copied does" test $(($(copies) - second)) -ge 3
 
 # ---- an archive
 
