@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "barrier.h"
 #include "handle.h"
 
 /* The last so many changes are kept, and up to as many more. */
@@ -20,9 +21,8 @@ int kmmv_changes_init(struct kmmv *k)
 	static uint32_t handles;
 	struct kmmv_log *log = &k->table.log;
 
-	log->first =
-		(uint64_t)__atomic_add_fetch(&handles, 1, __ATOMIC_RELAXED)
-		<< 40;
+	log->first = (uint64_t)__atomic_add_fetch(&handles, 1, KMMV_RELAXED)
+		     << 40;
 	log->numbers = malloc(2 * KEPT * sizeof(*log->numbers));
 	return log->numbers ? 0 : kmmv_fail_nomem(k);
 }
