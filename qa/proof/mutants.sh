@@ -285,6 +285,13 @@ cp -r qa/proof/litmus "$tree/qa/proof"
 rm -f "$tree"/kmod/*.o "$tree"/kmod/*/*.o "$tree"/kmod/*.ko
 cp -r "$tree" "$pristine"
 
+# The run may be over before one that does not compile has its turn.
+if [ -z "$pattern" ]; then
+	said=$(python3 qa/proof/stale.py -c) || bail "the lists cannot be read"
+	total=${said##*$'\n'}
+	is "each of $total mutants compiles" "${said%"$total"}" ""
+fi
+
 # half FUNCTION ODD WHAT...: every second of these, in a tree of its own
 half()
 {
