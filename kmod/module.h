@@ -4,6 +4,7 @@
 #define KMMV_MODULE_H
 
 #include <linux/fs.h>
+#include <linux/mutex.h>
 #include <linux/wait.h>
 
 #include "table.h"
@@ -14,6 +15,16 @@
  * fails: the kernel then frees the module whatever its reference count.
  */
 extern bool kmmv_live;
+
+/*
+ * Signals are not all that interrupts a task: io_uring has it do work on its way
+ * out of the kernel. So a system call that is interrupted before it did anything
+ * is restarted, unless a handler that was installed without SA_RESTART has run.
+ */
+static inline int kmmv_lock_or_restart(struct mutex *lock)
+{
+	return mutex_lock_interruptible(lock) ? -ERESTARTSYS : 0;
+}
 
 int kmmv_api_init(void);
 

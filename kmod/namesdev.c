@@ -140,11 +140,11 @@ static ssize_t names_read(struct file *file, char __user *to, size_t size,
 	struct names_file *names = file->private_data;
 	size_t done = 0;
 	const char *text;
-	ssize_t n = 0;
+	ssize_t n;
 
-	/* As in ringdev.c: what interrupts a task need not be a signal. */
-	if (mutex_lock_interruptible(&names->lock))
-		return -ERESTARTSYS;
+	n = kmmv_lock_or_restart(&names->lock);
+	if (n)
+		return n;
 	while (done < size) {
 		n = kmmv_cursor_text(&names->cursor, size - done, &text);
 		if (n == -EINTR)

@@ -25,16 +25,6 @@
 
 /* ---- files */
 
-/*
- * A task is interrupted by more than its signals: io_uring has it do work on its
- * way out of the kernel. So a call that is interrupted before it did anything is
- * restarted, unless a handler that was installed without SA_RESTART has run.
- */
-static int lock_or_restart(struct mutex *lock)
-{
-	return mutex_lock_interruptible(lock) ? -ERESTARTSYS : 0;
-}
-
 static int ring_open(struct inode *inode, struct file *file)
 {
 	struct kmmv_ring_file *rf;
@@ -98,11 +88,6 @@ static int ring_release(struct inode *inode, struct file *file)
 
 /* ---- the consumer's operations on one CPU */
 
-static int side_lock(struct kmmv_ring_side *side)
-{
-	return lock_or_restart(&side->lock);
-}
-
 /* As kmmv_ring_cpu_take(); 0 for a CPU that has no buffer. */
 static int take(struct kmmv_ring *ring, u32 cpu, struct kmmv_ring_range *range)
 {
@@ -111,7 +96,7 @@ static int take(struct kmmv_ring *ring, u32 cpu, struct kmmv_ring_range *range)
 
 	if (!kmmv_ringarea_buffer(ring, cpu))
 		return 0;
-	n = side_lock(side);
+	n = kmmv_lock_or_restart(&side->lock);
 	if (n)
 		return n;
 	n = kmmv_ring_cpu_take(side->rc, range);
@@ -230,7 +215,7 @@ static long ring_free(struct kmmv_ring_file *rf,
 		    !kmmv_ringarea_buffer(ring, release.cpu))
 			return -EINVAL;
 		side = &ring->side[release.cpu];
-		err = side_lock(side);
+		err = kmmv_lock_or_restart(&side->lock);
 		if (err)
 			return err;
 		err = kmmv_ring_cpu_release(side->rc, release.seq,
@@ -259,7 +244,7 @@ static long ring_take_or_free(struct kmmv_ring_file *rf, unsigned int command,
 {
 	long err;
 
-	err = lock_or_restart(&rf->turn);
+	err = kmmv_lock_or_restart(&rf->turn);
 	if (err)
 		return err;
 	if (command == KMMV_RING_IOC_TAKE)
@@ -276,7 +261,7 @@ static long ring_claim(struct kmmv_ring_file *rf)
 	long err = 0;
 
 	/* No poll() or read() is under way as a snapshot reader. */
-	err = lock_or_restart(&rf->turn);
+	err = kmmv_lock_or_restart(&rf->turn);
 	if (err)
 		return err;
 	mutex_lock(&rf->lock);
@@ -376,7 +361,7 @@ static long ring_watermark(struct kmmv_ring_file *rf, u32 __user *argument)
 	if (get_user(watermark, argument))
 		return -EFAULT;
 	/* No poll() is between comparing with the old value and waiting. */
-	err = lock_or_restart(&rf->lock);
+	err = kmmv_lock_or_restart(&rf->lock);
 	if (err)
 		return err;
 	/*
@@ -512,7 +497,7 @@ static ssize_t ring_read(struct file *file, char __user *to, size_t size,
 		return -EINVAL;
 	/* The kernel's limit of one read(). */
 	size = min_t(size_t, size, MAX_RW_COUNT);
-	n = lock_or_restart(&rf->turn);
+	n = kmmv_lock_or_restart(&rf->turn);
 	if (n)
 		return n;
 	if (rf->consumer && has_taken(rf->ring)) {

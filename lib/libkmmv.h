@@ -99,12 +99,12 @@ int kmmv_update(struct kmmv *handle);
 
 /*
  * The instances that changed since the caller last asked: how many, and their
- * numbers in *NUMBERS, each at least once, until the next kmmv_update(),
- * kmmv_capture() or kmmv_close(). *KNOWN is what the caller knows of this handle, 0 at first, and is set; callers that
- * share a handle have one each. -EOVERFLOW if anything may have changed: what is
- * known is of another handle or too long ago, a family or an event type is new,
- * or the names were read again from their start. A CPU that goes online or
- * offline changes no instance.
+ * numbers in *NUMBERS, each at least once, valid until the next kmmv_update(),
+ * kmmv_capture() or kmmv_close(). *KNOWN says what the caller knows of this
+ * handle; it is 0 at first, and set by each call. Callers that share a handle
+ * have one each. -EOVERFLOW if anything may have changed: *KNOWN is of another
+ * handle or too old, a family or an event type is new, or the names were read
+ * again from their start. A CPU that goes online or offline changes no instance.
  */
 int kmmv_changes(const struct kmmv *handle, uint64_t *known, const uint32_t **numbers);
 

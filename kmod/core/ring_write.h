@@ -226,7 +226,10 @@ kmmv_ring_cpu_write(struct kmmv_ring_cpu *rc, struct kmmv_event head,
 	memcpy(event + 1, &head, sizeof(head));
 	kmmv_put_small(event + 3, payload, size);
 
-	/* As kmmv_ring_cpu_left(), with what is known here. */
+	/*
+	 * kmmv_ring_cpu_left() without its loads: the commit page is @page, and
+	 * the word is @after unless a writer has changed it since.
+	 */
 	if (unlikely(depth || rc->commit != page))
 		goto commit;
 	/* ring_write:A pairs with ring_read:A, snapshot:B: the event. */

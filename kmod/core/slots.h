@@ -180,7 +180,10 @@ static __always_inline bool kmmv_slots_add(struct kmmv_slots *slots, u32 number,
 	if (unlikely(number - KMMV_RESERVED >= smp_load_acquire(&slots->bound)))
 		return false;
 	if (static_branch_unlikely(&kmmv_slots_followed) &&
-	    /* A plain load, compared in memory. Who finds one looks again. */
+	    /*
+	     * A plain load, so that it is compared in memory. The caller loads
+	     * the follower again, marked.
+	     */
 	    unlikely(data_race(*kmmv_slots_follower_of(slots, number))))
 		return false;
 	kmmv_ctr_add(slots, kmmv_slots_slot(slots, number), delta);

@@ -7,8 +7,8 @@
  *		return PTR_ERR(ring);
  *	kmmv_ring_write(ring, type, instance, &payload, sizeof(payload));
  *
- * Who writes many events of a type and an instance prepares their head once,
- * which saves a fifth of the time:
+ * A writer of many events of one type and instance prepares their head once,
+ * which saves a fifth of the instructions:
  *
  *	kmmv_ring_get_head(type, instance, &head);
  *	kmmv_ring_write_head(ring, head, &payload, sizeof(payload));
