@@ -10,3 +10,7 @@ agentchange-sources = qa/bench/agentchange.c $(wildcard pmda/*.c) $(lib-sources)
 agentchange-cflags = $(lib-cflags) -Ipmda -Dmain=agent_main
 agentchange-libs := -lpcp_pmda -lpcp
 endif
+
+bench-programs += pmcdfetch
+pmcdfetch-sources := qa/bench/pmcdfetch.c
+pmcdfetch-libs := -lpcp

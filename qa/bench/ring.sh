@@ -204,9 +204,10 @@ ring_why_not()
 # ring_row PEER WHAT TEXT
 ring_row()
 {
-	printf '%s\t%s\t%s\t%s\t%s\n' "$3" \
+	printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$3" \
 		"$(ring_figure ring.tsv "$1" "$2" 16)" \
 		"$(ring_figure ring.tsv "$1" "$2" 64)" \
+		"$(ring_figure ring-thunks.tsv "$1" "$2" 16)" \
 		"$(ring_tcg_ns "$1" "$2" 16)" "$(ring_tcg_ns "$1" "$2" 64)"
 }
 
@@ -259,8 +260,8 @@ table_ring()
 
 	EOF
 	{
-		printf 'event\t%s\t%s\t%s\t%s\n' "16 bytes" "64 bytes" \
-			"16 bytes, ns" "64 bytes, ns"
+		printf 'event\t%s\t%s\t%s\t%s\t%s\n' "16 bytes" "64 bytes" \
+			"16, return thunks" "16 bytes, ns" "64 bytes, ns"
 		ring_row linux clock "trace_clock_local() alone"
 		ring_row kmmv write_head \
 			"kmmv_ring_write_head(), a prepared head"
@@ -277,7 +278,7 @@ table_ring()
 		else
 			printf 'lttng-modules: %s\n' "$(ring_why_not lttng)"
 		fi
-	} | table
+	} | table ring-write
 	cat <<-EOF
 
 	Cost of reading it, and of writing while there is that reader: 2000 events
@@ -305,7 +306,7 @@ table_ring()
 		else
 			printf 'lttng-modules: %s\n' "$(ring_why_not lttng)"
 		fi
-	} | table
+	} | table ring-read
 	cat <<-EOF
 
 	The same natively: kmmv's own core on the instructions that the kernel has,
@@ -326,7 +327,7 @@ table_ring()
 		ring_native_row "clock tsc" \
 			"time stamp counter, scaled as in the kernel, alone"
 		ring_native_row "kmmv tsc" "kmmv, that clock"
-	} | table
+	} | table ring-native
 	cat <<-EOF
 
 	From kmmv_ring_write() to whoever prints it, and how many events of 16 bytes
@@ -344,7 +345,7 @@ table_ring()
 		fi
 		printf 'events per second, nothing lost\t\t\t%s\n' \
 			"$(ring_figure ring-lag.tsv kmmv "events per second" 16)"
-	} | table
+	} | table ring-lag
 	goal "kmmv_ring_write_head(), 16 bytes, clock included" \
 		"at most 140 instructions" \
 		"$(ring_figure ring.tsv kmmv write_head 16)" 140

@@ -4,7 +4,7 @@
  * nanoseconds. A thread stands for a CPU. Its GS base is set, so that the
  * kernel's own instruction is timed, through the API's inline functions.
  *
- *	global		volatile unsigned long, shared; loses counts
+ *	global		unsigned long, shared; loses counts
  *	atomic		lock inc, shared
  *	percpu_counter	a copy of the kernel's fast path: batch of 32, no lock
  *	this_cpu_inc	inc %gs:
@@ -78,7 +78,7 @@ static void operate(int kind)
 		LOOP();
 		break;
 	case GLOBAL:
-		LOOP((*(volatile unsigned long *)&global)++);
+		LOOP(global++);
 		break;
 	case ATOMIC:
 		LOOP(__atomic_fetch_add(&atomic, 1, __ATOMIC_RELAXED));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The statctr paper's loopback experiment: four counters per packet, packets
- * and bytes out and in, of the type that the parameter mode says. The hooks are
- * there in every mode, so that only the counters differ.
+ * and bytes out and in, of the type that the parameter mode says. Each mode has
+ * a function, which the hooks call by its address, so that only the counters
+ * differ.
  */
 #include <linux/module.h>
 #include <linux/netfilter.h>
@@ -11,11 +12,6 @@
 #include <linux/skbuff.h>
 #include <linux/statctr.h>
 #include <net/net_namespace.h>
-
-enum { NONE, GLOBAL, ATOMIC, PERCPU_COUNTER, STATCTR };
-
-static int mode;
-module_param(mode, int, 0644);
 
 enum { TX_PACKETS, TX_BYTES, RX_PACKETS, RX_BYTES, COUNTERS };
 
@@ -36,37 +32,76 @@ static const struct kernel_param_ops packets_ops = {
 module_param_cb(packets, &packets_ops, NULL, 0444);
 MODULE_PARM_DESC(packets, "out: packets received while mode was 4");
 
-static void count(int i, unsigned int n)
+static void count_none(int i, unsigned int n)
 {
-	switch (READ_ONCE(mode)) {
-	case GLOBAL:
-		WRITE_ONCE(global[i], global[i] + n);
-		break;
-	case ATOMIC:
-		atomic64_add(n, &atomic[i]);
-		break;
-	case PERCPU_COUNTER:
-		percpu_counter_add(&percpu[i], n);
-		break;
-	case STATCTR:
-		statctr_add(&statctr[i], n);
-		break;
-	}
 }
+
+/* Loses counts; one instruction. */
+static void count_global(int i, unsigned int n)
+{
+	data_race(global[i] += n);
+}
+
+static void count_atomic(int i, unsigned int n)
+{
+	atomic64_add(n, &atomic[i]);
+}
+
+static void count_percpu(int i, unsigned int n)
+{
+	percpu_counter_add(&percpu[i], n);
+}
+
+static void count_statctr(int i, unsigned int n)
+{
+	statctr_add(&statctr[i], n);
+}
+
+typedef void (*count_fn)(int i, unsigned int n);
+
+static const count_fn counts[] = {
+	count_none, count_global, count_atomic, count_percpu, count_statctr,
+};
+
+static count_fn count = count_none;
+
+static int set_mode(const char *text, const struct kernel_param *kp)
+{
+	unsigned int mode;
+	int err = kstrtouint(text, 0, &mode);
+
+	if (err)
+		return err;
+	if (mode >= ARRAY_SIZE(counts))
+		return -EINVAL;
+	WRITE_ONCE(count, counts[mode]);
+	return 0;
+}
+
+static const struct kernel_param_ops mode_ops = {
+	.set = set_mode,
+};
+
+module_param_cb(mode, &mode_ops, NULL, 0200);
+MODULE_PARM_DESC(mode, "in: what counts: 0 nothing, 1 global, 2 atomic, 3 percpu_counter, 4 statctr");
 
 static unsigned int sent(void *data, struct sk_buff *skb,
 			 const struct nf_hook_state *state)
 {
-	count(TX_PACKETS, 1);
-	count(TX_BYTES, skb->len);
+	count_fn fn = READ_ONCE(count);
+
+	fn(TX_PACKETS, 1);
+	fn(TX_BYTES, skb->len);
 	return NF_ACCEPT;
 }
 
 static unsigned int received(void *data, struct sk_buff *skb,
 			     const struct nf_hook_state *state)
 {
-	count(RX_PACKETS, 1);
-	count(RX_BYTES, skb->len);
+	count_fn fn = READ_ONCE(count);
+
+	fn(RX_PACKETS, 1);
+	fn(RX_BYTES, skb->len);
 	return NF_ACCEPT;
 }
 
