@@ -5,7 +5,7 @@
  * Memory ordering; the other side is in lib/read.c:
  *
  *	self:A  values before their time - read_status:A  time before values
- *	    values that are read after their time are of it, or younger.
+ *	    any value that is read after its time is of it, or younger.
  */
 #include <linux/printk.h>
 

@@ -343,7 +343,7 @@ struct kmmv_ring_release {
  * For events and for bytes, the first always, the second while nothing is
  * written or consumed:
  *
- *	reserved = discarded + dropped + written
+ *	reserved = written + discarded + dropped
  *	written = overwritten + released + taken + inside
  *
  * Each count is as of a moment during the call, whatever is being written, and
