@@ -40,6 +40,16 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
 static_assert(offsetof(struct irqstat, cnt) == 0);
 #endif
 
+/*
+ * /proc/interrupts shows the lines with a named action, and no longer those that
+ * only have counted, 7.2. It came with the descriptor's reference count.
+ */
+#ifdef KMMV_HAVE_IRQ_PROC_VALID
+#define KMMV_IRQ_SHOWN_IF_COUNTED	false
+#else
+#define KMMV_IRQ_SHOWN_IF_COUNTED	true
+#endif
+
 /* What per_cpu_ptr() adds. */
 #ifdef CONFIG_SMP
 #define kmmv_per_cpu_offset(cpu)	per_cpu_offset(cpu)

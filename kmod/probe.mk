@@ -11,6 +11,7 @@ ccflags-y += \
 	$(call kmmv-have,DEVNODE_CONST,devnode.*const struct device ,include/linux/device/class.h) \
 	$(call kmmv-have,IRQ_GET_NR_IRQS,\<irq_get_nr_irqs\>,include/linux/irqnr.h) \
 	$(call kmmv-have,IRQSTAT,^struct irqstat {,include/linux/irqdesc.h) \
+	$(call kmmv-have,IRQ_PROC_VALID,rcuref_t.*refcnt,include/linux/irqdesc.h) \
 	$(call kmmv-have,HRTIMER_SETUP,\<hrtimer_setup\>,include/linux/hrtimer.h) \
 	$(call kmmv-have,TIMER_DELETE_SYNC,\<timer_delete_sync\>,include/linux/timer.h) \
 	$(call kmmv-have,POLL_DOES_NOT_WAIT,\<poll_does_not_wait\>,include/linux/poll.h) \

@@ -5,7 +5,7 @@
  * A name is in memory of its owner, who may write another one there, or free it
  * and get the same memory for another one. Nothing but its bytes tells whether
  * it is the same. So all of them are compared each time, which takes no call
- * and no copy as long as they are.
+ * and no copy while they are the same.
  */
 #ifndef KMMV_LABEL_H
 #define KMMV_LABEL_H

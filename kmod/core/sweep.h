@@ -4,11 +4,10 @@
  * in each copy, as most of them are nobody's, and the kernel tells no module
  * that one has become somebody's.
  *
- * The part is the share of a second that has passed since the last copy. The
- * times between copies add up: those of the copies within any second are a
- * second at least, with the one before the first. So a copy has looked at each
- * number within a second, or does. Copies in a quick succession look at a few
- * more.
+ * The part is the share of a second that has passed since the last copy was
+ * begun. The shares of the copies since a number has become somebody's add up to
+ * the time since then at least. So a copy that is begun a second later has found
+ * it, or does. Copies in a quick succession look at a few more.
  */
 #ifndef KMMV_SWEEP_H
 #define KMMV_SWEEP_H

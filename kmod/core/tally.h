@@ -16,6 +16,10 @@
  * total does not, in place of one of a count that was not read. So the total is
  * read again, under the lock: if it stood, no interrupt came between.
  *
+ * Interrupts that nobody handles are counted without the lock, so that a total
+ * may lack one of two at the same time. Then a count that moved may be left out,
+ * until the next whole copy.
+ *
  * Totals and sums are modulo 2^32. A total that has the same value again after
  * 2^32 interrupts is taken for one that stood: copies have to come more often
  * than that, as those of a mirror have to.

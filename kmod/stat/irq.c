@@ -8,8 +8,8 @@
  * another one cannot be at the same address.
  *
  * A copy looks at each line that it knows. Most have neither counted nor
- * changed their actions, which takes a lock and a comparison. It looks for new
- * ones at a part of the other numbers (sweep.h), most of which are nobody's.
+ * changed their actions; to see that takes a lock and a comparison. It looks for
+ * new ones at a part of the other numbers (sweep.h), most of which are nobody's.
  */
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
@@ -33,8 +33,9 @@ static const struct kmmv_family irq_family = {
 		"inactive, and its last counts are in the value. One with a number that is\n"
 		"used for the first time is there within a second.\n"
 		"The kernel counts in 32 bits, and from 0 again once a number was given back.\n"
-		"kmmv's sum has 64 bits and includes all devices that had the number while\n"
-		"kmmv was loaded; loaded again, it starts from /proc/interrupts.\n"
+		"kmmv's sum has 64 bits and includes the devices that had the number while\n"
+		"kmmv was loaded, but for one that came and went between two copies; loaded\n"
+		"again, it starts from /proc/interrupts.\n"
 		"A module cannot read counts of the architecture that the kernel does not\n"
 		"export: MCE, MCP, ERR and MIS on x86 before 7.2, and all lines without a\n"
 		"number on other machines. Lines that only some machines have in\n"
@@ -101,6 +102,13 @@ static unsigned int next_probed;
 /* Number of lines whose counts this copy has read. */
 static unsigned int nr_read;
 
+/*
+ * The flow handler that was seen to count without the total: handle_percpu_irq(),
+ * which modules cannot name. Until a line has shown it, which the next whole copy
+ * sees at the latest, a total of 0 is taken for one.
+ */
+static irq_flow_handler_t untotalled;
+
 #ifdef CONFIG_SPARSE_IRQ
 
 /*
@@ -128,18 +136,24 @@ static bool desc_is_listed(const struct irq_desc *desc)
 	return data_race(!!desc->kobj.state_in_sysfs);
 }
 
-/* Per-CPU interrupts, which include those that are NMIs, have no total. */
+/*
+ * Per-CPU interrupts, which include those that are NMIs, have no total. Nor has
+ * what else has their flow handler, as all of s390's. Under the descriptor's
+ * lock.
+ */
 static bool desc_keeps_total(const struct irq_desc *desc)
 {
 	return !(desc->status_use_accessors &
-		 (IRQ_PER_CPU | IRQ_PER_CPU_DEVID));
+		 (IRQ_PER_CPU | IRQ_PER_CPU_DEVID)) &&
+	       desc->handle_irq != untotalled;
 }
 
 #else
 
 /*
- * Descriptors are never freed; a reused one shows as a fall. Until it does, its
- * total says nothing of its counts.
+ * Descriptors are never freed. One that is reused shows as a fall only if its
+ * counts are less than those before; if not, the difference is taken for counts.
+ * So its total says nothing of its counts.
  */
 static void desc_get(struct irq_desc *desc)
 {
@@ -169,7 +183,7 @@ static struct kmmv_counts counts_of(const struct irq_desc *desc)
 /*
  * Names as in /proc/interrupts. Interrupts are off meanwhile: no printf. The
  * lock is also held when interrupts are counted, on their CPU and in the total;
- * not so those without a total.
+ * not so those without a total, and those that nobody handles.
  */
 static void read_desc(struct irq_desc *desc, struct view *view)
 {
@@ -182,7 +196,10 @@ static void read_desc(struct irq_desc *desc, struct view *view)
 	view->total = READ_ONCE(desc->tot_count);
 	view->kept = desc_keeps_total(desc);
 	for (action = desc->action; action; action = action->next) {
-		/* A chained interrupt's action has no name, and no line. */
+		/*
+		 * A chained interrupt's action has no name, and no line. A
+		 * driver's without a name, "(null)" there, has no label here.
+		 */
 		if (!action->name)
 			continue;
 		view->named = true;
@@ -254,6 +271,7 @@ static void look(unsigned int irq, const struct irq_line *line,
 	view->named = false;
 	view->shown = false;
 	view->kept = false;
+	view->total = 0;
 	rcu_read_lock();
 	data = irq_get_irq_data(irq);
 	if (!data)
@@ -261,7 +279,8 @@ static void look(unsigned int irq, const struct irq_line *line,
 	desc = irq_data_to_desc(data);
 	if (!(desc->status_use_accessors & IRQ_HIDDEN)) {
 		read_desc(desc, view);
-		view->shown = view->named || has_counted(desc, view);
+		view->shown = view->named || (KMMV_IRQ_SHOWN_IF_COUNTED &&
+					      has_counted(desc, view));
 	}
 	if (!line && !view->shown)
 		goto out_unlock;
@@ -348,6 +367,9 @@ static void copy_counts(struct irq_line *line, u32 total, bool kept,
 	kmmv_tally_copy(&line->tally, &counts, line->row->cell, &tally_ops,
 			line, total, kept, whole);
 	nr_read++;
+	/* Read again, as there was none before the first interrupt. */
+	if (kept && !total && line->tally.sum && !read_total(line))
+		untotalled = READ_ONCE(line->desc->handle_irq);
 }
 
 /* Follow @view's descriptor, and take over its reference. */

@@ -8,6 +8,7 @@
  *				is where the old one was
  *	free LINE, take LINE	free it, request it
  *	renew LINE		another descriptor with the same number
+ *	hide LINE		keep it out of /proc
  *	count TIMES		all lines count, each on a possible CPU, whether
  *				or not it is there
  *	online 1, online 0	pretend that all possible CPUs are online, or no
@@ -29,7 +30,11 @@ MODULE_PARM_DESC(nr, "number of lines");
 
 static bool per_cpu;
 module_param(per_cpu, bool, 0444);
-MODULE_PARM_DESC(per_cpu, "the kernel keeps no total of them");
+MODULE_PARM_DESC(per_cpu, "they are per CPU: the kernel keeps no total");
+
+static bool untotalled;
+module_param(untotalled, bool, 0444);
+MODULE_PARM_DESC(untotalled, "it keeps none, and nothing but their handler shows it");
 
 static unsigned int start;
 module_param(start, uint, 0444);
@@ -89,15 +94,21 @@ static void count_one(struct irq_desc *desc, int cpu, unsigned int times)
 
 	raw_spin_lock_irqsave(&desc->lock, flags);
 	*count_of(desc, cpu) += times;
-	if (!per_cpu)
+	if (!per_cpu && !untotalled)
 		desc->tot_count += times;
 	raw_spin_unlock_irqrestore(&desc->lock, flags);
+}
+
+/* In the place of handle_percpu_irq(), which is the kernel's own. */
+static void handle_untotalled(struct irq_desc *desc)
+{
 }
 
 static void set_up(unsigned int line)
 {
 	irq_set_chip_and_handler(first + line, &dummy_irq_chip,
-				 handle_simple_irq);
+				 untotalled ? handle_untotalled :
+					      handle_simple_irq);
 	if (per_cpu)
 		irq_set_status_flags(first + line, IRQ_PER_CPU);
 	if (start)
@@ -114,7 +125,7 @@ static void hit_here(void *data)
 	unsigned int i;
 
 	for (i = 0; i < hit->times; i++) {
-		if (per_cpu)
+		if (per_cpu || untotalled)
 			count_one(desc_of(hit->line), smp_processor_id(), 1);
 		else
 			generic_handle_irq(first + hit->line);
@@ -192,6 +203,10 @@ static int do_call(const char *text)
 		return take(line);
 	if (sscanf(text, "renew %u", &line) == 1 && line < nr)
 		return renew(line);
+	if (sscanf(text, "hide %u", &line) == 1 && line < nr) {
+		irq_set_status_flags(first + line, IRQ_HIDDEN);
+		return 0;
+	}
 	if (sscanf(text, "count %u", &times) == 1) {
 		count_all(times);
 		return 0;

@@ -370,6 +370,31 @@ START_TEST(share)
 }
 END_TEST
 
+/*
+ * Two interrupts at once that nobody handles: the total has one of them. A whole
+ * copy has both, and from then on each copy has.
+ */
+START_TEST(total_lacks_one)
+{
+	struct line line;
+
+	begin(&line, 4, 0);
+	interrupt(&line, 0);
+	copy(&line);
+	interrupt(&line, 0);
+	line.count[1]++;
+	copy(&line);
+	ck_assert_uint_eq(line.mirror[0].last, 2);
+	ck_assert_uint_eq(line.mirror[1].last, 0);
+	copy_total(&line, line.total, true, true);
+	check(&line);
+	ck_assert(!kmmv_tally_stands(&line.tally, line.total));
+	interrupt(&line, 3);
+	copy(&line);
+	check(&line);
+}
+END_TEST
+
 /* However copies come, each has looked at every number within a second. */
 START_TEST(within_a_second)
 {
@@ -413,6 +438,7 @@ int main(void)
 	tcase_add_test(tcase, right_by_chance);
 	tcase_add_test(tcase, late);
 	tcase_add_test(tcase, falls);
+	tcase_add_test(tcase, total_lacks_one);
 	tcase_add_loop_test(tcase, any_order, 0, 40);
 	tcase_add_test(tcase, label);
 	tcase_add_test(tcase, share);

@@ -69,8 +69,14 @@ irqs name 3 dumm3-and-more
 is "a longer one" "$(label $((first + 3)))" dumm3-and-more
 before=$(total stat.irq $((first + 3)))
 irqs free 3
-is "an interrupt without an action has no label" "$(label $((first + 3)))" -
-is "and is there, as it has counted" "$(state stat.irq $((first + 3)))" active
+# Newer kernels' /proc shows no such line, others show that it has counted.
+shown=inactive label=dumm3-and-more
+! grep -q "^ *$((first + 3)):" /proc/interrupts || shown=active label=-
+is "an interrupt without an action is there if /proc has it" \
+	"$(state stat.irq $((first + 3)))" $shown
+is "and has no label then" "$(label $((first + 3)))" $label
+is "with its count" "$(total stat.irq $((first + 3)))" "$before"
+ok "agrees with /proc" $check bracket 1
 irqs take 3
 is "it has its label back" "$(label $((first + 3)))" dumm3-and-more
 is "and its count" "$(total stat.irq $((first + 3)))" "$before"
@@ -127,6 +133,27 @@ irqs hit 0 1 5
 irqs hit 0 2 5
 is "and read" "$(total stat.irq "$first")" 15
 ok "agrees with /proc" $check bracket 3
+ok "unloads" unload
+rmmod kmmv_irqs
+
+# Nor of these, which only their handler tells; one has counted before.
+insert nr=6 untotalled=1
+irqs hit 3 1 1
+ok "loads" load
+$check dump stat.irq >/dev/null
+irqs hit 0 1 5
+is "a line whose handler keeps no total is read" "$(total stat.irq "$first")" 5
+irqs hit 0 2 5
+is "and read" "$(total stat.irq "$first")" 10
+irqs hide 3
+is "a hidden line is inactive" "$(state stat.irq $((first + 3)))" inactive
+is "with its count" "$(total stat.irq $((first + 3)))" 1
+ok "agrees with /proc" $check bracket 1
+irqs renew 0
+irqs hit 0 1 2
+is "and in its second life" "$(total stat.irq "$first")" 12
+irqs hit 0 3 2
+is "from its beginning" "$(total stat.irq "$first")" 14
 ok "unloads" unload
 rmmod kmmv_irqs
 
