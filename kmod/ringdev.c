@@ -80,6 +80,7 @@ static int ring_release(struct inode *inode, struct file *file)
 	kmmv_ring_close(rf);
 	mutex_destroy(&rf->lock);
 	mutex_destroy(&rf->turn);
+	kvfree(rf->ranges);
 	free_page((unsigned long)rf->peek);
 	free_page((unsigned long)rf->copy);
 	kvfree(rf);
@@ -155,11 +156,29 @@ static int take_ranges(struct kmmv_ring_file *rf, u32 first, u32 nr_cpus,
 	return n ?: err;
 }
 
+/*
+ * Room for the ranges of a take. It is kept, as to allocate and clear it each time
+ * costs more than the take. Under rf->turn.
+ */
+static int ranges_room(struct kmmv_ring_file *rf, u32 room)
+{
+	struct kmmv_ring_range *ranges;
+
+	if (room <= rf->nr_ranges)
+		return 0;
+	ranges = kvmalloc_array(room, sizeof(*ranges), GFP_KERNEL_ACCOUNT);
+	if (!ranges)
+		return -ENOMEM;
+	kvfree(rf->ranges);
+	rf->ranges = ranges;
+	rf->nr_ranges = room;
+	return 0;
+}
+
 /* Under rf->turn. */
 static long ring_take(struct kmmv_ring_file *rf,
 		      struct kmmv_ring_take __user *argument)
 {
-	struct kmmv_ring_range *ranges;
 	struct kmmv_ring_take take;
 	u32 room, first, nr_cpus = 1;
 	int n;
@@ -178,23 +197,21 @@ static long ring_take(struct kmmv_ring_file *rf,
 		return -EINVAL;
 	}
 	room = min(take.nr, RANGES_MAX);
-	ranges = kvmalloc_array(room, sizeof(*ranges), GFP_KERNEL);
-	if (!ranges)
-		return -ENOMEM;
-	n = take_ranges(rf, first, nr_cpus, ranges, room);
+	n = ranges_room(rf, room);
+	if (n)
+		return n;
+	n = take_ranges(rf, first, nr_cpus, rf->ranges, room);
 	if (n < 0)
-		goto free_ranges;
-	if (copy_to_user(u64_to_user_ptr(take.ranges), ranges,
-			 n * sizeof(*ranges)) ||
+		return n;
+	if (copy_to_user(u64_to_user_ptr(take.ranges), rf->ranges,
+			 n * sizeof(*rf->ranges)) ||
 	    put_user((u32)n, &argument->nr)) {
-		give_back(rf->ring, ranges, n);
+		give_back(rf->ring, rf->ranges, n);
 		/* A poll() meanwhile did not find it. */
 		kmmv_ring_again(rf);
-		n = -EFAULT;
+		return -EFAULT;
 	}
-free_ranges:
-	kvfree(ranges);
-	return min(n, 0);
+	return 0;
 }
 
 /* Under rf->turn. */

@@ -73,6 +73,8 @@ struct kmmv_ring_side {
  * @seen: position of the ring up to which its waiters know; likewise
  * @watermark: bytes on one CPU that wake the consumer
  * @next: CPU at which the next read() or take of all CPUs begins
+ * @ranges: for what a take gives, kept for the next one; under @turn
+ * @nr_ranges: room there; grows to what takes ask for
  * @copy: a page, for snapshots by read()
  * @peek: another one, for poll()
  * @cpu: place of a snapshot reader on each CPU
@@ -90,6 +92,8 @@ struct kmmv_ring_file {
 	u64			seen;
 	u32			watermark;
 	u32			next;
+	struct kmmv_ring_range	*ranges;
+	u32			nr_ranges;
 	struct kmmv_ring_page	*copy;
 	struct kmmv_ring_page	*peek;
 	struct kmmv_ring_cursor	cpu[];
