@@ -104,7 +104,7 @@ static int take_range(struct kmmv_ring *r, const struct kmmv_ring_range *range,
 	if (range->cpu >= r->header.nr_cpus ||
 	    range->id >= r->header.nr_pages || !range->seq ||
 	    range->end > kmmv_ring_room(r) || range->offset > range->end ||
-	    range->offset % 4)
+	    range->offset % 4 || range->end % 4)
 		return kmmv_ring_fail(r, -EBADMSG,
 				      "%s: invalid range of CPU %u: bytes %u to %u of page %u",
 				      r->path, range->cpu, range->offset,

@@ -50,8 +50,6 @@ int kmmv_event_next(struct kmmv_cursor *c, struct kmmv_record *record)
 
 	while (c->pos < c->end) {
 		left = c->end - c->pos;
-		if (left < 4 || left % 4)
-			return -EBADMSG;
 		word = word_at(c, 0);
 		type = word & ((1U << KMMV_RING_TYPE_BITS) - 1);
 		delta = word >> KMMV_RING_TYPE_BITS;

@@ -14,6 +14,9 @@
  *
  * Events of a writer that takes longer than that from stamp to commit are
  * returned late and counted; none is held back longer or left out.
+ *
+ * A run is events of one lane in a row that are before the heads of all others.
+ * They are decoded into the caller's record, and not into the lane's head.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -139,7 +142,7 @@ static int batch(struct kmmv_ring *r)
 {
 	uint64_t now = kmmv_ring_monotonic(), ring_now = ring_time(r, now);
 	struct kmmv_lane *lane;
-	uint32_t cpu;
+	uint32_t cpu, before = r->nr_full;
 	int err;
 
 	err = kmmv_lane_rise(r);
@@ -158,8 +161,11 @@ static int batch(struct kmmv_ring *r)
 		if (!lane_advance(r, lane) && !lane_losses(lane, ring_now))
 			continue;
 		lane->full = true;
-		kmmv_merge_push(r, lane);
+		lane->rank = cpu;
+		r->nr_full++;
 	}
+	if (r->nr_full > before)
+		kmmv_merge_build(r);
 	r->batch = now;
 	r->horizon = ring_now > KMMV_SLACK_NS ? ring_now - KMMV_SLACK_NS : 0;
 	return 0;
@@ -168,38 +174,55 @@ static int batch(struct kmmv_ring *r)
 /* Whether the earliest head can be returned. */
 static bool is_ripe(const struct kmmv_ring *r)
 {
-	const struct kmmv_lane *lane;
+	const struct kmmv_lane *lane = r->first;
 
-	if (!r->nr_heap)
-		return false;
-	lane = r->heap[0];
-	return r->nr_heap == r->nr_lanes || lane->head.time <= r->horizon ||
-	       (int64_t)(r->batch - lane->seen) >= (int64_t)KMMV_SLACK_NS;
+	return r->nr_full &&
+	       (r->nr_full == r->nr_lanes || lane->head.time <= r->horizon ||
+		(int64_t)(r->batch - lane->seen) >= (int64_t)KMMV_SLACK_NS);
 }
 
 /* The record returned last is done with. */
-static void pass_current(struct kmmv_ring *r)
+static void pass_given(struct kmmv_ring *r)
 {
-	struct kmmv_lane *lane = r->current;
+	struct kmmv_lane *lane = r->first;
+	uint64_t time;
 
-	if (!lane)
+	if (!r->given)
 		return;
-	r->current = NULL;
+	r->given = false;
 	if (r->consumer)
 		kmmv_consume_passed(lane);
-	if (lane_advance(r, lane)) {
-		kmmv_merge_changed(r);
-		return;
+	if (!lane_advance(r, lane)) {
+		lane->full = false;
+		lane->head.time = UINT64_MAX;
+		lane->rank = UINT64_MAX;
+		r->nr_full--;
 	}
-	lane->full = false;
-	kmmv_merge_pop(r);
+	r->first = kmmv_merge_play(r, lane, lane->head.time, false, &time);
 }
 
-int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *record)
+/* The first lane's head, which has this time, is the next record. */
+static inline void give_first(struct kmmv_ring *r, struct kmmv_record *record,
+			      uint64_t time)
+{
+	const struct kmmv_record *head = &r->first->head;
+
+	*record = *head;
+	/* The time of losses alone is not exact. */
+	if (!head->type)
+		return;
+	if (time < r->last_time)
+		r->late++;
+	else
+		r->last_time = time;
+}
+
+/* The next record if nothing is known of it. */
+static __attribute__((noinline)) int next(struct kmmv_ring *r,
+					  struct kmmv_record *record)
 {
 	int pass, err;
 
-	pass_current(r);
 	for (pass = 0;; pass++) {
 		if (!r->hungry && (!r->again || pass == PASSES) && is_ripe(r))
 			break;
@@ -209,13 +232,129 @@ int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *record)
 		if (err)
 			return err;
 	}
-	r->current = r->heap[0];
-	*record = r->current->head;
-	/* The time of losses alone is not exact. */
-	if (record->type && record->time < r->last_time)
+	/* Up to there the next records can be returned without a batch. */
+	r->ripe_end = r->nr_full == r->nr_lanes ? UINT64_MAX : r->horizon;
+	if (r->again)
+		r->ripe_end = 0;
+	r->run_end = 0;
+	r->given = true;
+	give_first(r, record, r->first->head.time);
+	return 1;
+}
+
+/* The next record if the first lane's next event is not plain. */
+static __attribute__((noinline)) int next_page(struct kmmv_ring *r,
+					       struct kmmv_record *record)
+{
+	pass_given(r);
+	return next(r, record);
+}
+
+/* The next record if the first lane is still first with its next head. */
+static __attribute__((noinline)) int begin_run(struct kmmv_ring *r,
+					       struct kmmv_record *record)
+{
+	uint64_t second = kmmv_merge_second(r);
+
+	r->run_end = second < r->ripe_end ? second : r->ripe_end;
+	give_first(r, record, r->first->head.time);
+	return 1;
+}
+
+/*
+ * Nearly every event is plain: it follows another one of the same range, without a
+ * time in between, and its length is in its header. Nothing is lost or dropped
+ * before it.
+ */
+struct plain {
+	const unsigned char *at;	/* its struct kmmv_event */
+	uint64_t time;
+	uint32_t size;		/* from AT */
+	uint32_t pos, end;	/* on the page, with its header */
+};
+
+/* Whether the cursor is at a plain event. */
+static inline bool find_plain(const struct kmmv_cursor *c, struct plain *e)
+{
+	uint32_t word;
+
+	e->pos = c->pos;
+	if (e->pos >= c->end)
+		return false;
+	e->at = c->bytes + e->pos;
+	word = kmmv_load32((const uint32_t *)e->at);
+	e->at += 4;
+	e->time = c->time + (word >> KMMV_RING_TYPE_BITS);
+	e->size = 4 * (word & ((1U << KMMV_RING_TYPE_BITS) - 1));
+	e->end = e->pos + 4 + e->size;
+	return e->size >= sizeof(struct kmmv_event) &&
+	       e->size <= 4 * KMMV_RING_TYPE_LEN_MAX && e->end <= c->end;
+}
+
+/* RECORD has cpu and drops, which are the same for the whole range. */
+static inline void put_plain(struct kmmv_lane *lane, const struct plain *e,
+			     struct kmmv_record *record)
+{
+	uint32_t first = kmmv_load32((const uint32_t *)e->at);
+	struct kmmv_event event;
+
+	lane->cursor.time = e->time;
+	lane->cursor.pos = e->end;
+	__builtin_memcpy(&event, &first, sizeof(first));
+	record->time = e->time;
+	record->lost = 0;
+	record->dropped = 0;
+	record->instance = kmmv_load32((const uint32_t *)(e->at + 4));
+	record->incarnation = event.incarnation;
+	record->type = event.type;
+	record->size = e->size - (uint32_t)sizeof(event);
+	record->payload = e->at + sizeof(event);
+	record->sequence = lane->sequence++;
+}
+
+/* The next record if the first lane has this plain event, but no run. */
+static inline int next_turn(struct kmmv_ring *r, struct kmmv_record *record,
+			    struct kmmv_lane *lane, const struct plain *e)
+{
+	uint64_t time;
+
+	put_plain(lane, e, &lane->head);
+	lane = kmmv_merge_play(r, lane, e->time, false, &time);
+	if (time >= r->ripe_end) {
+		r->first = lane;
+		r->given = false;
+		return next(r, record);
+	}
+	if (lane == r->first)
+		return begin_run(r, record);
+	/*
+	 * The last run, if any, ended before this head. If the lanes take turns, it
+	 * would be in vain to look for a new one.
+	 */
+	r->first = lane;
+	give_first(r, record, time);
+	return 1;
+}
+
+int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *record)
+{
+	struct kmmv_lane *lane = r->first;
+	struct plain e;
+
+	if (!r->given || !find_plain(&lane->cursor, &e))
+		return next_page(r, record);
+	/* As kmmv_consume_passed(); a snapshot reader has no use for it. */
+	lane->consumed_seq = lane->seq;
+	lane->consumed_end = e.pos;
+	if (e.time >= r->run_end)
+		return next_turn(r, record, lane, &e);
+	put_plain(lane, &e, record);
+	record->cpu = lane->cpu;
+	record->drops = lane->noted;
+	if (e.time < r->last_time)
 		r->late++;
-	else if (record->type)
-		r->last_time = record->time;
+	else
+		r->last_time = e.time;
 	return 1;
 }
 
@@ -225,8 +364,8 @@ static int reset(struct kmmv_ring *r)
 	uint32_t cpu;
 	int err;
 
-	r->current = NULL;
-	r->nr_heap = 0;
+	r->given = false;
+	r->nr_full = 0;
 	r->again = false;
 	r->last_time = 0;
 	err = kmmv_lane_rise(r);
@@ -294,7 +433,7 @@ static int nap(struct kmmv_ring *r, uint64_t ns)
 static int wait_ripe(struct kmmv_ring *r, uint64_t limit)
 {
 	uint64_t now = kmmv_ring_monotonic();
-	uint64_t until = r->heap[0]->seen + KMMV_SLACK_NS;
+	uint64_t until = r->first->seen + KMMV_SLACK_NS;
 	int err = 0;
 
 	if (until > limit) {
@@ -339,7 +478,7 @@ static int wait_snapshot(struct kmmv_ring *r, uint64_t limit)
 		err = batch(r);
 		if (err)
 			return err;
-		if (r->nr_heap)
+		if (r->nr_full)
 			return 1;
 		now = kmmv_ring_monotonic();
 		if (now >= limit)
@@ -356,11 +495,11 @@ int kmmv_ring_wait(struct kmmv_ring *r, int timeout_ms)
 {
 	uint64_t limit = UINT64_MAX;
 
-	if (r->current)
+	if (r->given)
 		return 1;
 	if (timeout_ms >= 0)
 		limit = kmmv_ring_monotonic() + (uint64_t)timeout_ms * 1000000;
-	if (r->nr_heap)
+	if (r->nr_full)
 		return wait_ripe(r, limit);
 	if (r->consumer)
 		return wait_device(r, timeout_ms);
@@ -442,7 +581,7 @@ void kmmv_ring_close(struct kmmv_ring *r)
 		kmmv_consume_give_back(r);
 	for (cpu = 0; r->lanes && cpu < r->header.nr_cpus; cpu++)
 		kmmv_lane_free(r->lanes[cpu]);
-	free(r->heap);
+	free(r->nodes);
 	free(r->ranges);
 	kmmv_ring_unmap(r);
 	free(r);

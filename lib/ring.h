@@ -20,7 +20,7 @@
 /* A position in a run of events, within [0, end) of bytes. */
 struct kmmv_cursor {
 	const unsigned char *bytes;	/* 4-byte aligned */
-	uint32_t pos, end;
+	uint32_t pos, end;	/* multiples of 4 */
 	uint64_t time;		/* of the event before pos */
 };
 
@@ -32,14 +32,24 @@ struct kmmv_taken {
 
 enum { KMMV_WINDOW = 256 };
 
+/* A node of the tree of losers, see merge.c. */
+struct kmmv_node {
+	uint64_t time;		/* of the head of LANE */
+	struct kmmv_lane *lane;	/* that lost here */
+	struct kmmv_node *up;	/* NULL in node 0 */
+};
+
 struct kmmv_lane {
 	uint32_t cpu;
 	const char *kpages;	/* indexed by id */
 	const struct kmmv_ring_writer *kwriter;
 	const struct kmmv_ring_reader *kreader;
 
+	/* If not full, its time is UINT64_MAX; of a run, see ring.c, the first. */
 	struct kmmv_record head;
-	bool full;		/* has a head, and is in the heap */
+	bool full;		/* has a head */
+	uint64_t rank;		/* among heads of one time: cpu, or UINT64_MAX */
+	struct kmmv_node leaf;	/* only its UP */
 	uint64_t seen;		/* CLOCK_MONOTONIC by when head was there */
 	struct kmmv_cursor cursor;
 	uint64_t seq;		/* of the current page, 0 before the first */
@@ -85,9 +95,13 @@ struct kmmv_ring {
 	bool consumer;
 	struct kmmv_lane **lanes;	/* indexed by CPU, NULL if not alive */
 	uint32_t nr_lanes;
-	struct kmmv_lane **heap;	/* lanes with a head */
-	uint32_t nr_heap, heap_room;
-	struct kmmv_lane *current;	/* lane of the last record, or NULL */
+	uint32_t nr_full;	/* lanes with a head */
+	struct kmmv_node *nodes;	/* inner nodes of the tree */
+	uint32_t nodes_room;
+	struct kmmv_lane *first;	/* the lane with the earliest head */
+	bool given;		/* that head is the record returned last */
+	/* The first lane's heads that can be returned, and are next, end before: */
+	uint64_t ripe_end, run_end;
 	bool again;		/* a dry lane may have more events */
 	bool hungry;		/* many pages are consumed, not released */
 	uint64_t batch;		/* CLOCK_MONOTONIC before the last batch */
@@ -116,11 +130,10 @@ uint64_t kmmv_ring_risen(struct kmmv_ring *r, uint32_t word);
 /* event.c: 1 and the next event, 0 at the end, -EBADMSG if invalid. */
 int kmmv_event_next(struct kmmv_cursor *cursor, struct kmmv_record *record);
 
-/* merge.c: the lane with the earliest head is heap[0]. */
+/* merge.c */
 int kmmv_merge_room(struct kmmv_ring *r);
-void kmmv_merge_push(struct kmmv_ring *r, struct kmmv_lane *lane);
-void kmmv_merge_changed(struct kmmv_ring *r);
-void kmmv_merge_pop(struct kmmv_ring *r);
+void kmmv_merge_build(struct kmmv_ring *r);
+uint64_t kmmv_merge_second(const struct kmmv_ring *r);
 
 /* snapshot.c: true if the cursor has more bytes. */
 bool kmmv_snapshot_refill(struct kmmv_ring *r, struct kmmv_lane *lane);
@@ -141,6 +154,44 @@ int kmmv_lane_reset(struct kmmv_ring *r, struct kmmv_lane *lane);
 void kmmv_lane_free(struct kmmv_lane *lane);
 uint64_t kmmv_lane_drops(const struct kmmv_lane *lane);
 void kmmv_lane_dropped(struct kmmv_lane *lane, uint64_t base, uint64_t dropped);
+
+/*
+ * A lane with a head at this time plays from its leaf up; see merge.c. Returns the
+ * lane that is first then, and its head's time in *FIRST. While the tree is built,
+ * a lane that finds nobody in a node waits there, and there is none yet.
+ */
+static inline struct kmmv_lane *kmmv_merge_play(const struct kmmv_ring *r,
+						struct kmmv_lane *lane,
+						uint64_t time, bool building,
+						uint64_t *first)
+{
+	struct kmmv_node *node = &lane->leaf;
+	struct kmmv_lane *other;
+	uint64_t other_time;
+
+	for (;;) {
+		do {
+			node = node->up;
+		} while (node->time > time);
+		other = node->lane;
+		if (node == r->nodes)
+			break;
+		if (building && !other) {
+			node->time = time;
+			node->lane = lane;
+			return NULL;
+		}
+		other_time = node->time;
+		if (other_time == time && lane->rank < other->rank)
+			continue;
+		node->time = time;
+		node->lane = lane;
+		time = other_time;
+		lane = other;
+	}
+	*first = time;
+	return lane;
+}
 
 /* Bytes for events on a page. */
 static inline uint32_t kmmv_ring_room(const struct kmmv_ring *r)

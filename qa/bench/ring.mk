@@ -24,3 +24,9 @@ ringread-libs := build/libkmmv.a
 ringlag-sources := qa/bench/ringlag.c
 ringlag-cflags := -O2 -Ilib -Ikmod/include/uapi
 ringlag-libs := build/libkmmv.a
+
+# The library's merge natively, on rings in memory.
+bench-programs += ringmerge
+ringmerge-sources := qa/bench/ringmerge.c
+ringmerge-cflags := -Ilib -Ikmod/include/uapi
+ringmerge-libs := build/libkmmv.a

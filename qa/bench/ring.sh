@@ -163,8 +163,29 @@ ring_ust()
 	return $status
 }
 
+# kmmv_ring_next() by itself: instructions per event, for CPUS and BURST.
+ring_merge()
+{
+	local shape events counted
+
+	command -v valgrind >/dev/null || return 0
+	for shape in "1 1" "16 1" "64 1" "64 100"; do
+		# shellcheck disable=SC2086 # words
+		events=$(build/qa/bench/ringmerge consumer $shape) || return
+		# shellcheck disable=SC2086 # words
+		counted=$(valgrind --tool=callgrind \
+			--callgrind-out-file=/dev/null \
+			--toggle-collect=kmmv_ring_next \
+			build/qa/bench/ringmerge consumer $shape 2>&1 |
+			sed -n 's/.*Collected : //p')
+		awk -v shape="$shape" -v i="$counted" -v n="$events" \
+			'BEGIN { printf "merge %s\t16\t%.1f\n", shape, i / n }'
+	done
+}
+
 ring_native()
 {
+	ring_merge || return
 	build/qa/bench/ring-monotonic && build/qa/bench/ring-tsc || return
 	[ -x build/qa/bench/ringust ] || return 0
 	build/qa/bench/ringust off || return
@@ -244,6 +265,27 @@ ring_lag_row()
 		printf '\t%s' "$(ring_figure ring-lag.tsv kmmv "$1, $which" 16)"
 	done
 	printf '\n'
+}
+
+table_ring_merge()
+{
+	cat <<-EOF
+
+	kmmv_ring_next() by itself, all that is to be read taken at once: instructions
+	per event of 16 bytes, by callgrind.
+
+	EOF
+	{
+		printf 'CPUs\tin turn\tbursts of 100\n'
+		printf '1\t%s\n' "$(ring_native_figure "merge 1 1" 16)"
+		printf '16\t%s\n' "$(ring_native_figure "merge 16 1" 16)"
+		printf '64\t%s\t%s\n' "$(ring_native_figure "merge 64 1" 16)" \
+			"$(ring_native_figure "merge 64 100" 16)"
+	} | table
+	goal "kmmv_ring_next(), bursts" "at most 80 instructions" \
+		"$(ring_native_figure "merge 64 100" 16)" 80
+	goal "kmmv_ring_next(), 64 CPUs in turn" "at most 120 instructions" \
+		"$(ring_native_figure "merge 64 1" 16)" 120
 }
 
 table_ring()
@@ -352,6 +394,7 @@ table_ring()
 	goal "kmmv_ring_write(), 16 bytes, clock included" \
 		"at most 180 instructions" \
 		"$(ring_figure ring.tsv kmmv write 16)" 180
+	[ -z "$(ring_native_figure "merge 1 1" 16)" ] || table_ring_merge
 	goal "kmmv's ring natively, 16 bytes, clock included" "at most 45 ns" \
 		"$(ring_native_figure "kmmv clock_gettime" 16)" 45
 }

@@ -244,6 +244,7 @@ START_TEST(ranges)
 	case 6: range->offset = 24; break;
 	case 7: range->offset = 2; break;
 	case 8: range->seq = 0; break;
+	case 9: range->end = 18; break;
 	}
 	ck_assert_int_eq(kmmv_ring_next(ring, &record), -EBADMSG);
 	ck_assert_str_ne(kmmv_ring_error(ring), "");
@@ -304,6 +305,82 @@ START_TEST(takes)
 }
 END_TEST
 
+/* As long as a lane may have more, each record is looked for again. */
+START_TEST(starving)
+{
+	uint32_t takes, i;
+
+	for (i = 0; i < 5; i++)
+		ring_hit(&area, 1, 500 + i, (int64_t)i);
+	ring_take(&kernel, &area, 1, 0);
+	ring = ring_open(&area, &kernel);
+	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+	kernel.starving = ring_reader(&area, 0);
+	for (i = 0; i < 4; i++) {
+		takes = kernel.takes;
+		expect(1, 500 + i, (int64_t)i);
+		ck_assert_uint_gt(kernel.takes, takes);
+	}
+	ring_hit(&area, 0, 100, 7);
+	ring_take(&kernel, &area, 0, 0);
+	kernel.starving = NULL;
+	expect(0, 100, 7);
+	expect(1, 504, 4);
+	expect_none();
+}
+END_TEST
+
+/* Of a run, all but the last record is consumed. */
+START_TEST(run_consumed)
+{
+	uint32_t i;
+
+	*ring_mask(&area, area.header->alive_offset) = 1;
+	for (i = 0; i < 5; i++)
+		ring_hit(&area, 0, 100 + i, (int64_t)i);
+	ring_take(&kernel, &area, 0, 0);
+	ring = ring_open(&area, &kernel);
+	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+	for (i = 0; i < 4; i++)
+		expect(0, 100 + i, (int64_t)i);
+	ck_assert_uint_eq(kernel.nr_released, 0);
+	kmmv_ring_close(ring);
+	ring = NULL;
+	check_released(1, 0, 1, 60);
+}
+END_TEST
+
+START_TEST(run_numbers)
+{
+	uint32_t i;
+
+	ring_drop(&area, 0, KMMV_DROP_FULL, 2);
+	for (i = 0; i < 5; i++)
+		ring_hit(&area, 0, 100 + i, (int64_t)i);
+	ring_take(&kernel, &area, 0, 0)->dropped = 2;
+	ring = ring_open(&area, &kernel);
+	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+	for (i = 0; i < 5; i++)
+		expect_numbers(i, i ? 0 : 2, 2);
+}
+END_TEST
+
+/* What was read without taking it is not released. */
+START_TEST(run_not_consumed)
+{
+	uint32_t i;
+
+	for (i = 0; i < 4; i++)
+		ring_hit(&area, 0, 100 + i, (int64_t)i);
+	ring = ring_open(&area, &kernel);
+	for (i = 0; i < 4; i++)
+		expect(0, 100 + i, (int64_t)i);
+	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+	expect_none();
+	ck_assert_uint_eq(kernel.nr_released, 0);
+}
+END_TEST
+
 void add_consumer(TCase *tcase)
 {
 	tcase_add_test(tcase, consumed);
@@ -312,8 +389,12 @@ void add_consumer(TCase *tcase)
 	tcase_add_test(tcase, claimed_later);
 	tcase_add_test(tcase, drops_first);
 	tcase_add_test(tcase, reopened);
-	tcase_add_loop_test(tcase, ranges, 0, 9);
+	tcase_add_loop_test(tcase, ranges, 0, 10);
 	tcase_add_test(tcase, refusals);
 	tcase_add_test(tcase, starved);
 	tcase_add_test(tcase, takes);
+	tcase_add_test(tcase, starving);
+	tcase_add_test(tcase, run_consumed);
+	tcase_add_test(tcase, run_numbers);
+	tcase_add_test(tcase, run_not_consumed);
 }

@@ -28,6 +28,203 @@ START_TEST(merged)
 }
 END_TEST
 
+enum { TURNS = 2000 };
+
+/* Events to come, as they were written: by time, then by CPU. */
+static struct {
+	uint64_t time[TURNS];
+	uint32_t written, read;
+} turns[RING_CPUS_MAX];
+
+/* The page is full, or the last one. */
+static void take_page(uint32_t cpu)
+{
+	if (area.cpu[cpu].page)
+		ring_take(&kernel, &area, cpu, 0);
+}
+
+static void write_turns(unsigned int *seed, bool consume)
+{
+	uint32_t most = 1 << rand_r(seed) % 6, i, burst = 0, cpu = 0;
+	uint64_t time = 100;
+
+	for (i = 0; i < TURNS; i++, burst--) {
+		if (!burst) {
+			cpu = (uint32_t)rand_r(seed) % RING_CPUS_MAX;
+			burst = 1 + (uint32_t)rand_r(seed) % most;
+		}
+		/* Many are of the same time, on one CPU and on others. */
+		time += rand_r(seed) % 3 == 0;
+		if (consume && area.cpu[cpu].pos + 28 > RING_ROOM)
+			take_page(cpu);
+		turns[cpu].time[turns[cpu].written] = time;
+		ring_hit(&area, cpu, time, (int64_t)turns[cpu].written++);
+	}
+}
+
+/* The earliest event that was not read yet; of the same time, the lowest CPU's. */
+static uint32_t earliest(void)
+{
+	uint32_t cpu, first = RING_CPUS_MAX;
+
+	for (cpu = 0; cpu < RING_CPUS_MAX; cpu++) {
+		if (turns[cpu].read == turns[cpu].written)
+			continue;
+		if (first == RING_CPUS_MAX ||
+		    turns[cpu].time[turns[cpu].read] <
+		    turns[first].time[turns[first].read])
+			first = cpu;
+	}
+	return first;
+}
+
+/* Bursts and turns of any length, by the same rule as a simpler merge. */
+START_TEST(in_turn)
+{
+	unsigned int seed = (unsigned int)_i;
+	bool consume = _i % 2;
+	uint32_t cpu;
+
+	teardown();
+	ring_init(&area, RING_CPUS_MAX, 16, 8);
+	memset(turns, 0, sizeof(turns));
+	write_turns(&seed, consume);
+	for (cpu = 0; consume && cpu < RING_CPUS_MAX; cpu++)
+		take_page(cpu);
+	ring = ring_open(&area, &kernel);
+	if (consume)
+		ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+	while ((cpu = earliest()) < RING_CPUS_MAX) {
+		expect(cpu, turns[cpu].time[turns[cpu].read],
+		       turns[cpu].read);
+		turns[cpu].read++;
+		kernel.nr_released = 0;
+	}
+	expect_none();
+	ck_assert_uint_eq(ring->late, 0);
+	ck_assert_uint_eq(ring->malformed, 0);
+}
+END_TEST
+
+/* Each record that comes after a younger one counts, and only these. */
+START_TEST(late)
+{
+	uint32_t i;
+
+	ring = ring_open(&area, &kernel);
+	for (i = 0; i < 6; i++)
+		ring_hit(&area, 0, 1000 + i, (int64_t)i);
+	for (i = 0; i < 6; i++)
+		expect(0, 1000 + i, (int64_t)i);
+	expect_none();
+	for (i = 0; i < 6; i++)
+		ring_hit(&area, 1, 1001 + i, (int64_t)i);
+	for (i = 0; i < 6; i++)
+		expect(1, 1001 + i, (int64_t)i);
+	ck_assert_uint_eq(ring->late, 4);
+}
+END_TEST
+
+/* A run ends with what was there when it began. */
+START_TEST(run_over)
+{
+	uint32_t i;
+
+	ring = ring_open(&area, &kernel);
+	for (i = 0; i < 4; i++)
+		ring_hit(&area, 0, 100 + i, (int64_t)i);
+	for (i = 0; i < 4; i++)
+		expect(0, 100 + i, (int64_t)i);
+	expect_none();
+	ring_hit(&area, 0, 250, 4);
+	ring_hit(&area, 1, 200, 0);
+	ring_hit(&area, 1, 300, 1);
+	expect(1, 200, 0);
+	expect(0, 250, 4);
+	expect(1, 300, 1);
+	expect_none();
+}
+END_TEST
+
+static void expect_later(uint32_t cpu, uint64_t time, int64_t delta)
+{
+	struct kmmv_record record;
+	int n;
+
+	while ((n = kmmv_ring_next(ring, &record)) == 0)
+		ck_assert_int_eq(kmmv_ring_wait(ring, 1000), 1);
+	check_record(&record, cpu, time, delta);
+}
+
+/* CPUs come while others have records that are held. */
+START_TEST(risen)
+{
+	struct kmmv_record record;
+	uint32_t cpu;
+
+	teardown();
+	ring_init(&area, 8, 4, 0);
+	*ring_mask(&area, area.header->alive_offset) = 0xf;
+	kernel.ahead = 1000 + KMMV_SLACK_NS - kmmv_ring_monotonic();
+	ring = ring_open(&area, &kernel);
+	for (cpu = 0; cpu < 4; cpu++) {
+		ring_hit(&area, cpu, 100, 1);
+		if (cpu)
+			ring_hit(&area, cpu, 200000000 - cpu, 2);
+	}
+	for (cpu = 0; cpu < 4; cpu++)
+		expect(cpu, 100, 1);
+	*ring_mask(&area, area.header->alive_offset) = 0xff;
+	if (kmmv_ring_next(ring, &record))
+		check_record(&record, 3, 200000000 - 3, 2);
+	else
+		expect_later(3, 200000000 - 3, 2);
+	expect_later(2, 200000000 - 2, 2);
+	expect_later(1, 200000000 - 1, 2);
+	expect_none();
+}
+END_TEST
+
+/* A time that no clock gets to, while a CPU is dry. */
+START_TEST(last)
+{
+	ring_hit(&area, 0, 100, 1);
+	ring_begin(&area, 1, 0, UINT64_MAX);
+	ring_hit(&area, 1, UINT64_MAX, 2);
+	ring_hit(&area, 1, UINT64_MAX, 3);
+	ring = ring_open(&area, &kernel);
+	expect(0, 100, 1);
+	expect_later(1, UINT64_MAX, 2);
+	expect_later(1, UINT64_MAX, 3);
+}
+END_TEST
+
+/* A CPU's events follow each other up to where one of a dry CPU may come. */
+START_TEST(run_held)
+{
+	uint64_t far = 100 + (1 << 27) - 1, seen;
+	struct kmmv_record record;
+	int i, n;
+
+	ring = ring_open(&area, &kernel);
+	for (i = 0; i <= _i; i++)
+		ring_hit(&area, 0, 100 + (uint64_t)i, i);
+	ring_hit(&area, 0, far, 8);
+	/* The first ones are ripe, the last one is in the future. */
+	kernel.ahead = 1000 + KMMV_SLACK_NS - kmmv_ring_monotonic();
+	for (i = 0; i <= _i; i++)
+		expect(0, 100 + (uint64_t)i, i);
+	seen = ring->lanes[0]->seen;
+	n = kmmv_ring_next(ring, &record);
+	if (kmmv_ring_monotonic() < seen + KMMV_SLACK_NS)
+		ck_assert_int_eq(n, 0);
+	if (n == 1)
+		return;
+	ring_hit(&area, 1, 200, 7);
+	expect_later(1, 200, 7);
+}
+END_TEST
+
 /* A record that another CPU's may still precede is held back, not for long. */
 START_TEST(held)
 {
@@ -109,6 +306,12 @@ END_TEST
 void add_order(TCase *tcase)
 {
 	tcase_add_test(tcase, merged);
+	tcase_add_loop_test(tcase, in_turn, 0, 24);
+	tcase_add_test(tcase, late);
+	tcase_add_test(tcase, run_over);
+	tcase_add_test(tcase, risen);
+	tcase_add_test(tcase, last);
+	tcase_add_loop_test(tcase, run_held, 0, 3);
 	tcase_add_loop_test(tcase, held, 0, 3);
 	tcase_add_test(tcase, waits);
 	tcase_add_test(tcase, clocks);

@@ -106,6 +106,28 @@ START_TEST(malformed)
 }
 END_TEST
 
+/* Nothing is read beyond the page. */
+START_TEST(full)
+{
+	static const char text[RING_ROOM];
+	struct ring_writer *w = &area.cpu[0];
+	struct kmmv_record record;
+	uint32_t size;
+
+	ring_hit(&area, 0, 100, 1);
+	size = RING_ROOM - w->pos - 8 - (uint32_t)sizeof(struct kmmv_event);
+	ring_event(w, 101, RING_AUTO, true, 2, 7, text, size);
+	ring_commit(w);
+	ck_assert_uint_eq(w->pos, RING_ROOM);
+	ring = ring_open(&area, &kernel);
+	expect(0, 100, 1);
+	ck_assert_int_eq(kmmv_ring_next(ring, &record), 1);
+	ck_assert_uint_eq(record.size, size);
+	expect_none();
+	ck_assert_uint_eq(ring->malformed, 0);
+}
+END_TEST
+
 /* A commit that cannot be. */
 START_TEST(commits)
 {
@@ -140,6 +162,7 @@ int main(void)
 	tcase_add_test(tcase, encodings);
 	tcase_add_loop_test(tcase, malformed, 0,
 			    sizeof(nonsense) / sizeof(nonsense[0]));
+	tcase_add_test(tcase, full);
 	tcase_add_test(tcase, commits);
 	add_snapshot(tcase);
 	add_order(tcase);

@@ -12,7 +12,7 @@
 
 enum {
 	RING_ROOM = PAGE - sizeof(struct kmmv_ring_page),
-	RING_CPUS_MAX = 4,
+	RING_CPUS_MAX = 8,
 };
 
 /* The encoding of a time difference. */
@@ -41,6 +41,7 @@ struct ring_kernel {
 	struct kmmv_ring_range ranges[64];
 	uint32_t nr, given;
 	uint32_t batch;		/* ranges of a take at most, 0: all */
+	struct kmmv_ring_reader *starving;	/* each take leaves events there */
 	struct kmmv_ring_release released[64];
 	uint32_t nr_released;
 	uint32_t takes, clocks;
@@ -285,6 +286,9 @@ static inline int ring_kernel_ioctl(struct kmmv_ring *r, unsigned long request,
 		k->takes++;
 		if (k->take_error)
 			return k->take_error;
+		if (k->starving)
+			ring_store(&k->starving->starved,
+				   k->starving->starved + 1);
 		n = k->nr - k->given;
 		n = n < take->nr ? n : take->nr;
 		n = k->batch && k->batch < n ? k->batch : n;

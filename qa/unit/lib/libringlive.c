@@ -220,11 +220,11 @@ static void read_all(enum reader reader)
 			memset(last_time, 0, sizeof(last_time));
 			continue;
 		}
-		if (end && !ring->nr_heap)
+		if (end && !ring->nr_full)
 			break;
 		end = !__atomic_load_n(&running, __ATOMIC_ACQUIRE);
-		if (!end || ring->nr_heap) {
-			if (consume && !ring->nr_heap)
+		if (!end || ring->nr_full) {
+			if (consume && !ring->nr_full)
 				usleep(500);
 			else
 				kmmv_ring_wait(ring, 2);
