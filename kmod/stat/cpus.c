@@ -111,7 +111,7 @@ bool kmmv_stat_cpus_came(int cpu)
 struct kmmv_counts kmmv_stat_counts(const void __percpu *base)
 {
 	return (struct kmmv_counts){
-		.base = (const void __force *)base,
+		.base = (const void *)(uintptr_t __force)base,
 		.offset = offsets,
 		.nr = base ? kmmv_stat_nr_places : 0,
 	};
