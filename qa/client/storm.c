@@ -83,7 +83,9 @@ static void work(struct worker *worker, enum client_context context, int n)
 			perf_adjust(stables[i].number, step_of(i));
 		else
 			kmmv_slot_add(stables[i].slot, step_of(i));
-		worker->count[context][i]++;
+		/* Updates from NMI are refused where they are not safe. */
+		if (KMMV_NMI_SAFE || context != CLIENT_NMI)
+			worker->count[context][i]++;
 		worker->updates[context]++;
 	}
 	worker->random[context] = random;
