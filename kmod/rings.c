@@ -499,7 +499,7 @@ int kmmv_ring_enable(struct kmmv_ring *ring, bool enable)
 		err = buffers_make(ring);
 	if (err)
 		goto unlock;
-	ring->enabled = enable;
+	WRITE_ONCE(ring->enabled, enable);
 	publish(ring, enable);
 	ready_set(ring);
 unlock:
@@ -531,7 +531,7 @@ static void mode_set(struct kmmv_ring *ring, bool overwrite)
 {
 	int cpu;
 
-	ring->overwrite = overwrite;
+	WRITE_ONCE(ring->overwrite, overwrite);
 	for_each_possible_cpu(cpu)
 		if (ring->side[cpu].rc)
 			WRITE_ONCE(ring->side[cpu].rc->overwrite, overwrite);
@@ -588,7 +588,7 @@ static int resize(struct kmmv_ring *ring, u32 *what, u32 value)
 		return 0;
 	}
 	buffers_free(ring);
-	*what = value;
+	WRITE_ONCE(*what, value);
 	return 0;
 }
 
@@ -727,7 +727,7 @@ void kmmv_ring_remove(struct kmmv_ring *ring)
 	WARN_ON_ONCE(ring->users);
 	mutex_unlock(&hold_lock);
 	if (ring->enabled) {
-		ring->enabled = false;
+		WRITE_ONCE(ring->enabled, false);
 		publish(ring, false);
 	}
 	buffers_free(ring);

@@ -154,6 +154,9 @@ struct kmmv_ring_home {
  *
  * A member without a lock here is protected by one of the two of rings.c, which
  * says which; they nest inside the hotplug lock and outside all others.
+ *
+ * @enabled, @overwrite, @ring_pages and @spares are also read without it, to be
+ * shown: a value that changes meanwhile may be the old or the new one.
  */
 struct kmmv_ring {
 	struct config_group	group;
