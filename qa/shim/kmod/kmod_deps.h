@@ -52,6 +52,11 @@ typedef s64 ktime_t;
 int shim_init(void);
 void shim_exit(void);
 
+/* Of the kernel alone; system calls are restarted. */
+#ifndef ERESTARTSYS
+#define ERESTARTSYS	512
+#endif
+
 /* custom: who holds the module, and sleeping, are the test's */
 struct module;
 #define THIS_MODULE	((struct module *)NULL)
