@@ -138,14 +138,33 @@ static void note_more(struct kmmv_ring *r, bool all)
 	}
 }
 
+/* Queue what was taken; after -ENOMEM the next call goes on. */
+static int queue_ranges(struct kmmv_ring *r)
+{
+	int err;
+
+	for (; r->next_range < r->nr_ranges; r->next_range++) {
+		err = take_range(r, &r->ranges[r->next_range], r->ranges_seen);
+		if (err == -ENOMEM)
+			return err;
+		if (err) {
+			r->next_range++;
+			return err;
+		}
+	}
+	return 0;
+}
+
 /* Take all available ranges of all CPUs. */
 int kmmv_consume_take(struct kmmv_ring *r)
 {
 	struct kmmv_ring_take take;
-	uint32_t i, round;
-	uint64_t seen;
+	uint32_t round;
 	int err;
 
+	err = queue_ranges(r);
+	if (err)
+		return err;
 	for (round = 0; round < ROUNDS; round++) {
 		take = (struct kmmv_ring_take){
 			.cpu = KMMV_RING_ALL_CPUS,
@@ -162,12 +181,12 @@ int kmmv_consume_take(struct kmmv_ring *r)
 			return kmmv_ring_fail(r, -EBADMSG,
 					      "%s: %u ranges where there is room for %u",
 					      r->path, take.nr, RANGES);
-		seen = kmmv_ring_monotonic();
-		for (i = 0; i < take.nr; i++) {
-			err = take_range(r, &r->ranges[i], seen);
-			if (err)
-				return err;
-		}
+		r->ranges_seen = kmmv_ring_monotonic();
+		r->next_range = 0;
+		r->nr_ranges = take.nr;
+		err = queue_ranges(r);
+		if (err)
+			return err;
 		if (take.nr < RANGES)
 			break;
 	}
@@ -193,7 +212,7 @@ static void finish_range(struct kmmv_ring *r, struct kmmv_lane *lane)
 	lane->queued--;
 	lane->reading = false;
 	if (++lane->done_pages > r->header.spares / 2)
-		r->hungry = true;
+		r->due = true;
 }
 
 /*

@@ -27,8 +27,11 @@ static uint64_t repair(uint64_t before, uint64_t stamp)
 	return time < before ? time + STAMP_MASK + 1 : time;
 }
 
-/* An event of SIZE bytes, including struct kmmv_event, at OFFSET from pos. */
-static void take_event(const struct kmmv_cursor *c, uint32_t offset,
+/*
+ * An event of SIZE bytes, including struct kmmv_event, at OFFSET from pos. False if
+ * its type is that of losses, which are not on pages.
+ */
+static bool take_event(const struct kmmv_cursor *c, uint32_t offset,
 		       uint32_t size, struct kmmv_record *record)
 {
 	const unsigned char *at = c->bytes + c->pos + offset;
@@ -42,6 +45,7 @@ static void take_event(const struct kmmv_cursor *c, uint32_t offset,
 	record->instance = word_at(c, offset + 4);
 	record->size = size - (uint32_t)sizeof(event);
 	record->payload = at + sizeof(event);
+	return event.type != 0;
 }
 
 int kmmv_event_next(struct kmmv_cursor *c, struct kmmv_record *record)
@@ -86,7 +90,8 @@ int kmmv_event_next(struct kmmv_cursor *c, struct kmmv_record *record)
 			left = type ? array : array - 4;
 			if (left < sizeof(struct kmmv_event))
 				return -EBADMSG;
-			take_event(c, type ? 4 : 8, left, record);
+			if (!take_event(c, type ? 4 : 8, left, record))
+				return -EBADMSG;
 			c->pos += 4 + array;
 			return 1;
 		}

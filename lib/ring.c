@@ -75,6 +75,16 @@ static uint64_t ring_time(struct kmmv_ring *r, uint64_t now)
 	return r->clock.ring + (now - r->clock.monotonic);
 }
 
+static bool any_risen(const struct kmmv_ring *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->mask_words; i++)
+		if (kmmv_ring_risen(r, i))
+			return true;
+	return false;
+}
+
 /* Make the next record of a lane its head. */
 static bool lane_advance(struct kmmv_ring *r, struct kmmv_lane *lane)
 {
@@ -104,6 +114,8 @@ static bool lane_advance(struct kmmv_ring *r, struct kmmv_lane *lane)
 		} else {
 			more = kmmv_snapshot_refill(r, lane);
 			lane->seen = kmmv_ring_monotonic();
+			/* A CPU that has come may have earlier events. */
+			r->due |= more && any_risen(r);
 		}
 	}
 	return false;
@@ -153,7 +165,7 @@ static int batch(struct kmmv_ring *r)
 	if (err)
 		return err;
 	r->again = false;
-	r->hungry = false;
+	r->due = false;
 	for (cpu = 0; cpu < r->header.nr_cpus; cpu++) {
 		lane = r->lanes[cpu];
 		if (!lane || lane->full)
@@ -224,7 +236,7 @@ static __attribute__((noinline)) int next(struct kmmv_ring *r,
 	int pass, err;
 
 	for (pass = 0;; pass++) {
-		if (!r->hungry && (!r->again || pass == PASSES) && is_ripe(r))
+		if (!r->due && (!r->again || pass == PASSES) && is_ripe(r))
 			break;
 		if (pass == PASSES || (pass && !r->again))
 			return 0;
@@ -267,7 +279,8 @@ static __attribute__((noinline)) int begin_run(struct kmmv_ring *r,
  * before it.
  */
 struct plain {
-	const unsigned char *at;	/* its struct kmmv_event */
+	const unsigned char *at;	/* its struct kmmv_event, */
+	struct kmmv_event event;	/* of which the first word is here */
 	uint64_t time;
 	uint32_t size;		/* from AT */
 	uint32_t pos, end;	/* on the page, with its header */
@@ -287,28 +300,28 @@ static inline bool find_plain(const struct kmmv_cursor *c, struct plain *e)
 	e->time = c->time + (word >> KMMV_RING_TYPE_BITS);
 	e->size = 4 * (word & ((1U << KMMV_RING_TYPE_BITS) - 1));
 	e->end = e->pos + 4 + e->size;
-	return e->size >= sizeof(struct kmmv_event) &&
-	       e->size <= 4 * KMMV_RING_TYPE_LEN_MAX && e->end <= c->end;
+	if (e->size < sizeof(struct kmmv_event) ||
+	    e->size > 4 * KMMV_RING_TYPE_LEN_MAX || e->end > c->end)
+		return false;
+	word = kmmv_load32((const uint32_t *)e->at);
+	__builtin_memcpy(&e->event, &word, sizeof(word));
+	return e->event.type != 0;
 }
 
 /* RECORD has cpu and drops, which are the same for the whole range. */
 static inline void put_plain(struct kmmv_lane *lane, const struct plain *e,
 			     struct kmmv_record *record)
 {
-	uint32_t first = kmmv_load32((const uint32_t *)e->at);
-	struct kmmv_event event;
-
 	lane->cursor.time = e->time;
 	lane->cursor.pos = e->end;
-	__builtin_memcpy(&event, &first, sizeof(first));
 	record->time = e->time;
 	record->lost = 0;
 	record->dropped = 0;
 	record->instance = kmmv_load32((const uint32_t *)(e->at + 4));
-	record->incarnation = event.incarnation;
-	record->type = event.type;
-	record->size = e->size - (uint32_t)sizeof(event);
-	record->payload = e->at + sizeof(event);
+	record->incarnation = e->event.incarnation;
+	record->type = e->event.type;
+	record->size = e->size - (uint32_t)sizeof(e->event);
+	record->payload = e->at + sizeof(e->event);
 	record->sequence = lane->sequence++;
 }
 
@@ -361,21 +374,23 @@ int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *record)
 /* Return to the state in which nothing was read. */
 static int reset(struct kmmv_ring *r)
 {
+	struct kmmv_lane *lane;
 	uint32_t cpu;
-	int err;
+	int err = 0;
 
 	r->given = false;
 	r->nr_full = 0;
 	r->again = false;
 	r->last_time = 0;
-	err = kmmv_lane_rise(r);
-	for (cpu = 0; !err && cpu < r->header.nr_cpus; cpu++) {
-		if (!r->lanes[cpu])
+	/* Those that are there first, and all: the caller may go on after -ENOMEM. */
+	for (cpu = 0; cpu < r->header.nr_cpus; cpu++) {
+		lane = r->lanes[cpu];
+		if (!lane)
 			continue;
-		r->lanes[cpu]->full = false;
-		err = kmmv_lane_reset(r, r->lanes[cpu]);
+		lane->full = false;
+		err = kmmv_lane_reset(r, lane) ?: err;
 	}
-	return err;
+	return kmmv_lane_rise(r) ?: err;
 }
 
 int kmmv_ring_seek(struct kmmv_ring *r, bool end)

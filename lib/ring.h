@@ -103,12 +103,16 @@ struct kmmv_ring {
 	/* The first lane's heads that can be returned, and are next, end before: */
 	uint64_t ripe_end, run_end;
 	bool again;		/* a dry lane may have more events */
-	bool hungry;		/* many pages are consumed, not released */
+	/* Before the next record: many pages are consumed, or a CPU has come. */
+	bool due;
 	uint64_t batch;		/* CLOCK_MONOTONIC before the last batch */
 	uint64_t horizon;	/* ring's clock: earlier heads are ripe */
 	uint64_t last_time;	/* of the record returned last */
 	uint64_t late, malformed;
+	/* Of the last take; those from next_range on are not queued yet. */
 	struct kmmv_ring_range *ranges;
+	uint32_t next_range, nr_ranges;
+	uint64_t ranges_seen;	/* CLOCK_MONOTONIC after it */
 
 	struct kmmv_ring_clock clock;	/* as last read */
 	bool clock_known;
@@ -125,7 +129,7 @@ int kmmv_ring_fail(struct kmmv_ring *r, int err, const char *format, ...)
 int kmmv_ring_fail_nomem(struct kmmv_ring *r);
 int kmmv_ring_map(struct kmmv_ring *r, const char *dir, const char *name);
 void kmmv_ring_unmap(struct kmmv_ring *r);
-uint64_t kmmv_ring_risen(struct kmmv_ring *r, uint32_t word);
+uint64_t kmmv_ring_risen(const struct kmmv_ring *r, uint32_t word);
 
 /* event.c: 1 and the next event, 0 at the end, -EBADMSG if invalid. */
 int kmmv_event_next(struct kmmv_cursor *cursor, struct kmmv_record *record);

@@ -317,7 +317,7 @@ void kmmv_ring_unmap(struct kmmv_ring *r)
  * CPUs in a word of the alive mask that are newly alive. Only areas of CPUs
  * that this function has returned may be accessed.
  */
-uint64_t kmmv_ring_risen(struct kmmv_ring *r, uint32_t word)
+uint64_t kmmv_ring_risen(const struct kmmv_ring *r, uint32_t word)
 {
 	uint64_t risen;
 

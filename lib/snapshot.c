@@ -238,6 +238,7 @@ bool kmmv_snapshot_end(struct kmmv_ring *r, struct kmmv_lane *lane)
 	if (n < 0) {
 		r->malformed++;
 		lane->gone = true;
+		lane->cursor.pos = lane->cursor.end;
 	}
 	return true;
 }

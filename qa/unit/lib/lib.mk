@@ -29,8 +29,9 @@ libring-parts := $(patsubst %,qa/unit/lib/%.c,libring-expect libring-open \
 libring-sources += $(libring-parts)
 libring-split-sources += $(libring-parts)
 # The tests make allocations fail.
-libring-cflags += -Wl,--wrap=malloc
-libring-split-cflags += -Wl,--wrap=malloc
+libring-wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
+libring-cflags += $(libring-wrap)
+libring-split-cflags += $(libring-wrap)
 
 # A writer's step at each load; see loads.h.
 unit-programs += libsteps libsteps-split

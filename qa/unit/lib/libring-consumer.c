@@ -251,6 +251,32 @@ START_TEST(ranges)
 }
 END_TEST
 
+/* There is no memory to queue all ranges of a take: it goes on with the others. */
+START_TEST(no_room_to_queue)
+{
+	struct kmmv_record record;
+	uint32_t i;
+
+	teardown();
+	ring_init(&area, 1, 30, 2);
+	ring = ring_open(&area, &kernel);
+	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+	for (i = 0; i < 20; i++) {
+		ring_begin(&area, 0, i, 100 + i);
+		ring_hit(&area, 0, 100 + i, 1);
+		ring_take(&kernel, &area, 0, 0);
+	}
+	/* Room for 16 ranges. */
+	allocations_left = 1;
+	ck_assert_int_eq(kmmv_ring_next(ring, &record), -ENOMEM);
+	allocations_left = -1;
+	for (i = 0; i < 20; i++)
+		expect(0, 100 + i, 1);
+	expect_none();
+	ck_assert_uint_eq(kernel.released[kernel.nr_released - 1].seq, 20);
+}
+END_TEST
+
 START_TEST(refusals)
 {
 	struct kmmv_record record;
@@ -390,6 +416,7 @@ void add_consumer(TCase *tcase)
 	tcase_add_test(tcase, drops_first);
 	tcase_add_test(tcase, reopened);
 	tcase_add_loop_test(tcase, ranges, 0, 10);
+	tcase_add_test(tcase, no_room_to_queue);
 	tcase_add_test(tcase, refusals);
 	tcase_add_test(tcase, starved);
 	tcase_add_test(tcase, takes);

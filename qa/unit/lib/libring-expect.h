@@ -12,6 +12,11 @@ extern struct ring_area area;
 extern struct ring_kernel kernel;
 extern struct kmmv_ring *ring;
 
+/*
+ * So many allocations have memory, and the one behind them has none; -1: all have.
+ */
+extern int allocations_left;
+
 void setup(void);
 void teardown(void);
 

@@ -177,18 +177,36 @@ START_TEST(not_alive)
 }
 END_TEST
 
-/* The next MALLOCS_LEFT calls have memory, the one behind them has none; -1: all. */
-static int mallocs_left = -1;
+int allocations_left = -1;
+
+static bool has_memory(void)
+{
+	if (allocations_left < 0 || allocations_left--)
+		return true;
+	errno = ENOMEM;
+	return false;
+}
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__real_reallocarray(void *old, size_t n, size_t size);
+void *__wrap_reallocarray(void *old, size_t n, size_t size);
 
 void *__wrap_malloc(size_t size)
 {
-	if (mallocs_left < 0 || mallocs_left--)
-		return __real_malloc(size);
-	errno = ENOMEM;
-	return NULL;
+	return has_memory() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return has_memory() ? __real_calloc(n, size) : NULL;
+}
+
+void *__wrap_reallocarray(void *old, size_t n, size_t size)
+{
+	return has_memory() ? __real_reallocarray(old, n, size) : NULL;
 }
 
 /* CPUs that come while there is no memory are not lost, nor half there. */
@@ -206,17 +224,58 @@ START_TEST(no_memory)
 	ring_alive(&area, 1);
 	ring_alive(&area, 2);
 	for (n = 0;; n++) {
-		mallocs_left = n;
+		allocations_left = n;
 		if (kmmv_ring_next(ring, &record) != -ENOMEM)
 			break;
 		ck_assert_ptr_nonnull(strstr(kmmv_ring_error(ring), "memory"));
 		refused++;
 	}
-	mallocs_left = -1;
-	ck_assert_int_eq(refused, 3);
+	allocations_left = -1;
+	ck_assert_int_eq(refused, 4);
 	ck_assert_uint_eq(record.time, 100);
 	expect(2, 200, 2);
 	expect_none();
+}
+END_TEST
+
+/*
+ * A seek or a claim fails, as there is no memory for a CPU that has come. The
+ * handle goes on, with all CPUs, and releases nothing that it did not take.
+ */
+START_TEST(begin_again_without_memory)
+{
+	struct kmmv_record record;
+	uint32_t cpu, n, seen = 0;
+	bool claim = _i;
+
+	teardown();
+	ring_init(&area, RING_CPUS_MAX, 4, 2);
+	*ring_mask(&area, area.header->alive_offset) = 0x7f;
+	ring = ring_open(&area, &kernel);
+	for (n = 0; n < 9; n++) {
+		ring_hit(&area, 0, 100 + n, 1);
+		ring_hit(&area, 1, 200 + n, 1);
+	}
+	for (n = 0; n < 3; n++)
+		expect(0, 100 + n, 1);
+	ring_alive(&area, 7);
+	allocations_left = claim;
+	ck_assert_int_eq(claim ? kmmv_ring_claim(ring) :
+				 kmmv_ring_seek(ring, false), -ENOMEM);
+	allocations_left = -1;
+	for (cpu = 2; cpu < RING_CPUS_MAX; cpu++)
+		for (n = 0; n < 3; n++)
+			ring_hit(&area, cpu, 300 + n, 1);
+	for (cpu = 0; claim && cpu < RING_CPUS_MAX; cpu++)
+		ring_take(&kernel, &area, cpu, 0);
+	for (n = 0; kmmv_ring_next(ring, &record) == 1; n++) {
+		if (!n)
+			ck_assert_uint_eq(kernel.nr_released, 0);
+		ck_assert_uint_eq(record.lost, 0);
+		seen |= 1U << record.cpu;
+	}
+	ck_assert_uint_eq(n, 2 * 9 + 6 * 3);
+	ck_assert_uint_eq(seen, 0xff);
 }
 END_TEST
 
@@ -227,4 +286,5 @@ void add_open(TCase *tcase)
 	tcase_add_test(tcase, files);
 	tcase_add_test(tcase, not_alive);
 	tcase_add_test(tcase, no_memory);
+	tcase_add_loop_test(tcase, begin_again_without_memory, 0, 2);
 }

@@ -286,6 +286,54 @@ START_TEST(waits)
 }
 END_TEST
 
+/* A CPU that comes is looked at, although those that are there have more. */
+START_TEST(comes_meanwhile)
+{
+	teardown();
+	ring_init(&area, 2, 4, 0);
+	*ring_mask(&area, area.header->alive_offset) = 1;
+	ring = ring_open(&area, &kernel);
+	ring_hit(&area, 0, 100, 1);
+	expect(0, 100, 1);
+	ring_alive(&area, 1);
+	ring_hit(&area, 1, 200, 2);
+	ring_hit(&area, 0, 300, 3);
+	ring_hit(&area, 0, 400, 4);
+	expect(1, 200, 2);
+	expect(0, 300, 3);
+	expect(0, 400, 4);
+	expect_none();
+	ck_assert_uint_eq(ring->late, 0);
+}
+END_TEST
+
+/* No event is of type 0, which says that there were only losses. */
+START_TEST(no_type)
+{
+	int64_t delta = 1;
+
+	ring = ring_open(&area, &kernel);
+	ring_hit(&area, 0, 100, 1);
+	ring_hit(&area, 0, 101, 1);
+	if (_i)
+		ring_hit(&area, 0, 102, 1);
+	ring_event(&area.cpu[0], 1000, RING_AUTO, _i == 2, 0, 0, &delta, 8);
+	ring_commit(&area.cpu[0]);
+	ring_hit(&area, 1, 500, 2);
+	expect(0, 100, 1);
+	expect(0, 101, 1);
+	if (_i)
+		expect(0, 102, 1);
+	expect(1, 500, 2);
+	expect_none();
+	ck_assert_uint_eq(ring->malformed, 1);
+	ck_assert_uint_eq(ring->late, 0);
+	ck_assert_int_eq(kmmv_ring_seek(ring, true), 0);
+	expect_none();
+	ck_assert_uint_eq(ring->malformed, 2);
+}
+END_TEST
+
 START_TEST(clocks)
 {
 	uint64_t time, again;
@@ -314,5 +362,7 @@ void add_order(TCase *tcase)
 	tcase_add_loop_test(tcase, run_held, 0, 3);
 	tcase_add_loop_test(tcase, held, 0, 3);
 	tcase_add_test(tcase, waits);
+	tcase_add_test(tcase, comes_meanwhile);
+	tcase_add_loop_test(tcase, no_type, 0, 3);
 	tcase_add_test(tcase, clocks);
 }
