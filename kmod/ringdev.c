@@ -87,7 +87,12 @@ static int ring_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* ---- the consumer's operations on one CPU */
+/*
+ * ---- the consumer's operations on one CPU
+ *
+ * Each holds the side's lock for a bounded number of steps. So it waits for it
+ * without being interrupted: a call of all CPUs does not stop halfway.
+ */
 
 /* As kmmv_ring_cpu_take(); 0 for a CPU that has no buffer. */
 static int take(struct kmmv_ring *ring, u32 cpu, struct kmmv_ring_range *range)
@@ -97,9 +102,7 @@ static int take(struct kmmv_ring *ring, u32 cpu, struct kmmv_ring_range *range)
 
 	if (!kmmv_ringarea_buffer(ring, cpu))
 		return 0;
-	n = kmmv_lock_or_restart(&side->lock);
-	if (n)
-		return n;
+	mutex_lock(&side->lock);
 	n = kmmv_ring_cpu_take(side->rc, range);
 	mutex_unlock(&side->lock);
 	return n;
@@ -137,8 +140,6 @@ static int take_ranges(struct kmmv_ring_file *rf, u32 first, u32 nr_cpus,
 
 	for (i = 0; n < room && idle < nr_cpus; i++) {
 		got = take(rf->ring, cpu, &ranges[n]);
-		if (got == -ERESTARTSYS)
-			return n ?: got;
 		if (got > 0) {
 			n++;
 			idle = 0;
@@ -232,9 +233,7 @@ static long ring_free(struct kmmv_ring_file *rf,
 		    !kmmv_ringarea_buffer(ring, release.cpu))
 			return -EINVAL;
 		side = &ring->side[release.cpu];
-		err = kmmv_lock_or_restart(&side->lock);
-		if (err)
-			return err;
+		mutex_lock(&side->lock);
 		err = kmmv_ring_cpu_release(side->rc, release.seq,
 					    release.end);
 		mutex_unlock(&side->lock);
@@ -244,7 +243,6 @@ static long ring_free(struct kmmv_ring_file *rf,
 		if (!kmmv_ringarea_buffer(ring, cpu))
 			continue;
 		side = &ring->side[cpu];
-		/* Not interruptible: CPUs before this one are released. */
 		mutex_lock(&side->lock);
 		kmmv_ring_cpu_release_all(side->rc);
 		mutex_unlock(&side->lock);
@@ -525,7 +523,7 @@ static ssize_t ring_read(struct file *file, char __user *to, size_t size,
 	while (idle < nr_cpu_ids && size - done >= BLOCK_MAX) {
 		n = rf->consumer ? consume(rf, cpu, to + done) :
 				   look(rf, cpu, to + done);
-		if (n == -EFAULT || n == -ERESTARTSYS) {
+		if (n == -EFAULT) {
 			err = n;
 			break;
 		}
