@@ -25,7 +25,7 @@ mkdir -p "$work"/{var/config/pmda,tmp/mmv,pmdas/kmmv,run,dev}
 export PCP_TMP_DIR=$work/tmp PCP_PMDAS_DIR=$work/pmdas PCP_RUN_DIR=$work/run
 export PCP_VAR_DIR=$work/var KMMV_DEVICE_DIR=$work/dev
 
-# start AGENT HOW: pmcd with that agent; sets pids
+# start AGENT HOW: pmcd with that agent; its process is $pmcd
 start()
 {
 	local lines
