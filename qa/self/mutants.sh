@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The run of the mutants counts each of them once, and no survivor is a pass.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+unset KMMV_UNTIL
+mkdir -p build
+dir=$(mktemp -d "$PWD/build/self.XXXXXX") || bail "no directory"
+trap 'rm -rf "$dir"' EXIT
+
+git ls-files -z kmod lib pmda qa GNUmakefile | grep -zv '^qa/proof/mutants/' |
+	xargs -0 cp --parents -t "$dir" || bail "no copy"
+mkdir "$dir/qa/proof/mutants"
+list=$dir/qa/proof/mutants/list
+killed='mutant: a full table of max_bytes is too big
+file: kmod/core/geom.c
+kill: plain/geom
+-	if (kmmv_geom_bytes(capacity, nr_possible) > max_bytes)
++	if (kmmv_geom_bytes(capacity, nr_possible) >= max_bytes)
+'
+survives='mutant: nothing changes
+file: kmod/core/geom.c
+kill: plain/geom
+-	if (kmmv_geom_bytes(capacity, nr_possible) > max_bytes)
++	if (max_bytes < kmmv_geom_bytes(capacity, nr_possible))
+'
+broken='mutant: no parenthesis
+file: kmod/core/geom.c
+kill: plain/geom
+-	if (kmmv_geom_bytes(capacity, nr_possible) > max_bytes)
++	if (kmmv_geom_bytes(capacity, nr_possible) > max_bytes
+'
+
+# judged NAME STATUS PLAN MUTANT...: a run of these ends so
+judged()
+{
+	local name=$1 status=$2 planned=$3
+
+	shift 3
+	printf '%s\n' "$@" >"$list"
+	# shellcheck disable=SC2086 # a pattern or none
+	said=$("$dir/qa/proof/mutants.sh" $pattern 2>&1)
+	is "$name: its status" $? "$status"
+	is "$name: its plan" "$(tail -n 1 <<<"$said")" "$planned"
+}
+
+pattern=
+judged "killed" 0 1..3 "$killed"
+like "by which test" "$said" '^ok 3 - .*max_bytes.*: killed by plain/geom$'
+judged "a survivor" 1 1..4 "$killed" "$survives"
+like "named" "$said" '^not ok . - nothing changes'
+like "with its test" "$said" '^# survives plain/geom'
+pattern=full
+judged "a pattern chooses" 0 1..2 "$killed" "$survives"
+pattern=
+judged "one that does not compile" 1 1..3 "$broken"
+like "is no mutant" "$said" '^not ok 1 - each of 1 mutants compiles'
+export KMMV_UNTIL=1
+judged "no time: only compiled" 0 1..1 "$killed"
+like "and said so" "$said" '^# not run: 2 of 2 mutants and controls'
+judged "no time is no excuse" 1 1..1 "$killed" "$broken"
+KMMV_UNTIL=$(($(date +%s) + 3600))
+judged "time enough" 0 1..4 "$killed" "${killed/max_bytes is/that is}"
+
+finish
