@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # The run of the mutants counts each of them once, and no survivor is a pass.
 
 # shellcheck source=qa/tap.sh
