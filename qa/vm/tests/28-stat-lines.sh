@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 #
 # What a copy leaves out is nothing that has changed: interrupts that are new,
 # that have another name at the same place, another life or no total; on any CPU,

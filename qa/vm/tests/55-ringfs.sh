@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # machine: MAXCPUS=6
 #
 # Rings as objects: configfs and what it refuses, lifetime, modes, the device,
