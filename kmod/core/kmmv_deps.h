@@ -70,6 +70,16 @@ static inline u64 *kmmv_zeroed_page_of(int cpu)
 /*
  * The clock of the rings' stamps, in nanoseconds; any context, preemption off.
  * That of trace_clock_local(), which disables preemption once more.
+ *
+ * On x86, 33 of an event's instructions convert the time stamp counter. Readers do
+ * not convert it instead:
+ * - The kernel's own conversion (cyc2ns, per CPU) is not exported to modules. What
+ *   a module derives from samples of both clocks drifts from it until the next
+ *   sample, by more than 1 us in 2 ms if the clock is slewed by 500 ppm.
+ * - A counter that the kernel calls unstable differs between CPUs from then on, and
+ *   one that was suspended begins at another value. A module is told of neither, so
+ *   that each page would need a clock of its own, and a merge would have to compare
+ *   stamps of different clocks, whose order is not known.
  */
 #define kmmv_ring_clock()	sched_clock()
 
