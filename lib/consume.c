@@ -37,18 +37,26 @@ int kmmv_consume_claim(struct kmmv_ring *r)
 	return 0;
 }
 
+/* The lane's page is consumed up to there. */
+static void consumed(struct kmmv_lane *lane, uint32_t end)
+{
+	lane->consumed_seq = lane->seq;
+	lane->consumed_end = end;
+	lane->passed = 0;
+}
+
 static int release_lane(struct kmmv_ring *r, struct kmmv_lane *lane)
 {
-	struct kmmv_ring_release release = {
-		.cpu = lane->cpu,
-		.end = lane->consumed_end,
-		.seq = lane->consumed_seq,
-	};
+	struct kmmv_ring_release release = { .cpu = lane->cpu };
 	int err;
 
+	if (lane->passed)
+		consumed(lane, lane->passed);
 	if (lane->consumed_seq == lane->done_seq &&
 	    lane->consumed_end == lane->done_end)
 		return 0;
+	release.seq = lane->consumed_seq;
+	release.end = lane->consumed_end;
 	err = r->ioctl(r, KMMV_RING_IOC_RELEASE, &release);
 	if (err)
 		return kmmv_ring_fail(r, err, "%s: release: %s", r->path,
@@ -197,17 +205,14 @@ int kmmv_consume_take(struct kmmv_ring *r)
 /* The record returned last, the lane's head, is consumed. */
 void kmmv_consume_passed(struct kmmv_lane *lane)
 {
-	if (!lane->reading)
-		return;
-	lane->consumed_seq = lane->seq;
-	lane->consumed_end = lane->cursor.pos;
+	if (lane->reading)
+		lane->passed = lane->cursor.pos;
 }
 
 /* The current range has been read to its end, with padding. */
 static void finish_range(struct kmmv_ring *r, struct kmmv_lane *lane)
 {
-	lane->consumed_seq = lane->seq;
-	lane->consumed_end = lane->cursor.end;
+	consumed(lane, lane->cursor.end);
 	lane->queue_first++;
 	lane->queued--;
 	lane->reading = false;

@@ -78,8 +78,7 @@ int kmmv_lane_reset(struct kmmv_ring *r, struct kmmv_lane *lane)
 	lane->start = kmmv_lane_drops(lane);
 	lane->noted = lane->start;
 	/* What a snapshot reader has read is not the consumer's to release. */
-	lane->consumed_seq = lane->done_seq;
-	lane->consumed_end = lane->done_end;
+	lane->passed = 0;
 	return r->consumer ? 0 : snapshot_room(r, lane);
 }
 

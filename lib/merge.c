@@ -59,12 +59,12 @@ int kmmv_merge_room(struct kmmv_ring *r)
 }
 
 /* The time of the earliest head of all lanes but the first. */
-uint64_t kmmv_merge_second(const struct kmmv_ring *r)
+uint64_t kmmv_merge_second(const struct kmmv_lane *first)
 {
 	const struct kmmv_node *node;
 	uint64_t time = UINT64_MAX;
 
-	for (node = r->first->leaf.up; node->up; node = node->up)
+	for (node = first->leaf.up; node->up; node = node->up)
 		if (node->time < time)
 			time = node->time;
 	return time;

@@ -196,12 +196,12 @@ static bool is_ripe(const struct kmmv_ring *r)
 /* The record returned last is done with. */
 static void pass_given(struct kmmv_ring *r)
 {
-	struct kmmv_lane *lane = r->first;
+	struct kmmv_lane *lane = r->given;
 	uint64_t time;
 
-	if (!r->given)
+	if (lane == &r->none)
 		return;
-	r->given = false;
+	r->given = &r->none;
 	if (r->consumer)
 		kmmv_consume_passed(lane);
 	if (!lane_advance(r, lane)) {
@@ -213,12 +213,13 @@ static void pass_given(struct kmmv_ring *r)
 	r->first = kmmv_merge_play(r, lane, lane->head.time, false, &time);
 }
 
-/* The first lane's head, which has this time, is the next record. */
-static inline void give_first(struct kmmv_ring *r, struct kmmv_record *record,
-			      uint64_t time)
+/* This lane is first: its head, which has this time, is the next record. */
+static inline void give_head(struct kmmv_ring *r, struct kmmv_lane *lane,
+			     uint64_t time, struct kmmv_record *record)
 {
-	const struct kmmv_record *head = &r->first->head;
+	const struct kmmv_record *head = &lane->head;
 
+	r->given = lane;
 	*record = *head;
 	/* The time of losses alone is not exact. */
 	if (!head->type)
@@ -249,8 +250,7 @@ static __attribute__((noinline)) int next(struct kmmv_ring *r,
 	if (r->again)
 		r->ripe_end = 0;
 	r->run_end = 0;
-	r->given = true;
-	give_first(r, record, r->first->head.time);
+	give_head(r, r->first, r->first->head.time, record);
 	return 1;
 }
 
@@ -266,10 +266,11 @@ static __attribute__((noinline)) int next_page(struct kmmv_ring *r,
 static __attribute__((noinline)) int begin_run(struct kmmv_ring *r,
 					       struct kmmv_record *record)
 {
-	uint64_t second = kmmv_merge_second(r);
+	struct kmmv_lane *lane = r->given;
+	uint64_t second = kmmv_merge_second(lane);
 
 	r->run_end = second < r->ripe_end ? second : r->ripe_end;
-	give_first(r, record, r->first->head.time);
+	give_head(r, lane, lane->head.time, record);
 	return 1;
 }
 
@@ -335,30 +336,28 @@ static inline int next_turn(struct kmmv_ring *r, struct kmmv_record *record,
 	lane = kmmv_merge_play(r, lane, e->time, false, &time);
 	if (time >= r->ripe_end) {
 		r->first = lane;
-		r->given = false;
+		r->given = &r->none;
 		return next(r, record);
 	}
-	if (lane == r->first)
+	if (lane == r->given)
 		return begin_run(r, record);
 	/*
 	 * The last run, if any, ended before this head. If the lanes take turns, it
 	 * would be in vain to look for a new one.
 	 */
-	r->first = lane;
-	give_first(r, record, time);
+	give_head(r, lane, time, record);
 	return 1;
 }
 
 int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *record)
 {
-	struct kmmv_lane *lane = r->first;
+	struct kmmv_lane *lane = r->given;
 	struct plain e;
 
-	if (!r->given || !find_plain(&lane->cursor, &e))
+	if (!find_plain(&lane->cursor, &e))
 		return next_page(r, record);
 	/* As kmmv_consume_passed(); a snapshot reader has no use for it. */
-	lane->consumed_seq = lane->seq;
-	lane->consumed_end = e.pos;
+	lane->passed = e.pos;
 	if (e.time >= r->run_end)
 		return next_turn(r, record, lane, &e);
 	put_plain(lane, &e, record);
@@ -378,7 +377,7 @@ static int reset(struct kmmv_ring *r)
 	uint32_t cpu;
 	int err = 0;
 
-	r->given = false;
+	r->given = &r->none;
 	r->nr_full = 0;
 	r->again = false;
 	r->last_time = 0;
@@ -510,7 +509,7 @@ int kmmv_ring_wait(struct kmmv_ring *r, int timeout_ms)
 {
 	uint64_t limit = UINT64_MAX;
 
-	if (r->given)
+	if (r->given != &r->none)
 		return 1;
 	if (timeout_ms >= 0)
 		limit = kmmv_ring_monotonic() + (uint64_t)timeout_ms * 1000000;
@@ -573,6 +572,7 @@ int kmmv_ring_open(const char *dir, const char *name, struct kmmv_ring **ring)
 		return -ENOMEM;
 	}
 	r->ioctl = ring_ioctl;
+	r->given = &r->none;
 	err = kmmv_ring_map(r, dir, name);
 	if (!err)
 		err = kmmv_lane_rise(r);

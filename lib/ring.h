@@ -73,6 +73,7 @@ struct kmmv_lane {
 	bool reading;		/* the cursor is in the first of them */
 	uint64_t done_seq, consumed_seq;	/* released; consumed */
 	uint32_t done_end, consumed_end;
+	uint32_t passed;	/* consumed after that, to here on page SEQ, or 0 */
 	uint32_t done_pages;	/* consumed, not released */
 	uint64_t gave_way;	/* starved + contended, as of the last batch */
 };
@@ -98,8 +99,10 @@ struct kmmv_ring {
 	uint32_t nr_full;	/* lanes with a head */
 	struct kmmv_node *nodes;	/* inner nodes of the tree */
 	uint32_t nodes_room;
-	struct kmmv_lane *first;	/* the lane with the earliest head */
-	bool given;		/* that head is the record returned last */
+	/* The lane with the earliest head: */
+	struct kmmv_lane *given;	/* if that is the record returned last */
+	struct kmmv_lane *first;	/* if not, when GIVEN is NONE */
+	struct kmmv_lane none;	/* a lane without events */
 	/* The first lane's heads that can be returned, and are next, end before: */
 	uint64_t ripe_end, run_end;
 	bool again;		/* a dry lane may have more events */
@@ -137,7 +140,7 @@ int kmmv_event_next(struct kmmv_cursor *cursor, struct kmmv_record *record);
 /* merge.c */
 int kmmv_merge_room(struct kmmv_ring *r);
 void kmmv_merge_build(struct kmmv_ring *r);
-uint64_t kmmv_merge_second(const struct kmmv_ring *r);
+uint64_t kmmv_merge_second(const struct kmmv_lane *first);
 
 /* snapshot.c: true if the cursor has more bytes. */
 bool kmmv_snapshot_refill(struct kmmv_ring *r, struct kmmv_lane *lane);

@@ -376,6 +376,29 @@ START_TEST(run_consumed)
 }
 END_TEST
 
+/* Nor is the first record of the next page, or what follows it. */
+START_TEST(page_not_consumed)
+{
+	uint32_t i;
+
+	*ring_mask(&area, area.header->alive_offset) = 1;
+	for (i = 0; i < 3; i++)
+		ring_hit(&area, 0, 100 + i, (int64_t)i);
+	ring_take(&kernel, &area, 0, 0);
+	ring_begin(&area, 0, 1, 103);
+	for (; i < 7; i++)
+		ring_hit(&area, 0, 100 + i, (int64_t)i);
+	ring_take(&kernel, &area, 0, 0);
+	ring = ring_open(&area, &kernel);
+	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+	for (i = 0; i < 4; i++)
+		expect(0, 100 + i, (int64_t)i);
+	kmmv_ring_close(ring);
+	ring = NULL;
+	check_released(1, 0, 1, 60);
+}
+END_TEST
+
 START_TEST(run_numbers)
 {
 	uint32_t i;
@@ -422,6 +445,7 @@ void add_consumer(TCase *tcase)
 	tcase_add_test(tcase, takes);
 	tcase_add_test(tcase, starving);
 	tcase_add_test(tcase, run_consumed);
+	tcase_add_test(tcase, page_not_consumed);
 	tcase_add_test(tcase, run_numbers);
 	tcase_add_test(tcase, run_not_consumed);
 }

@@ -210,7 +210,8 @@ START_TEST(run_held)
 	for (i = 0; i <= _i; i++)
 		ring_hit(&area, 0, 100 + (uint64_t)i, i);
 	ring_hit(&area, 0, far, 8);
-	/* The first ones are ripe, the last one is in the future. */
+	ring_hit(&area, 0, far + 1, 9);
+	/* The first ones are ripe, the last two are in the future. */
 	kernel.ahead = 1000 + KMMV_SLACK_NS - kmmv_ring_monotonic();
 	for (i = 0; i <= _i; i++)
 		expect(0, 100 + (uint64_t)i, i);
@@ -222,6 +223,8 @@ START_TEST(run_held)
 		return;
 	ring_hit(&area, 1, 200, 7);
 	expect_later(1, 200, 7);
+	expect_later(0, far, 8);
+	expect_later(0, far + 1, 9);
 }
 END_TEST
 
