@@ -19,6 +19,8 @@
 #include "rings.h"
 
 #define RANGES_MAX		1024U
+/* What a take of all CPUs takes of one before it goes on to the next. */
+#define TURN_MAX		16U
 /* Size of the largest block that read() returns. */
 #define BLOCK_MAX							\
 	(sizeof(struct kmmv_ring_block) + ALIGN(KMMV_RING_PAGE_ROOM, 8))
@@ -95,7 +97,8 @@ static int ring_release(struct inode *inode, struct file *file)
  */
 
 /* As kmmv_ring_cpu_take(); 0 for a CPU that has no buffer. */
-static int take(struct kmmv_ring *ring, u32 cpu, struct kmmv_ring_range *range)
+static int take(struct kmmv_ring *ring, u32 cpu, struct kmmv_ring_range *ranges,
+		u32 room)
 {
 	struct kmmv_ring_side *side = &ring->side[cpu];
 	int n;
@@ -103,7 +106,7 @@ static int take(struct kmmv_ring *ring, u32 cpu, struct kmmv_ring_range *range)
 	if (!kmmv_ringarea_buffer(ring, cpu))
 		return 0;
 	mutex_lock(&side->lock);
-	n = kmmv_ring_cpu_take(side->rc, range);
+	n = kmmv_ring_cpu_take(side->rc, ranges, room);
 	mutex_unlock(&side->lock);
 	return n;
 }
@@ -129,25 +132,25 @@ static bool cpu_valid(u32 cpu)
 }
 
 /*
- * Take a range of each CPU in turn, until there are no more or no more fit.
- * Return: how many, or why there are none.
+ * Take ranges of each CPU in turn, until all in a row had no more or no more fit. Of
+ * many CPUs, none takes the room of the others. Return: how many, or why there are
+ * none.
  */
 static int take_ranges(struct kmmv_ring_file *rf, u32 first, u32 nr_cpus,
 		       struct kmmv_ring_range *ranges, u32 room)
 {
-	u32 i, idle = 0, n = 0, cpu = first;
+	u32 turn = clamp(room / nr_cpus, 1U, TURN_MAX), most;
+	u32 idle = 0, n = 0, cpu = first;
 	int got, err = 0;
 
-	for (i = 0; n < room && idle < nr_cpus; i++) {
-		got = take(rf->ring, cpu, &ranges[n]);
-		if (got > 0) {
-			n++;
-			idle = 0;
-		} else {
-			if (got)
-				err = got;
-			idle++;
-		}
+	while (n < room && idle < nr_cpus) {
+		most = min(turn, room - n);
+		got = take(rf->ring, cpu, &ranges[n], most);
+		if (got > 0)
+			n += got;
+		else if (got)
+			err = got;
+		idle = got == most ? 0 : idle + 1;
 		if (nr_cpus > 1)
 			cpu = cpu + 1 == nr_cpus ? 0 : cpu + 1;
 		cond_resched();
@@ -174,6 +177,34 @@ static int ranges_room(struct kmmv_ring_file *rf, u32 room)
 	rf->ranges = ranges;
 	rf->nr_ranges = room;
 	return 0;
+}
+
+/*
+ * For a few ranges, copy_to_user() takes longer to check what it is given than to
+ * copy it.
+ */
+static int put_ranges(struct kmmv_ring_range __user *to,
+		      const struct kmmv_ring_range *range, u32 n)
+{
+	if (!user_write_access_begin(to, n * sizeof(*to)))
+		return -EFAULT;
+	for (; n; n--, to++, range++) {
+		unsafe_put_user(range->cpu, &to->cpu, err_end);
+		unsafe_put_user(range->id, &to->id, err_end);
+		unsafe_put_user(range->offset, &to->offset, err_end);
+		unsafe_put_user(range->end, &to->end, err_end);
+		unsafe_put_user(range->seq, &to->seq, err_end);
+		unsafe_put_user(range->first, &to->first, err_end);
+		unsafe_put_user(range->lost, &to->lost, err_end);
+		unsafe_put_user(range->dropped, &to->dropped, err_end);
+		unsafe_put_user(range->flags, &to->flags, err_end);
+	}
+	user_write_access_end();
+	return 0;
+
+err_end:
+	user_write_access_end();
+	return -EFAULT;
 }
 
 /* Under rf->turn. */
@@ -204,8 +235,7 @@ static long ring_take(struct kmmv_ring_file *rf,
 	n = take_ranges(rf, first, nr_cpus, rf->ranges, room);
 	if (n < 0)
 		return n;
-	if (copy_to_user(u64_to_user_ptr(take.ranges), rf->ranges,
-			 n * sizeof(*rf->ranges)) ||
+	if (put_ranges(u64_to_user_ptr(take.ranges), rf->ranges, n) ||
 	    put_user((u32)n, &argument->nr)) {
 		give_back(rf->ring, rf->ranges, n);
 		/* A poll() meanwhile did not find it. */
@@ -455,7 +485,7 @@ static ssize_t consume(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
 	struct kmmv_ring_range range;
 	ssize_t n;
 
-	n = take(rf->ring, cpu, &range);
+	n = take(rf->ring, cpu, &range, 1);
 	if (n <= 0)
 		return n;
 	page = side->rc->pages[range.id].data;

@@ -243,7 +243,8 @@ bool kmmv_ring_cpu_discard(struct kmmv_ring_cpu *rc,
 void kmmv_ring_cpu_refuse(struct kmmv_ring_cpu *rc, enum kmmv_ring_drop why,
 			  u32 size);
 
-int kmmv_ring_cpu_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *range);
+int kmmv_ring_cpu_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *ranges,
+		       u32 room);
 int kmmv_ring_cpu_release(struct kmmv_ring_cpu *rc, u64 seq, u32 end);
 void kmmv_ring_cpu_release_all(struct kmmv_ring_cpu *rc);
 bool kmmv_ring_cpu_has_taken(struct kmmv_ring_cpu *rc);

@@ -38,20 +38,21 @@ static u32 item_type(const u32 *item)
 }
 
 /* Bytes of the item, of which there are at most room; 0 if it is invalid. */
-static u32 item_size(const u32 *item, u32 room)
+static __always_inline u32 item_size(const u32 *item, u32 room)
 {
 	u32 type, array = 4;
 
 	if (room < 4)
 		return 0;
 	type = item_type(item);
+	/* Nearly always. */
+	if (likely(type && type <= KMMV_RING_TYPE_LEN_MAX))
+		return 4 * type > room - 4 ? 0 : 4 + 4 * type;
 	if (type == KMMV_RING_PADDING && type == item[0])
 		return room;
-	if (type && type <= KMMV_RING_TYPE_LEN_MAX)
-		array = 4 * type;
-	else if (room < 8)
+	if (room < 8)
 		return 0;
-	else if (!type || type == KMMV_RING_PADDING)
+	if (!type || type == KMMV_RING_PADDING)
 		array = item[1];
 	if (array < 4 || array % 4 || array > room - 4)
 		return 0;
@@ -145,19 +146,18 @@ static void count(u64 *word, u64 n)
 	kmmv_store64(word, *word + n);
 }
 
-static struct kmmv_buffer_page *queued_page(struct kmmv_ring_cpu *rc, u32 i)
+static u32 queued_id(const struct kmmv_ring_cpu *rc, u32 i)
 {
 	u32 at = rc->first + i;
 
 	if (at >= rc->nr_pages)
 		at -= rc->nr_pages;
-	return &rc->pages[rc->queue[at]];
+	return rc->queue[at];
 }
 
-static u32 page_id(const struct kmmv_ring_cpu *rc,
-		   const struct kmmv_buffer_page *page)
+static struct kmmv_buffer_page *queued_page(struct kmmv_ring_cpu *rc, u32 i)
 {
-	return page - rc->pages;
+	return &rc->pages[queued_id(rc, i)];
 }
 
 /* End of the committed events of a page that the consumer owns. */
@@ -185,19 +185,23 @@ static bool front_complete(struct kmmv_ring_cpu *rc)
 /* Make spares of pages that are released to their end. */
 static void retire(struct kmmv_ring_cpu *rc)
 {
+	u32 id, n, first = rc->first, nr_spares = rc->nr_spares;
 	struct kmmv_buffer_page *page;
 
-	while (rc->queued) {
-		page = queued_page(rc, 0);
+	for (n = 0; n < rc->queued; n++) {
+		id = rc->queue[first];
+		page = &rc->pages[id];
 		if (page == rc->front || page->done != page_commit(page))
-			return;
+			break;
 		kmmv_store64(&page->data->seq, 0);
-		rc->spares[rc->nr_spares++] = page_id(rc, page);
-		rc->first = rc->first + 1 == rc->nr_pages ? 0 : rc->first + 1;
-		rc->queued--;
-		if (rc->at)
-			rc->at--;
+		rc->spares[nr_spares++] = id;
+		if (++first == rc->nr_pages)
+			first = 0;
 	}
+	rc->nr_spares = nr_spares;
+	rc->first = first;
+	rc->queued -= n;
+	rc->at -= min(rc->at, n);
 }
 
 /**
@@ -205,11 +209,13 @@ static void retire(struct kmmv_ring_cpu *rc)
  * @prev: the page before it
  * @link: of @prev
  * @head: the page
+ * @id: of @head
  */
 struct target {
 	struct kmmv_buffer_page	*prev;
 	u64			link;
 	struct kmmv_buffer_page	*head;
+	u32			id;
 };
 
 /* Find the link that has HEAD. False if writers keep moving it. */
@@ -223,7 +229,8 @@ static bool head_find(struct kmmv_ring_cpu *rc, struct target *target)
 		target->prev = page;
 		/* ring_read:G pairs with ring:G: commit is read after it. */
 		target->link = atomic64_read_acquire(&page->link);
-		page = &rc->pages[kmmv_link_id(target->link)];
+		target->id = kmmv_link_id(target->link);
+		page = &rc->pages[target->id];
 		if (kmmv_link_flag(target->link) == KMMV_LINK_HEAD) {
 			target->head = page;
 			return true;
@@ -237,7 +244,7 @@ static bool head_find(struct kmmv_ring_cpu *rc, struct target *target)
  * commit page is in the ring until the consumer swaps it out. Return: 1, 0 or
  * -EAGAIN.
  */
-static int target_find(struct kmmv_ring_cpu *rc, struct target *target)
+static __always_inline int target_find(struct kmmv_ring_cpu *rc, struct target *target)
 {
 	int tries;
 
@@ -255,10 +262,11 @@ static int target_find(struct kmmv_ring_cpu *rc, struct target *target)
 	return -EAGAIN;
 }
 
-/* Account for a swap: head is the consumer's, spare is in the ring. */
-static void swapped(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *head,
+/* Account for a swap: the head is the consumer's, spare is in the ring. */
+static void swapped(struct kmmv_ring_cpu *rc, const struct target *target,
 		    u32 spare)
 {
+	struct kmmv_buffer_page *head = target->head;
 	u32 at = rc->first + rc->queued;
 
 	rc->nr_spares--;
@@ -266,7 +274,7 @@ static void swapped(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *head,
 	rc->front = head;
 	if (at >= rc->nr_pages)
 		at -= rc->nr_pages;
-	rc->queue[at] = page_id(rc, head);
+	rc->queue[at] = target->id;
 	rc->queued++;
 	head->given = 0;
 	head->given_events = 0;
@@ -315,7 +323,7 @@ static int swap_head(struct kmmv_ring_cpu *rc)
 		/* ring_read:C pairs with ring:C: done with reading spare. */
 		if (atomic64_cmpxchg_release(&target.prev->link, target.link,
 					     link) == target.link) {
-			swapped(rc, target.head, id);
+			swapped(rc, &target, id);
 			return 1;
 		}
 	}
@@ -347,10 +355,10 @@ static void extent_given(struct kmmv_ring_cpu *rc,
 }
 
 /* Take the page's events that were not taken yet. */
-static void give(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
-		 u32 commit, bool complete, struct kmmv_ring_range *range)
+static void give(struct kmmv_ring_cpu *rc, u32 id, u32 commit, bool complete,
+		 struct kmmv_ring_range *range, struct extent *taken)
 {
-	struct kmmv_ring_reader *reader = rc->reader;
+	struct kmmv_buffer_page *page = &rc->pages[id];
 	u32 offset = page->given;
 	struct extent extent;
 
@@ -360,7 +368,7 @@ static void give(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
 	complete = complete && commit == page_commit(page);
 	extent_given(rc, page, commit, complete, &extent);
 	range->cpu = rc->cpu;
-	range->id = page_id(rc, page);
+	range->id = id;
 	range->offset = offset;
 	range->end = commit;
 	range->seq = page->data->seq;
@@ -372,8 +380,17 @@ static void give(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
 	page->given = commit;
 	page->given_events += extent.events;
 	page->given_bytes += extent.bytes;
-	count(&reader->taken, extent.events);
-	count(&reader->taken_bytes, extent.bytes);
+	taken->events += extent.events;
+	taken->bytes += extent.bytes;
+}
+
+/* Account for ranges taken, the last of which is @range. */
+static void taken_add(struct kmmv_ring_reader *reader,
+		      const struct extent *taken,
+		      const struct kmmv_ring_range *range)
+{
+	count(&reader->taken, taken->events);
+	count(&reader->taken_bytes, taken->bytes);
 	/* A page taken again lies before the furthest one taken. */
 	if (range->seq > reader->seq)
 		kmmv_store64(&reader->seq, range->seq);
@@ -382,50 +399,59 @@ static void give(struct kmmv_ring_cpu *rc, struct kmmv_buffer_page *page,
 /**
  * kmmv_ring_cpu_take() - take the next events, for the consumer
  * @rc: the CPU's buffer
- * @range: result
+ * @ranges: result
+ * @room: how many fit there, at least 1
  *
  * The events do not change until they are released.
  *
- * Return: 1; 0 if there are none; -EAGAIN if there are, but no spare page, or
- * if writers were in the way.
+ * Return: how many ranges; 0 if there are no events; -EAGAIN if there are, but no
+ * spare page, or if writers were in the way.
  */
-int kmmv_ring_cpu_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *range)
+int kmmv_ring_cpu_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *ranges,
+		       u32 room)
 {
+	struct extent taken = {};
 	struct kmmv_buffer_page *page;
+	u32 id, commit, n = 0;
 	bool complete;
-	u32 commit;
-	int err;
+	int err = 0;
 
-	for (;;) {
-		while (rc->at < rc->queued) {
-			page = queued_page(rc, rc->at);
-			complete = page != rc->front || front_complete(rc);
-			commit = page_commit(page);
-			if (page->given < commit) {
-				give(rc, page, commit, complete, range);
-				return 1;
-			}
-			if (!complete)
-				return 0;
-			rc->at++;
+	while (n < room) {
+		if (rc->at == rc->queued) {
+			front_complete(rc);
+			/* What this call has taken is not released yet. */
+			if (!n)
+				retire(rc);
+			err = swap_head(rc);
+			if (err <= 0)
+				break;
 		}
-		front_complete(rc);
-		retire(rc);
-		err = swap_head(rc);
-		if (err <= 0)
-			return err;
+		id = queued_id(rc, rc->at);
+		page = &rc->pages[id];
+		complete = page != rc->front || front_complete(rc);
+		commit = page_commit(page);
+		if (page->given < commit)
+			give(rc, id, commit, complete, &ranges[n++], &taken);
+		if (page->given < commit)
+			continue;
+		err = 0;
+		if (!complete)
+			break;
+		rc->at++;
 	}
+	if (n)
+		taken_add(rc->reader, &taken, &ranges[n - 1]);
+	return n ?: err;
 }
 
-static void page_release(struct kmmv_ring_cpu *rc,
-			 struct kmmv_buffer_page *page, u32 end,
-			 const struct extent *extent)
+static void page_release(struct kmmv_buffer_page *page, u32 end,
+			 const struct extent *extent, struct extent *released)
 {
 	page->done = end;
 	page->done_events += extent->events;
 	page->done_bytes += extent->bytes;
-	count(&rc->reader->released, extent->events);
-	count(&rc->reader->released_bytes, extent->bytes);
+	released->events += extent->events;
+	released->bytes += extent->bytes;
 }
 
 /* What the consumer has taken of a page and not released. */
@@ -437,12 +463,26 @@ static struct extent extent_held(const struct kmmv_buffer_page *page)
 	};
 }
 
-static void page_release_given(struct kmmv_ring_cpu *rc,
-			       struct kmmv_buffer_page *page)
+static void page_release_given(struct kmmv_buffer_page *page,
+			       struct extent *released)
 {
 	struct extent extent = extent_held(page);
 
-	page_release(rc, page, page->given, &extent);
+	page_release(page, page->given, &extent, released);
+}
+
+/* Release the pages before the nth, too, and account for all that is released. */
+static void pages_released(struct kmmv_ring_cpu *rc, u32 n,
+			   struct extent *released)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		page_release_given(queued_page(rc, i), released);
+	count(&rc->reader->released, released->events);
+	count(&rc->reader->released_bytes, released->bytes);
+	front_complete(rc);
+	retire(rc);
 }
 
 /**
@@ -455,9 +495,9 @@ static void page_release_given(struct kmmv_ring_cpu *rc,
  */
 int kmmv_ring_cpu_release(struct kmmv_ring_cpu *rc, u64 seq, u32 end)
 {
+	struct extent extent, released = {};
 	struct kmmv_buffer_page *page;
-	struct extent extent;
-	u32 i, j;
+	u32 i;
 
 	for (i = 0; i < rc->queued; i++) {
 		page = queued_page(rc, i);
@@ -469,14 +509,11 @@ int kmmv_ring_cpu_release(struct kmmv_ring_cpu *rc, u64 seq, u32 end)
 		if (end != page->given &&
 		    !extent_of(page->data, page->done, end, &extent))
 			return -EINVAL;
-		for (j = 0; j < i; j++)
-			page_release_given(rc, queued_page(rc, j));
 		if (end == page->given)
-			page_release_given(rc, page);
+			page_release_given(page, &released);
 		else
-			page_release(rc, page, end, &extent);
-		front_complete(rc);
-		retire(rc);
+			page_release(page, end, &extent, &released);
+		pages_released(rc, i, &released);
 		return 0;
 	}
 	return -EINVAL;
@@ -488,12 +525,9 @@ int kmmv_ring_cpu_release(struct kmmv_ring_cpu *rc, u64 seq, u32 end)
  */
 void kmmv_ring_cpu_release_all(struct kmmv_ring_cpu *rc)
 {
-	u32 i;
+	struct extent released = {};
 
-	for (i = 0; i < rc->queued; i++)
-		page_release_given(rc, queued_page(rc, i));
-	front_complete(rc);
-	retire(rc);
+	pages_released(rc, rc->queued, &released);
 }
 
 /**

@@ -87,7 +87,7 @@ void core_write(struct kmmv_ring_cpu *rc, struct core_event *event)
 
 int core_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *range)
 {
-	return kmmv_ring_cpu_take(rc, range);
+	return kmmv_ring_cpu_take(rc, range, 1);
 }
 
 int core_release(struct kmmv_ring_cpu *rc, uint64_t seq, uint32_t end)

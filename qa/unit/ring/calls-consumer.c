@@ -341,7 +341,7 @@ START_TEST(watermark_of_padding)
 	ck_assert_uint_lt(stats.bytes.inside, most);
 	ck_assert(kmmv_ring_cpu_ready(rc, 1));
 	ck_assert(kmmv_ring_cpu_ready(rc, most));
-	while (kmmv_ring_cpu_take(rc, &range) > 0)
+	while (kmmv_ring_cpu_take(rc, &range, 1) > 0)
 		kmmv_ring_cpu_release_all(rc);
 	ck_assert(!kmmv_ring_cpu_ready(rc, most));
 	ck_assert(!kmmv_ring_cpu_ready(rc, 2));
@@ -378,6 +378,35 @@ START_TEST(spare_pages)
 	ck_assert_int_eq(kmmv_ring_cpu_release(rc, 1, range.end), 0);
 	take(1);
 	ck_assert_uint_eq(range.seq, spares + 2);
+}
+END_TEST
+
+/* As many ranges at once as fit, and as there are, or spare pages for them. */
+START_TEST(taken_at_once)
+{
+	struct kmmv_ring_range ranges[8] = {};
+
+	ring_start(8, 3, true);
+	pages_write(6);
+	ck_assert_int_eq(kmmv_ring_cpu_take(rc, ranges, 2), 2);
+	ck_assert_uint_eq(ranges[0].seq, 1);
+	ck_assert_uint_eq(ranges[1].seq, 2);
+	ck_assert_uint_eq(ranges[2].seq, 0);
+	stats_add_up();
+	ck_assert_uint_eq(stats.events.taken, 2 * PER_PAGE);
+	ck_assert_int_eq(kmmv_ring_cpu_take(rc, ranges, 8), 2);
+	ck_assert_uint_eq(ranges[1].seq, 4);
+	ck_assert_int_eq(kmmv_ring_cpu_take(rc, ranges, 8), -EAGAIN);
+	kmmv_ring_cpu_release_all(rc);
+	stats_add_up();
+	ck_assert_uint_eq(stats.events.released, 4 * PER_PAGE);
+	ck_assert_uint_eq(stats.bytes.taken, 0);
+	ck_assert_int_eq(kmmv_ring_cpu_take(rc, ranges, 8), 2);
+	ck_assert_uint_eq(ranges[0].seq, 5);
+	ck_assert_int_eq(kmmv_ring_cpu_take(rc, ranges, 8), 0);
+	stats_add_up();
+	ck_assert_uint_eq(stats.events.taken, 2 * PER_PAGE);
+	ck_assert_uint_eq(stats.events.inside, 0);
 }
 END_TEST
 
@@ -420,7 +449,7 @@ static void consumer_never_rests(void)
 	at_load = NULL;
 	pages_write(1);
 	kmmv_ring_cpu_release_all(rc);
-	kmmv_ring_cpu_take(rc, &range);
+	kmmv_ring_cpu_take(rc, &range, 1);
 	at_load = consumer_never_rests;
 }
 
@@ -457,6 +486,7 @@ void add_consumer(TCase *tcase)
 	tcase_add_test(tcase, watermark_of_padding);
 	tcase_add_loop_test(tcase, watermark, 0, 2);
 	tcase_add_loop_test(tcase, spare_pages, 0, 4);
+	tcase_add_test(tcase, taken_at_once);
 	tcase_add_test(tcase, contended);
 	tcase_add_test(tcase, stats_while_always_consumed);
 }

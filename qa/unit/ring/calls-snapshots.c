@@ -42,7 +42,7 @@ START_TEST(snapshots)
 	SNAPSHOT(1);
 	ck_assert_uint_eq(range.first - range.lost, 6 * PER_PAGE + 2);
 	/* What was consumed is nowhere. */
-	while (kmmv_ring_cpu_take(rc, &range) > 0)
+	while (kmmv_ring_cpu_take(rc, &range, 1) > 0)
 		kmmv_ring_cpu_release_all(rc);
 	cursor = (struct kmmv_ring_cursor){ 0 };
 	pages_write(1);

@@ -110,7 +110,7 @@ static void *storm_consumer(void *unused)
 	for (;;) {
 		bool over = __atomic_load_n(&storm_over, __ATOMIC_ACQUIRE);
 
-		err = kmmv_ring_cpu_take(rc, &got);
+		err = kmmv_ring_cpu_take(rc, &got, 1);
 		if (err == 1) {
 			storm_seen += storm_check(page_of(&got), got.offset,
 						  got.end);

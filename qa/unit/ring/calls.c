@@ -157,5 +157,5 @@ void stats_add_up(void)
 
 void take(int result)
 {
-	ck_assert_int_eq(kmmv_ring_cpu_take(rc, &range), result);
+	ck_assert_int_eq(kmmv_ring_cpu_take(rc, &range, 1), result);
 }

@@ -23,6 +23,9 @@ enum op { TAKE, RELEASE, RELEASE_PART, RETURN, READY, STATS, NR_OPS };
 
 #define BIT(n)	(1u << (n))
 
+/* Of room_of_take. */
+#define RANGES_MAX	3
+
 /**
  * struct config - the bounds of a search
  * @name: for the report
@@ -41,6 +44,7 @@ enum op { TAKE, RELEASE, RELEASE_PART, RETURN, READY, STATS, NR_OPS };
  * @nested: events of all others
  * @ops: of the consumer, by enum op
  * @nr_ops: how many of them
+ * @room_of_take: ranges that it takes at once; 0: one
  * @snapshots: a snapshot reader's tries
  * @tick: of the clock, each time it is read
  * @start: of the clock
@@ -66,6 +70,7 @@ struct config {
 	int		nested;
 	u32		ops;
 	int		nr_ops;
+	int		room_of_take;
 	int		snapshots;
 	u64		tick;
 	u64		start;
@@ -116,6 +121,14 @@ static const struct config configs[] = {
 		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 3,
 		.levels = 1, .outer = 3,
 		.ops = ALL_OPS, .nr_ops = 4, .start = 100,
+		.fast = true,
+	},
+	{
+		.name = "a consumer that takes all at once, and dies",
+		.ring_pages = 2, .spares = 2, .room = 48,
+		.kinds = { { WRITE, 0, 1 } }, .nr_kinds = 1, .before = 5,
+		.levels = 1, .outer = 3,
+		.ops = ALL_OPS, .nr_ops = 3, .room_of_take = 3, .start = 100,
 		.fast = true,
 	},
 	{

@@ -154,7 +154,7 @@ static void probe(void)
 			kmmv_ring_cpu_release_all(w.rc);
 			w.has_range = 0;
 		}
-		err = kmmv_ring_cpu_take(w.rc, &w.range);
+		err = kmmv_ring_cpu_take(w.rc, &w.range, 1);
 		if (err <= 0)
 			break;
 		range_check(&w.range);

@@ -238,16 +238,21 @@ static void step(const void *place, const char *where)
 
 static void consumer_take(void)
 {
-	struct kmmv_ring_range range;
-	int visible = w.nr_visible, err;
+	int visible = w.nr_visible, room = config->room_of_take ?: 1, err, i;
+	struct kmmv_ring_range ranges[RANGES_MAX];
 
 	w.disturbed[CONSUMER] = w.depth > 0;
-	err = kmmv_ring_cpu_take(w.rc, &range);
-	switch (err) {
-	case 1:
-		range_check(&range);
-		w.range = range;
+	err = kmmv_ring_cpu_take(w.rc, ranges, room);
+	for (i = 0; i < err; i++) {
+		range_check(&ranges[i]);
+		w.range = ranges[i];
 		w.has_range = 1;
+	}
+	ck(err <= room, "%d ranges", err);
+	switch (err) {
+	case 1 ... RANGES_MAX:
+		ck(err == room || w.disturbed[CONSUMER] || !w.rc->nr_spares ||
+		   !still_unread(visible), "%d ranges, and not all", err);
 		break;
 	case 0:
 		ck(!still_unread(visible), "nothing to take");
