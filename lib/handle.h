@@ -27,14 +27,40 @@ struct kmmv_area {
 	uint32_t cpu;
 };
 
-struct kmmv_instance {
-	struct kmmv_instance_info info;
-	char *name;		/* owned */
-	char *label;		/* owned: key, NUL, text; NULL if none */
+/*
+ * Strings of up to KMMV_ARENA_MAX bytes with their NUL, in multiples of
+ * KMMV_ARENA_GRAIN, see arena.c.
+ */
+enum { KMMV_ARENA_GRAIN = 8, KMMV_ARENA_MAX = 256 };
+_Static_assert(KMMV_NAME_MAX + 1 <= KMMV_ARENA_MAX, "names fit");
+_Static_assert(KMMV_LABEL_KEY_MAX + 1 + KMMV_LABEL_MAX + 1 <= KMMV_ARENA_MAX,
+	       "labels fit");
+_Static_assert(sizeof(void *) <= KMMV_ARENA_GRAIN, "links fit");
+
+struct kmmv_arena {
+	struct kmmv_chunk *chunks;
+	char *at;		/* unused part of the newest chunk */
+	size_t left, total;
+	struct gap *gaps[KMMV_ARENA_MAX / KMMV_ARENA_GRAIN];
+};
+
+/*
+ * What is looked at of an instance while others are looked for: in an array of
+ * its own, as it is read in no order, and a large table is in no cache.
+ */
+struct kmmv_link {
 	uint32_t next;		/* in its hash chain, number + 1; 0 ends */
-	bool seen;		/* a record for the number was read */
-	bool linked;		/* is in its hash chain: active or inactive */
-	bool changed;		/* is in table.changed */
+	uint32_t hash : 28;	/* of its identity, if it is named */
+	uint32_t seen : 1;	/* a record for the number was read */
+	uint32_t named : 1;	/* active or inactive */
+	uint32_t linked : 1;	/* is in its hash chain */
+	uint32_t changed : 1;	/* is in table.changed */
+};
+
+enum {
+	/* Of memory for a number without a name. */
+	KMMV_INSTANCE_SIZE = sizeof(struct kmmv_instance_info) +
+			     sizeof(struct kmmv_link) + sizeof(uint32_t) + 1,
 };
 
 struct kmmv_family {
@@ -72,7 +98,13 @@ struct kmmv_log {
 
 /* What the names have said so far. */
 struct kmmv_table {
-	struct kmmv_instance *instances;	/* by number */
+	/*
+	 * By number. An instance's name is in the arena. So is its label, if it
+	 * has one: key, NUL, text.
+	 */
+	struct kmmv_instance_info *instances;
+	struct kmmv_link *links;
+	struct kmmv_arena arena;
 	/*
 	 * Indexed by number, for the read path, which checks values against
 	 * them. As of the last "end", so that no caller gets values of
@@ -84,7 +116,7 @@ struct kmmv_table {
 	uint32_t room;
 
 	uint32_t *heads;	/* from identity to number + 1 */
-	uint32_t nr_heads;	/* a power of two */
+	uint32_t nr_heads;	/* a power of two, up to 1 << 28 */
 	uint32_t nr_hashed;
 	uint64_t seed;		/* random: chains cannot be made long */
 
@@ -183,6 +215,32 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info);
 int kmmv_table_label(struct kmmv *k, uint32_t number, uint32_t incarnation,
 		     const char *key, const char *text);
 int kmmv_table_end(struct kmmv *k);
+
+/*
+ * identity.c: the seeded hash of a text, and of an identity; link NUMBER, whose
+ * link has its hash, into its chain; take it out.
+ */
+int kmmv_identity_init(struct kmmv *k);
+uint32_t kmmv_identity_text(uint64_t seed, const char *text);
+uint32_t kmmv_identity_hash(const struct kmmv_table *t, uint32_t family,
+			    const char *name);
+void kmmv_identity_link(struct kmmv_table *t, uint32_t number);
+void kmmv_identity_unlink(struct kmmv_table *t, uint32_t number);
+/*
+ * The instance after AT in its chain, or the first if AT is 0, that has this
+ * identity, as number + 1; 0 if there is none.
+ */
+uint32_t kmmv_identity_find(const struct kmmv_table *t, uint32_t at,
+			    uint32_t hash, uint32_t family, const char *name);
+/* Link the new names of a batch; -EBADMSG if two instances have one name. */
+int kmmv_identity_end(struct kmmv *k);
+
+/*
+ * arena.c: SIZE bytes, or NULL; given back with the same size, or all at once.
+ */
+char *kmmv_arena_take(struct kmmv_arena *arena, size_t size);
+void kmmv_arena_give(struct kmmv_arena *arena, char *text, size_t size);
+void kmmv_arena_fini(struct kmmv_arena *arena);
 
 /* types.c: the same, for event types. */
 int kmmv_types_init(struct kmmv *k);

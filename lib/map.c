@@ -249,7 +249,7 @@ static int load_area(struct kmmv *k, uint64_t length)
 	 * table is counted, too: a name for the last number makes it that long.
 	 */
 	bytes = (uint64_t)h->nr_instances * 8 * (k->nr_areas + 1ULL);
-	if (bytes + (uint64_t)h->nr_instances * sizeof(struct kmmv_instance) >
+	if (bytes + (uint64_t)h->nr_instances * KMMV_INSTANCE_SIZE >
 	    CAPTURED_MAX)
 		return kmmv_fail(k, -ENOMEM,
 				 "%s/counters: too large to read into memory: %u instances on %u CPUs",

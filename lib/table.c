@@ -8,86 +8,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "handle.h"
 
-enum { HEADS_MIN = 1024, FAMILIES_MAX = 1 << 20 };
+enum { FAMILIES_MAX = 1 << 20 };
 
 #define bad(k, what, ...)                                                     \
 	kmmv_fail(k, -EBADMSG, "%s/names: line %llu: " what, (k)->dir,        \
 		  (unsigned long long)(k)->stream.lines, ##__VA_ARGS__)
 
-static uint32_t hash_text(uint64_t seed, const char *text)
-{
-	uint64_t h = seed;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x9e3779b97f4a7c15ULL;
-	return (uint32_t)(h >> 32);
-}
-
-static uint32_t *identity_head(struct kmmv_table *t, uint32_t family,
-			       const char *name)
-{
-	return &t->heads[hash_text(t->seed + family, name) &
-			 (t->nr_heads - 1)];
-}
-
-static void identity_link(struct kmmv_table *t, uint32_t number)
-{
-	struct kmmv_instance *in = &t->instances[number];
-	uint32_t *head = identity_head(t, in->info.family, in->name);
-
-	in->next = *head;
-	*head = number + 1;
-	t->nr_hashed++;
-}
-
-static void identity_unlink(struct kmmv_table *t, uint32_t number)
-{
-	struct kmmv_instance *in = &t->instances[number];
-	uint32_t *at = identity_head(t, in->info.family, in->name);
-
-	while (*at != number + 1)
-		at = &t->instances[*at - 1].next;
-	*at = in->next;
-	t->nr_hashed--;
-}
-
-/* Without memory, longer chains cost time, not correctness. */
-static void identity_grow(struct kmmv_table *t)
-{
-	uint32_t *heads, i;
-
-	if (t->nr_hashed < t->nr_heads || t->nr_heads >> 30)
-		return;
-	heads = calloc(t->nr_heads * 2, sizeof(*heads));
-	if (!heads)
-		return;
-	free(t->heads);
-	t->heads = heads;
-	t->nr_heads *= 2;
-	t->nr_hashed = 0;
-	for (i = 0; i < t->nr; i++)
-		if (t->instances[i].linked)
-			identity_link(t, i);
-}
-
 int kmmv_table_init(struct kmmv *k)
 {
-	struct kmmv_table *t = &k->table;
-
-	/*
-	 * Without entropy, chains can be made long, which is slow, not wrong.
-	 */
-	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) < 0)
-		t->seed = (uintptr_t)t;
-	t->nr_heads = HEADS_MIN;
-	t->heads = calloc(t->nr_heads, sizeof(*t->heads));
-	if (!t->heads)
-		return kmmv_fail_nomem(k);
-	return kmmv_changes_init(k) ?: kmmv_types_init(k);
+	return kmmv_identity_init(k) ?: kmmv_changes_init(k) ?: kmmv_types_init(k);
 }
 
 void kmmv_table_fini(struct kmmv *k)
@@ -95,10 +27,7 @@ void kmmv_table_fini(struct kmmv *k)
 	struct kmmv_table *t = &k->table;
 	uint32_t i;
 
-	for (i = 0; i < t->nr; i++) {
-		free(t->instances[i].name);
-		free(t->instances[i].label);
-	}
+	kmmv_arena_fini(&t->arena);
 	for (i = 0; i < t->nr_families; i++) {
 		free(t->families[i].name);
 		free(t->families[i].units);
@@ -108,6 +37,7 @@ void kmmv_table_fini(struct kmmv *k)
 	kmmv_types_fini(k);
 	kmmv_changes_fini(k);
 	free(t->instances);
+	free(t->links);
 	free(t->incarnations);
 	free(t->readable);
 	free(t->heads);
@@ -128,7 +58,7 @@ static struct kmmv_family *family_by_id(const struct kmmv_table *t, uint32_t id)
 static struct kmmv_family *family_by_name(const struct kmmv_table *t,
 					  const char *name)
 {
-	uint32_t at = t->family_names[hash_text(t->seed, name) %
+	uint32_t at = t->family_names[kmmv_identity_text(t->seed, name) %
 				      KMMV_FAMILY_HEADS];
 
 	for (; at; at = t->families[at - 1].next_name)
@@ -175,7 +105,7 @@ static int family_append(struct kmmv *k, const struct kmmv_family_info *info)
 	head = &t->family_ids[info->id % KMMV_FAMILY_HEADS];
 	f->next_id = *head;
 	*head = ++t->nr_families;
-	head = &t->family_names[hash_text(t->seed, info->name) %
+	head = &t->family_names[kmmv_identity_text(t->seed, info->name) %
 				KMMV_FAMILY_HEADS];
 	f->next_name = *head;
 	*head = t->nr_families;
@@ -220,7 +150,7 @@ int kmmv_table_family_text(struct kmmv *k, uint32_t id, bool help,
 	return 0;
 }
 
-/* Three arrays grow together; on failure those already moved remain valid. */
+/* Four arrays grow together; on failure those already moved remain valid. */
 static int table_room(struct kmmv *k, uint32_t number)
 {
 	struct kmmv_table *t = &k->table;
@@ -236,6 +166,10 @@ static int table_room(struct kmmv *k, uint32_t number)
 	if (!p)
 		return kmmv_fail_nomem(k);
 	t->instances = p;
+	p = reallocarray(t->links, room, sizeof(*t->links));
+	if (!p)
+		return kmmv_fail_nomem(k);
+	t->links = p;
 	p = reallocarray(t->incarnations, room, sizeof(*t->incarnations));
 	if (!p)
 		return kmmv_fail_nomem(k);
@@ -248,6 +182,7 @@ static int table_room(struct kmmv *k, uint32_t number)
 fill:
 	for (; t->nr <= number; t->nr++) {
 		memset(&t->instances[t->nr], 0, sizeof(*t->instances));
+		memset(&t->links[t->nr], 0, sizeof(*t->links));
 		t->incarnations[t->nr] = 0;
 		t->readable[t->nr] = 0;
 	}
@@ -259,7 +194,7 @@ static int mark_changed(struct kmmv *k, uint32_t number)
 	struct kmmv_table *t = &k->table;
 	uint32_t room, *p;
 
-	if (t->instances[number].changed)
+	if (t->links[number].changed)
 		return 0;
 	if (t->nr_changed == t->changed_room) {
 		room = t->changed_room ? t->changed_room * 2 : 256;
@@ -270,7 +205,7 @@ static int mark_changed(struct kmmv *k, uint32_t number)
 		t->changed_room = room;
 	}
 	t->changed[t->nr_changed++] = number;
-	t->instances[number].changed = true;
+	t->links[number].changed = true;
 	return 0;
 }
 
@@ -296,14 +231,50 @@ static int check_number(struct kmmv *k, uint32_t number)
 static int check_identity(struct kmmv *k, const struct kmmv_instance_info *info)
 {
 	const struct kmmv_table *t = &k->table;
-	const struct kmmv_instance *in = &t->instances[info->number];
+	const struct kmmv_instance_info *in = &t->instances[info->number];
 
-	if (!in->linked || info->state == KMMV_FREE ||
-	    in->info.incarnation != info->incarnation)
+	if (!t->links[info->number].named || info->state == KMMV_FREE ||
+	    in->incarnation != info->incarnation)
 		return 0;
-	if (in->info.family == info->family && !strcmp(in->name, info->name))
+	if (in->family == info->family && !strcmp(in->name, info->name))
 		return 0;
 	return bad(k, "instance %u has changed its identity", info->number);
+}
+
+static size_t label_size(const char *key, const char *text)
+{
+	return strlen(key) + 1 + strlen(text) + 1;
+}
+
+/* The free have no name: they are many where devices come and go. */
+static const char no_name[] = "";
+
+static const char *copy_name(struct kmmv_table *t, const char *name)
+{
+	size_t size = strlen(name) + 1;
+	char *copy;
+
+	if (size == 1)
+		return no_name;
+	copy = kmmv_arena_take(&t->arena, size);
+	return copy ? memcpy(copy, name, size) : NULL;
+}
+
+static void drop_label(struct kmmv_table *t, struct kmmv_instance_info *info)
+{
+	if (info->label)
+		kmmv_arena_give(&t->arena, (char *)info->label_key,
+				label_size(info->label_key, info->label));
+	info->label_key = NULL;
+	info->label = NULL;
+}
+
+static void drop_name(struct kmmv_table *t, struct kmmv_instance_info *info)
+{
+	if (info->name && info->name != no_name)
+		kmmv_arena_give(&t->arena, (char *)info->name,
+				strlen(info->name) + 1);
+	info->name = NULL;
 }
 
 /* INFO's strings are the caller's; the label has a line of its own. */
@@ -311,8 +282,10 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 {
 	struct kmmv_table *t = &k->table;
 	uint32_t number = info->number;
-	struct kmmv_instance *in;
-	char *name;
+	struct kmmv_instance_info *in;
+	struct kmmv_link *link;
+	const char *name;
+	bool was_linked;
 	int err;
 
 	err = check_number(k, number);
@@ -330,24 +303,25 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 		err = mark_changed(k, number);
 	if (err)
 		return err;
-	name = strdup(info->name);
+	name = copy_name(t, info->name);
 	if (!name)
 		return kmmv_fail_nomem(k);
 	in = &t->instances[number];
-	if (in->linked)
-		identity_unlink(t, number);
-	free(in->name);
-	free(in->label);
+	link = &t->links[number];
+	was_linked = link->linked;
+	if (was_linked)
+		kmmv_identity_unlink(t, number);
+	drop_name(t, in);
+	drop_label(t, in);
+	*in = *info;
 	in->name = name;
-	in->label = NULL;
-	in->info = *info;
-	in->info.name = NULL;
-	in->seen = true;
-	in->linked = info->state != KMMV_FREE;
-	if (in->linked) {
-		identity_link(t, number);
-		identity_grow(t);
-	}
+	link->seen = true;
+	link->named = info->state != KMMV_FREE;
+	if (link->named)
+		link->hash = kmmv_identity_hash(t, in->family, name);
+	/* One that was linked can be looked up all the time. */
+	if (link->named && was_linked)
+		kmmv_identity_link(t, number);
 	return 0;
 }
 
@@ -355,43 +329,24 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 int kmmv_table_label(struct kmmv *k, uint32_t number, uint32_t incarnation,
 		     const char *key, const char *text)
 {
-	struct kmmv_instance *in;
-	size_t key_size = strlen(key) + 1, text_size = strlen(text) + 1;
+	struct kmmv_instance_info *info;
+	size_t size = label_size(key, text);
+	char *copy;
 
 	if (k->stream.last != number + 1)
 		return bad(k, "label of instance %u does not follow it",
 			   number);
-	in = &k->table.instances[number];
-	if (in->info.incarnation != incarnation)
+	info = &k->table.instances[number];
+	if (info->incarnation != incarnation)
 		return bad(k, "not a label of incarnation %u",
-			   in->info.incarnation);
-	if (in->label || in->info.state == KMMV_FREE)
+			   info->incarnation);
+	if (info->label || info->state == KMMV_FREE)
 		return bad(k, "unexpected label of instance %u", number);
-	in->label = malloc(key_size + text_size);
-	if (!in->label)
+	copy = kmmv_arena_take(&k->table.arena, size);
+	if (!copy)
 		return kmmv_fail_nomem(k);
-	memcpy(in->label, key, key_size);
-	memcpy(in->label + key_size, text, text_size);
-	return 0;
-}
-
-static int check_unique(struct kmmv *k, uint32_t number)
-{
-	struct kmmv_table *t = &k->table;
-	struct kmmv_instance *in = &t->instances[number];
-	uint32_t at;
-
-	if (!in->linked)
-		return 0;
-	at = *identity_head(t, in->info.family, in->name);
-	for (; at; at = t->instances[at - 1].next) {
-		struct kmmv_instance *other = &t->instances[at - 1];
-
-		if (other != in && other->info.family == in->info.family &&
-		    !strcmp(other->name, in->name))
-			return bad(k, "instances %u and %u have the same name",
-				   number, at - 1);
-	}
+	info->label_key = strcpy(copy, key);
+	info->label = strcpy(copy + strlen(key) + 1, text);
 	return 0;
 }
 
@@ -439,13 +394,14 @@ static bool publish(struct kmmv_table *t)
 
 	for (i = 0; i < t->nr_changed; i++) {
 		uint32_t number = t->changed[i];
-		struct kmmv_instance *in = &t->instances[number];
+		uint32_t incarnation = t->instances[number].incarnation;
+		struct kmmv_link *link = &t->links[number];
 
-		moved |= t->readable[number] != in->linked ||
-			 t->incarnations[number] != in->info.incarnation;
-		t->incarnations[number] = in->info.incarnation;
-		t->readable[number] = in->linked;
-		in->changed = false;
+		moved |= t->readable[number] != link->named ||
+			 t->incarnations[number] != incarnation;
+		t->incarnations[number] = incarnation;
+		t->readable[number] = link->named;
+		link->changed = false;
 	}
 	t->nr_changed = 0;
 	/* The first batch has all instances; few others have many. */
@@ -461,16 +417,13 @@ static bool publish(struct kmmv_table *t)
 int kmmv_table_end(struct kmmv *k)
 {
 	struct kmmv_table *t = &k->table;
-	uint32_t i;
 	bool all = t->families_changed || t->types_changed || k->stream.again;
 	int err, changed = t->nr_changed || t->families_changed ||
 			   t->types_changed;
 
-	for (i = 0; i < t->nr_changed; i++) {
-		err = check_unique(k, t->changed[i]);
-		if (err)
-			return err;
-	}
+	err = kmmv_identity_end(k);
+	if (err)
+		return err;
 	if (t->families_changed) {
 		err = check_families(k);
 		if (err)
@@ -511,15 +464,9 @@ const struct kmmv_family_info *kmmv_family_by_id(const struct kmmv *k,
 const struct kmmv_instance_info *kmmv_instance(const struct kmmv *k,
 					       uint32_t number)
 {
-	struct kmmv_instance *in;
-
-	if (number >= k->table.nr || !k->table.instances[number].seen)
+	if (number >= k->table.nr || !k->table.links[number].seen)
 		return NULL;
-	in = &k->table.instances[number];
-	in->info.name = in->name;
-	in->info.label_key = in->label;
-	in->info.label = in->label ? in->label + strlen(in->label) + 1 : NULL;
-	return &in->info;
+	return &k->table.instances[number];
 }
 
 const struct kmmv_instance_info *kmmv_lookup(const struct kmmv *k,
@@ -532,10 +479,7 @@ const struct kmmv_instance_info *kmmv_lookup(const struct kmmv *k,
 
 	if (!f)
 		return NULL;
-	at = *identity_head((struct kmmv_table *)t, f->info.id, name);
-	for (; at; at = t->instances[at - 1].next)
-		if (t->instances[at - 1].info.family == f->info.id &&
-		    !strcmp(t->instances[at - 1].name, name))
-			return kmmv_instance(k, at - 1);
-	return NULL;
+	at = kmmv_identity_find(t, 0, kmmv_identity_hash(t, f->info.id, name),
+				f->info.id, name);
+	return at ? kmmv_instance(k, at - 1) : NULL;
 }

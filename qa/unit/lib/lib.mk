@@ -2,7 +2,7 @@
 # The library, from its sources; the code that reads values also as on 32 bits.
 lib-sources := $(wildcard lib/*.c)
 lib-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi -Wno-tsan
-lib-programs := libopen libnames libread liblive libfuzz libring libringfuzz libtypes
+lib-programs := libopen libnames libtable libread liblive libfuzz libring libringfuzz libtypes
 split-programs := libread-split liblive-split libring-split
 
 unit-programs += $(lib-programs) $(split-programs)
@@ -10,6 +10,7 @@ unit-programs += $(lib-programs) $(split-programs)
 # These have one thread.
 libopen-variants := plain asan
 libnames-variants := plain asan
+libtable-variants := plain asan
 libread-variants := plain asan
 libread-split-variants := plain asan
 libfuzz-variants := plain asan

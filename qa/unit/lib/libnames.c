@@ -499,7 +499,7 @@ static uint64_t compared_of(uint32_t nr)
 	for (i = 0; i < t->nr_heads; i++) {
 		length = 0;
 		for (number = t->heads[i]; number;
-		     number = t->instances[number - 1].next)
+		     number = t->links[number - 1].next)
 			compared += ++length;
 	}
 	kmmv_close(k);

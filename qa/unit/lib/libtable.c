@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table in memory: strings that come and go, and identities within a batch.
+ */
+#include "libarea.h"
+#include "handle.h"
+
+enum { NUMBERS = 64 };
+
+static struct area area;
+static struct kmmv *k;
+
+static void setup(void)
+{
+	area_init(&area, 1, NUMBERS, NUMBERS, true);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+			  "family id=0 units=count semantics=counter name=a\n"
+			  "end 1\n");
+	area_put_files(&area);
+	ck_assert_int_eq(area_open(&area, &k), 0);
+}
+
+static void teardown(void)
+{
+	kmmv_close(k);
+	k = NULL;
+	area_fini(&area);
+}
+
+static void feed(const char *text)
+{
+	ck_assert_int_eq(kmmv_names_feed(k, text, strlen(text)), 0);
+}
+
+static void instance(uint32_t number, uint32_t incarnation, const char *state,
+		     const char *name)
+{
+	char text[512];
+
+	sprintf(text, "instance number=%u family=0 incarnation=%u state=%s name=%s\n",
+		number, incarnation, state, name);
+	feed(text);
+}
+
+static void label(uint32_t number, uint32_t incarnation, const char *key,
+		  const char *text)
+{
+	char line[512];
+
+	sprintf(line, "label number=%u incarnation=%u key=%s text=%s\n", number,
+		incarnation, key, text);
+	feed(line);
+}
+
+/* What a number's strings have to be. */
+static struct {
+	char name[KMMV_NAME_MAX + 1];
+	char key[KMMV_LABEL_KEY_MAX + 1];
+	char label[KMMV_LABEL_MAX + 1];
+} expected[NUMBERS];
+
+static void fill(char *text, size_t size, uint32_t tag)
+{
+	memset(text, 'a' + tag % 26, size);
+	text[size] = '\0';
+}
+
+static void check_all(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < NUMBERS; i++) {
+		const struct kmmv_instance_info *info = kmmv_instance(k, i);
+
+		ck_assert_str_eq(info->name, expected[i].name);
+		if (*expected[i].key) {
+			ck_assert_str_eq(info->label_key, expected[i].key);
+			ck_assert_str_eq(info->label, expected[i].label);
+		} else {
+			ck_assert_ptr_null(info->label_key);
+			ck_assert_ptr_null(info->label);
+		}
+	}
+}
+
+/*
+ * One round: each number is forgotten and has another name, of any length, and
+ * every other one a label.
+ */
+static void replace_all(uint32_t round)
+{
+	uint32_t i;
+	size_t size;
+
+	for (i = 0; i < NUMBERS; i++) {
+		size = 2 + (i * 37 + round * 11) % (KMMV_NAME_MAX - 1);
+		/* No two are the same: the number is in the first two. */
+		fill(expected[i].name, size, round + i);
+		expected[i].name[0] = (char)('A' + i % 16);
+		expected[i].name[1] = (char)('A' + i / 16);
+		instance(i, 2 * round + 1, "free", "");
+		instance(i, 2 * round + 2, "active", expected[i].name);
+		expected[i].key[0] = '\0';
+		if ((i + round) % 2)
+			continue;
+		fill(expected[i].key, 1 + (i + round) % KMMV_LABEL_KEY_MAX, i);
+		fill(expected[i].label, 1 + (i * 5 + round) % KMMV_LABEL_MAX,
+		     round);
+		label(i, 2 * round + 2, expected[i].key, expected[i].label);
+	}
+	feed("end 2\n");
+}
+
+START_TEST(strings)
+{
+	uint32_t round;
+
+	for (round = 0; round < 300; round++) {
+		replace_all(round);
+		check_all();
+	}
+	/* The longest, and a label of one byte. */
+	fill(expected[0].name, KMMV_NAME_MAX, 0);
+	instance(0, 9000, "free", "");
+	instance(0, 9001, "active", expected[0].name);
+	fill(expected[0].key, KMMV_LABEL_KEY_MAX, 1);
+	fill(expected[0].label, KMMV_LABEL_MAX, 2);
+	label(0, 9001, expected[0].key, expected[0].label);
+	feed("end 3\n");
+	check_all();
+}
+END_TEST
+
+/* What has gone is used again: memory depends on what there is. */
+START_TEST(memory_is_used_again)
+{
+	uint32_t round;
+	size_t total;
+
+	/* All sizes that there will be. */
+	for (round = 0; round < 255; round++)
+		replace_all(round);
+	total = k->table.arena.total;
+	for (; round < 3 * 255; round++)
+		replace_all(round);
+	ck_assert_uint_eq(k->table.arena.total, total);
+}
+END_TEST
+
+/* A name takes its size, rounded up, and chunks little more than all names. */
+START_TEST(memory_of_names)
+{
+	size_t taken = 0, i;
+
+	for (i = 0; i < 20000; i++) {
+		ck_assert_ptr_nonnull(kmmv_arena_take(&k->table.arena, 11));
+		taken += 16;
+		ck_assert_uint_le(k->table.arena.total,
+				  (taken < 1024 ? 1024 : 2 * taken));
+	}
+	ck_assert_uint_le(k->table.arena.total, taken + 3 * (64 << 10));
+}
+END_TEST
+
+static uint32_t number_of(const char *name)
+{
+	const struct kmmv_instance_info *info = kmmv_lookup(k, "a", name);
+
+	return info ? info->number : UINT32_MAX;
+}
+
+/* Within a batch what was known is found, as the records say that it is now. */
+START_TEST(found_within_a_batch)
+{
+	instance(0, 0, "active", "x");
+	instance(1, 0, "active", "y");
+	feed("end 2\n");
+	ck_assert_uint_eq(number_of("x"), 0);
+	instance(0, 0, "inactive", "x");
+	ck_assert_uint_eq(number_of("x"), 0);
+	ck_assert_int_eq(kmmv_lookup(k, "a", "x")->state, KMMV_INACTIVE);
+	instance(1, 1, "free", "");
+	ck_assert_uint_eq(number_of("y"), UINT32_MAX);
+	instance(1, 2, "active", "z");
+	ck_assert_uint_eq(number_of("y"), UINT32_MAX);
+	instance(2, 0, "active", "y");
+	feed("end 3\n");
+	ck_assert_uint_eq(number_of("x"), 0);
+	ck_assert_uint_eq(number_of("y"), 2);
+	ck_assert_uint_eq(number_of("z"), 1);
+	ck_assert_uint_eq(k->table.nr_hashed, 3);
+	/* Renamed by its next incarnation, without a record between. */
+	instance(2, 1, "active", "w");
+	ck_assert_uint_eq(number_of("y"), UINT32_MAX);
+	ck_assert_uint_eq(number_of("w"), 2);
+	feed("end 4\n");
+	ck_assert_uint_eq(k->table.nr_hashed, 3);
+	/* New and gone in one batch. */
+	instance(3, 0, "active", "v");
+	instance(3, 1, "free", "");
+	feed("end 5\n");
+	ck_assert_uint_eq(number_of("v"), UINT32_MAX);
+	ck_assert_uint_eq(k->table.nr_hashed, 3);
+}
+END_TEST
+
+static int feed_fails(const char *text)
+{
+	return kmmv_names_feed(k, text, strlen(text));
+}
+
+/* The first has the name before the batch, or within it, in either order. */
+START_TEST(twice_in_a_batch)
+{
+	uint32_t i;
+
+	for (i = 0; i < NUMBERS - 2; i++) {
+		char name[8];
+
+		sprintf(name, "n%u", i);
+		instance(i, 0, "active", name);
+	}
+	if (_i == 0)
+		feed("end 2\n");
+	if (_i < 2) {
+		instance(NUMBERS - 1, 0, "active", "n7");
+	} else {
+		instance(NUMBERS - 1, 0, "active", "same");
+		instance(NUMBERS - 2, 0, "active", "same");
+	}
+	ck_assert_int_eq(feed_fails("end 3\n"), -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "have the same name"));
+}
+END_TEST
+
+/* A known one that is another's now, and one that was moved. */
+START_TEST(twice_as_one_changes)
+{
+	instance(0, 0, "active", "x");
+	instance(1, 0, "active", "y");
+	feed("end 2\n");
+	instance(1, 1, "active", "x");
+	if (_i == 0)
+		instance(0, 1, "active", "y");
+	if (_i == 0)
+		feed("end 3\n");
+	else
+		ck_assert_int_eq(feed_fails("end 3\n"), -EBADMSG);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("table");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, strings);
+	tcase_add_test(tcase, memory_is_used_again);
+	tcase_add_test(tcase, memory_of_names);
+	tcase_add_test(tcase, found_within_a_batch);
+	tcase_add_loop_test(tcase, twice_in_a_batch, 0, 3);
+	tcase_add_loop_test(tcase, twice_as_one_changes, 0, 2);
+	return run_suite("libtable", tcase);
+}
