@@ -204,6 +204,28 @@ START_TEST(found_within_a_batch)
 }
 END_TEST
 
+/* The kernel's order is only the one that is read fastest. */
+START_TEST(keys_in_any_order)
+{
+	const struct kmmv_instance_info *info;
+
+	feed("instance state=inactive incarnation=7 family=0 number=3 name=x\n"
+	     "label key=k incarnation=7 number=3 text=t\n"
+	     "instance number=4 new=1 number=5 family=9 family=0 incarnation=8 state=active name=y\n"
+	     "end 2\n");
+	info = kmmv_instance(k, 3);
+	ck_assert_ptr_nonnull(info);
+	ck_assert_uint_eq(info->incarnation, 7);
+	ck_assert_int_eq(info->state, KMMV_INACTIVE);
+	ck_assert_str_eq(info->label_key, "k");
+	/* Of a key that is there twice the last one counts. */
+	ck_assert_ptr_null(kmmv_instance(k, 4));
+	info = kmmv_instance(k, 5);
+	ck_assert_ptr_nonnull(info);
+	ck_assert_uint_eq(info->incarnation, 8);
+}
+END_TEST
+
 static int feed_fails(const char *text)
 {
 	return kmmv_names_feed(k, text, strlen(text));
@@ -249,6 +271,20 @@ START_TEST(twice_as_one_changes)
 }
 END_TEST
 
+/* 2^64 is refused when a digit is added, these when they are shifted. */
+START_TEST(numbers_do_not_wrap)
+{
+	ck_assert_int_eq(feed_fails("end 18446744073709551615\n"), 0);
+	ck_assert_uint_eq(k->stream.generation, UINT64_MAX);
+	ck_assert_int_eq(feed_fails("end 000000000000000000000007\n"), 0);
+	ck_assert_uint_eq(k->stream.generation, 7);
+	ck_assert_int_eq(feed_fails("end 184467440737095516160\n"), -EBADMSG);
+	ck_assert_int_eq(feed_fails("end 99999999999999999999\n"), -EBADMSG);
+	ck_assert_int_eq(feed_fails("end 7a\n"), -EBADMSG);
+	ck_assert_int_eq(feed_fails("end +7\n"), -EBADMSG);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("table");
@@ -258,6 +294,8 @@ int main(void)
 	tcase_add_test(tcase, memory_is_used_again);
 	tcase_add_test(tcase, memory_of_names);
 	tcase_add_test(tcase, found_within_a_batch);
+	tcase_add_test(tcase, keys_in_any_order);
+	tcase_add_test(tcase, numbers_do_not_wrap);
 	tcase_add_loop_test(tcase, twice_in_a_batch, 0, 3);
 	tcase_add_loop_test(tcase, twice_as_one_changes, 0, 2);
 	return run_suite("libtable", tcase);
