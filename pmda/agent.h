@@ -162,7 +162,7 @@ void agent_attach_counts(uint64_t *retries, uint64_t *rereads);
 
 /* The kernel's number that an instance is bound to. */
 struct binding {
-	uint64_t epoch;
+	uint32_t epoch;		/* index among those seen */
 	uint32_t number;
 	uint32_t incarnation;
 };
@@ -177,19 +177,18 @@ struct carry {
 	uint64_t seen;
 };
 
+/* There are as many as names: the order of the fields leaves no holes. */
 struct inst {
 	int id;			/* lasting; -1: unused position */
+	struct binding key;	/* kept after the binding ends */
 	bool bound;		/* the kernel has it, active or not */
 	bool active;
 	bool listed;		/* in family.left */
-	struct binding key;	/* kept after the binding ends */
+	uint32_t nr_cpus;
 	uint64_t left;		/* when it ceased to be active, see seen.c */
 	uint64_t label_hash;
 	struct id *lasting;
-	const char *name;	/* external; points into lasting, like raw */
-	const char *raw;	/* NULL if equal to name */
 	struct carry *cpus;	/* nr_cpus entries, allocated when first read */
-	uint32_t nr_cpus;
 };
 
 /* Instances, as positions in family.insts. */
@@ -249,9 +248,16 @@ static inline int agent_family_type(const struct family *f)
 	return f->sem == KMMV_SEM_COUNTER ? PM_TYPE_U64 : PM_TYPE_64;
 }
 
+/* The external name. */
+static inline const char *agent_inst_name(const struct inst *inst)
+{
+	return inst->lasting->name;
+}
+
+/* The rest of an instance's lasting number is its raw name, if that differs. */
 static inline const char *agent_inst_raw(const struct inst *inst)
 {
-	return inst->raw ? inst->raw : inst->name;
+	return *inst->lasting->rest ? inst->lasting->rest : inst->lasting->name;
 }
 
 /* Bind the instances that changed; call after agent_family_sync(). */

@@ -21,7 +21,7 @@
 
 /* The instance bound to a number of the kernel's. */
 struct slot {
-	struct family *family;	/* NULL: nothing is bound */
+	uint32_t family;	/* its fid, plus one; 0: nothing is bound */
 	uint32_t pos;
 };
 
@@ -30,7 +30,39 @@ static uint32_t nr_slots;
 static uint32_t nr_active;
 static bool missed;	/* a name is not bound: visit all next time */
 
+/* Epochs seen: a binding has an index, which takes half as much. */
+static uint64_t *epochs;
+static uint32_t nr_epochs;
+
 uint64_t agent_instance_visits;
+
+static struct family *family_of(const struct slot *slot)
+{
+	return slot->family ? agent_family(slot->family - 1) : NULL;
+}
+
+static struct inst *inst_of(const struct slot *slot)
+{
+	return &family_of(slot)->insts[slot->pos];
+}
+
+/* The index of EPOCH, mostly the last one, or -ENOMEM. */
+static int64_t find_epoch(uint64_t epoch)
+{
+	uint32_t i;
+	void *p;
+
+	for (i = nr_epochs; i-- > 0;) {
+		if (epochs[i] == epoch)
+			return i;
+	}
+	p = realloc(epochs, (nr_epochs + 1) * sizeof(*epochs));
+	if (!p)
+		return -ENOMEM;
+	epochs = p;
+	epochs[nr_epochs] = epoch;
+	return nr_epochs++;
+}
 
 static int grow(struct family *f)
 {
@@ -87,8 +119,6 @@ struct inst *agent_instance_of_id(struct family *f, struct id *id)
 	memset(&f->carry[pos], 0, sizeof(*f->carry));
 	inst->id = id->number;
 	inst->lasting = id;
-	inst->name = id->name;
-	inst->raw = *id->rest ? id->rest : NULL;
 	id->user = pos + 1;
 	return inst;
 }
@@ -267,12 +297,12 @@ static uint64_t count_of(const struct family *f, const struct inst *inst)
 /* STATE: ID_AWAY, or ID_FORGOTTEN by the kernel. */
 static void unbind_slot(struct slot *slot, int state)
 {
-	struct family *f = slot->family;
+	struct family *f = family_of(slot);
 	struct inst *inst;
 
 	if (!f)
 		return;
-	slot->family = NULL;
+	slot->family = 0;
 	inst = &f->insts[slot->pos];
 	set_active(f, inst, false);
 	inst->bound = false;
@@ -281,7 +311,7 @@ static void unbind_slot(struct slot *slot, int state)
 }
 
 static void bind_slot(uint32_t n, const struct kmmv_instance_info *info,
-		      uint64_t epoch)
+		      uint32_t epoch)
 {
 	struct family *f = agent_family_by_kid(info->family);
 	struct binding key = { epoch, n, info->incarnation };
@@ -297,7 +327,7 @@ static void bind_slot(uint32_t n, const struct kmmv_instance_info *info,
 	f->gone -= count_of(f, inst);
 	rebase(f, inst, &key);
 	inst->bound = true;
-	slots[n].family = f;
+	slots[n].family = f->fid + 1;
 	slots[n].pos = inst - f->insts;
 }
 
@@ -456,7 +486,7 @@ static void unbind_ended(struct kmmv *handle, const struct visit *v)
 			unbind_slot(slot, ID_AWAY);
 		else if (info->state == KMMV_FREE ||
 			 info->incarnation !=
-				 slot->family->insts[slot->pos].key.incarnation)
+				 inst_of(slot)->key.incarnation)
 			unbind_slot(slot, ID_FORGOTTEN);
 	}
 }
@@ -466,7 +496,7 @@ static void unbind_ended(struct kmmv *handle, const struct visit *v)
  * if not EXAMINED, may have none yet. True if its label changed.
  */
 static bool visit(struct kmmv *handle, uint32_t n, bool examined,
-		  uint64_t epoch)
+		  uint32_t epoch)
 {
 	const struct kmmv_instance_info *info = kmmv_instance(handle, n);
 	bool known = slots[n].family;
@@ -481,8 +511,8 @@ static bool visit(struct kmmv *handle, uint32_t n, bool examined,
 		missed |= agent_family_by_kid(info->family) != NULL;
 		return false;
 	}
-	inst = &slots[n].family->insts[slots[n].pos];
-	set_active(slots[n].family, inst, info->state == KMMV_ACTIVE);
+	inst = inst_of(&slots[n]);
+	set_active(family_of(&slots[n]), inst, info->state == KMMV_ACTIVE);
 	return relabel(inst, info) && known;
 }
 
@@ -492,12 +522,14 @@ void agent_instance_sync(struct kmmv *handle, const struct changes *changes)
 	struct kmmv_info table;
 	bool relabelled = false;
 	uint32_t i, count;
+	int64_t epoch;
 
 	kmmv_get_info(handle, &table);
 	if (changes->all || missed)
 		v = (struct visit){ NULL, table.nr_instances };
 	missed = true;
-	if (resize_slots(table.nr_instances) < 0) {
+	epoch = find_epoch(table.epoch);
+	if (epoch < 0 || resize_slots(table.nr_instances) < 0) {
 		agent_error(agent_table_errors, "no memory for %u instances",
 			    table.nr_instances);
 		/* A number that is another's now has no value of its last. */
@@ -514,7 +546,7 @@ void agent_instance_sync(struct kmmv *handle, const struct changes *changes)
 	agent_id_commit();
 	for (i = 0; i < v.count; i++)
 		relabelled |= visit(handle, visited(&v, i), i < count,
-				    table.epoch);
+				    epoch);
 	if (relabelled)
 		pmdaExtSetFlags(agent_ext, PMDA_EXT_LABEL_CHANGE);
 	agent_id_purge();
@@ -531,12 +563,12 @@ void agent_instance_names(uint32_t number, uint16_t incarnation,
 
 	if (number >= nr_slots || !slots[number].family)
 		return;
-	inst = &slots[number].family->insts[slots[number].pos];
+	inst = inst_of(&slots[number]);
 	if ((uint16_t)inst->key.incarnation != incarnation)
 		return;
 	agent_id_hold(inst->lasting);
-	*family = slots[number].family->name;
-	*name = inst->name;
+	*family = family_of(&slots[number])->name;
+	*name = agent_inst_name(inst);
 }
 
 uint32_t agent_instance_active(void)

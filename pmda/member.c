@@ -81,7 +81,7 @@ static int list_instances(struct family *f, pmInDom indom, int ctx,
 				     agent_instance_by_id(f, left[i - active]);
 
 		res->instlist[i] = inst->id;
-		res->namelist[i] = strdup(inst->name);
+		res->namelist[i] = strdup(agent_inst_name(inst));
 		if (!res->namelist[i]) {
 			agent_indom_free(res);
 			return -ENOMEM;
@@ -147,7 +147,7 @@ static int resolve(struct family *f, bool percpu, int ctx, const char *given,
 	if (!inst || !agent_seen_has(ctx, inst))
 		return PM_ERR_INST;
 	*id = inst->id;
-	pmsprintf(name, size, "%s", inst->name);
+	pmsprintf(name, size, "%s", agent_inst_name(inst));
 	return 0;
 }
 

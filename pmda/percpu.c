@@ -66,7 +66,7 @@ static void want_block(const struct inst *inst, uint32_t cpu)
 void agent_percpu_name(const struct inst *inst, uint32_t cpu, char *name,
 		       size_t size)
 {
-	pmsprintf(name, size, "%s::cpu%u", inst->name, cpu);
+	pmsprintf(name, size, "%s::cpu%u", agent_inst_name(inst), cpu);
 }
 
 static int add_cell(struct cells *cells, uint32_t pos, uint32_t cpu)
