@@ -68,15 +68,42 @@ static size_t put_family(char *text,
 	return n;
 }
 
+static size_t put_word(char *to, const char *word)
+{
+	size_t size = strlen(word);
+
+	memcpy(to, word, size);
+	return size;
+}
+
+static size_t put_number(char *to, const char *key, u32 value)
+{
+	size_t n = put_word(to, key);
+	char digits[10];
+	int i = 0;
+
+	do {
+		digits[i++] = '0' + value % 10;
+		value /= 10;
+	} while (value);
+	while (i)
+		to[n++] = digits[--i];
+	return n;
+}
+
+/* Without sprintf(), which would be most of the time that the lock is held. */
 static size_t put_instance(char *text, const struct kmmv_table *table,
 			   const struct kmmv_instance *instance)
 {
 	u32 inc = kmmv_slots_incarnation(&table->slots, instance->number);
 	size_t key, n;
 
-	n = sprintf(text, "instance number=%u family=%u incarnation=%u ",
-		    instance->number, instance->bound.family, inc);
-	n += sprintf(text + n, "state=%s name=", state_names[instance->state]);
+	n = put_number(text, "instance number=", instance->number);
+	n += put_number(text + n, " family=", instance->bound.family);
+	n += put_number(text + n, " incarnation=", inc);
+	n += put_word(text + n, " state=");
+	n += put_word(text + n, state_names[instance->state]);
+	n += put_word(text + n, " name=");
 	n += put_text(text + n, instance->bound.name);
 	if (!instance->label)
 		return n;
@@ -127,8 +154,13 @@ static size_t put_record(char *text, const struct kmmv_table *table,
 	}
 }
 
-/* Writes the next record or line; returns its size, 0 at the end. */
-static size_t cursor_next(struct kmmv_cursor *cursor, char *text)
+/*
+ * Writes the next record or line; returns its size, 0 at the end. @last is the
+ * last record of this hold of the lock, or NULL: only the first one of a hold is
+ * searched for, in a tree that may be in no cache.
+ */
+static size_t cursor_next(struct kmmv_cursor *cursor,
+			  struct kmmv_record **last, char *text)
 {
 	struct kmmv_table *table = cursor->table;
 	struct kmmv_record *record;
@@ -139,8 +171,12 @@ static size_t cursor_next(struct kmmv_cursor *cursor, char *text)
 			       KMMV_ABI_MAJOR, KMMV_ABI_MINOR,
 			       (unsigned long long)table->epoch);
 	}
-	record = kmmv_records_after(&table->records, cursor->change);
+	if (*last)
+		record = kmmv_records_next(*last);
+	else
+		record = kmmv_records_after(&table->records, cursor->change);
 	if (record) {
+		*last = record;
 		cursor->change = record->change;
 		return put_record(text, table, record);
 	}
@@ -155,6 +191,7 @@ static size_t cursor_next(struct kmmv_cursor *cursor, char *text)
 static int cursor_tell(struct kmmv_cursor *cursor, size_t wanted)
 {
 	struct kmmv_table *table = cursor->table;
+	struct kmmv_record *last = NULL;
 	size_t n, size = 0;
 	int i, err;
 
@@ -164,7 +201,7 @@ static int cursor_tell(struct kmmv_cursor *cursor, size_t wanted)
 		return err;
 	spin_lock(&table->records_lock);
 	for (i = 0; i < KMMV_HOLD_RECORDS && size < wanted; i++) {
-		n = cursor_next(cursor, cursor->text + size);
+		n = cursor_next(cursor, &last, cursor->text + size);
 		if (!n)
 			break;
 		size += n;

@@ -70,3 +70,16 @@ struct kmmv_record *kmmv_records_after(const struct kmmv_records *records,
 	}
 	return found;
 }
+
+/**
+ * kmmv_records_next() - find the record after a record
+ * @record: one of them
+ *
+ * Return: the record with the next greater number, or NULL.
+ */
+struct kmmv_record *kmmv_records_next(const struct kmmv_record *record)
+{
+	struct rb_node *node = rb_next(&record->node);
+
+	return node ? rb_entry(node, struct kmmv_record, node) : NULL;
+}

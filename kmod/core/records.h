@@ -45,5 +45,6 @@ void kmmv_records_move(struct kmmv_records *records,
 		       struct kmmv_record *record);
 struct kmmv_record *kmmv_records_after(const struct kmmv_records *records,
 				       u64 change);
+struct kmmv_record *kmmv_records_next(const struct kmmv_record *record);
 
 #endif /* KMMV_RECORDS_H */

@@ -72,3 +72,19 @@ struct rb_node *rb_prev(const struct rb_node *node)
 		node = other;
 	return other;
 }
+
+struct rb_node *rb_next(const struct rb_node *node)
+{
+	struct rb_node *other = node->rb_right;
+
+	shim_steps++;
+	if (other) {
+		for (; other->rb_left; shim_steps++)
+			other = other->rb_left;
+		return other;
+	}
+	for (other = node->parent; other && node == other->rb_right;
+	     other = other->parent, shim_steps++)
+		node = other;
+	return other;
+}

@@ -26,6 +26,7 @@ static inline void rb_link_node(struct rb_node *node, struct rb_node *parent,
 void rb_insert_color(struct rb_node *node, struct rb_root *root);
 void rb_erase(struct rb_node *node, struct rb_root *root);
 struct rb_node *rb_prev(const struct rb_node *node);
+struct rb_node *rb_next(const struct rb_node *node);
 
 /* Each visited node is a step. */
 #define rb_entry(pointer, type, member)					\

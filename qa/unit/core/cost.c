@@ -10,7 +10,8 @@
 #define MANY		(1 << 18)
 #define READERS		200000
 #define STEPS_MAX	64	/* of an add, and of a hold by a change */
-#define HOLD_MAX	(16 * 48) /* by a reader */
+/* By a reader: one record is searched for, 15 follow it in the tree's order. */
+#define HOLD_MAX	(48 + 15 * 2 + 48)
 
 static int family;
 

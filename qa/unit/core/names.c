@@ -192,6 +192,37 @@ START_TEST(any_step_gives_the_same)
 }
 END_TEST
 
+/* Each digit of each number, and a line for each record in turn. */
+START_TEST(numbers)
+{
+	static char text[1030 * 80];
+	char line[128];
+	ssize_t n, done = 0;
+	const char *at;
+	int i;
+
+	for (i = 0; i < 1030; i++) {
+		snprintf(line, sizeof(line), "n%d", i);
+		ck_assert_int_eq(kmmv_instance_add(&table, family, line, NULL),
+				 i);
+	}
+	kmmv_cursor_init(&cursor, &table);
+	while ((n = cursor_read(&cursor, text + done, 4096)) > 0)
+		done += n;
+	text[done] = '\0';
+	at = strstr(text, "instance ");
+	for (i = 0; i < 1030; i++) {
+		n = snprintf(line, sizeof(line),
+			     "instance number=%d family=0 incarnation=0 state=active name=n%d\n",
+			     i, i);
+		ck_assert_int_eq(strncmp(at, line, n), 0);
+		at += n;
+	}
+	ck_assert_int_eq(strncmp(at, "end ", 4), 0);
+	kmmv_cursor_fini(&cursor);
+}
+END_TEST
+
 /* A record that changes while it is read in parts is given again, whole. */
 START_TEST(change_within_a_line)
 {
@@ -515,6 +546,7 @@ int main(void)
 	tcase_add_test(tcase, types_of_events);
 	tcase_add_test(tcase, only_what_changed);
 	tcase_add_loop_test(tcase, any_step_gives_the_same, 0, 6);
+	tcase_add_test(tcase, numbers);
 	tcase_add_test(tcase, change_within_a_line);
 	tcase_add_test(tcase, rest);
 	tcase_add_test(tcase, what_did_not_arrive);
