@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel as far as kmod/main.c and kmod/module.c need it, natively, beside
- * what the core needs. Included in front of each of their headers.
+ * The kernel as far as kmod/main.c, kmod/module.c and kmod/hit.c need it, natively,
+ * beside what the core needs. Included in front of each of their headers.
  *
  * custom and stub: as in kmmv_deps.h
  */
@@ -41,8 +41,17 @@ typedef s64 ktime_t;
 #define MODULE_AUTHOR(text)
 #define MODULE_LICENSE(text)
 #define module_param(name, type, mode)
+#define DEFINE_MUTEX(name)						\
+	struct mutex name = { .mutex = PTHREAD_MUTEX_INITIALIZER }
 #define pr_err(...)	((void)(0 && printf(__VA_ARGS__)))
 #define pr_info(...)	pr_err(__VA_ARGS__)
+/* custom: bytes that are there, not that were wanted; where there is room */
+#define scnprintf(to, size, ...)					\
+	({								\
+		size_t size_ = (size);					\
+		int n_ = snprintf(to, size_, __VA_ARGS__);		\
+		(size_t)n_ < size_ ? n_ : (int)size_ - 1;		\
+	})
 #define cpus_read_lock()	((void)0)
 #define cpus_read_unlock()	((void)0)
 
@@ -62,6 +71,10 @@ struct module;
 #define THIS_MODULE	((struct module *)NULL)
 int module_refcount(struct module *module);
 void msleep(unsigned int ms);
+
+/* custom: so are what RCU sees, and its grace periods */
+bool rcu_is_watching(void);
+void synchronize_rcu(void);
 
 /* custom: so are the states of CPUs; all that are possible are online */
 enum cpuhp_state { CPUHP_BP_PREPARE_DYN = 10, CPUHP_AP_ONLINE_DYN = 20 };

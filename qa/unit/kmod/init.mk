@@ -6,3 +6,11 @@ init-sources := qa/unit/kmod/init.c kmod/main.c kmod/module.c $(core-sources) \
 	kmod/core/pcpu_fixed.c
 init-cflags := $(core-cflags) -Iqa/shim/kmod -Ikmod -include kmod_deps.h
 init-variants := plain asan
+
+# Rings that follow counters; the rings and RCU are the test's.
+unit-programs += hit
+hit-sources := qa/unit/kmod/hit.c kmod/hit.c $(core-sources) \
+	kmod/core/pcpu_fixed.c
+hit-cflags := $(core-cflags) -Iqa/shim/kmod -Ikmod -Iqa/unit/core \
+	-include kmod_deps.h
+hit-variants := plain asan
