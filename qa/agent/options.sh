@@ -45,10 +45,39 @@ for number in 0 70 4294967295; do
 	db_stop
 done
 db_start pipe -a 80 -q 262144 -c 1048576 -k 36500 -n 4294967295
-is "as great as they may be" \
-	"$(db_values kmmv.control.max_age kmmv.control.percpu.limit | xargs)" \
-	"80 1048576"
+is "as great as they may be" "$(db_values kmmv.control.max_age \
+	kmmv.control.percpu.limit kmmv.ring.queue.limit | xargs)" \
+	"80 1048576 268435456"
 db_stop
+for number in 0 4 262144; do
+	db_start pipe "--queue=$number"
+	is "--queue=$number" "$(db_values kmmv.ring.queue.limit)" $((number * 1024))
+	db_stop
+done
+db_start pipe
+is "the limit of a queue without the option" \
+	"$(db_values kmmv.ring.queue.limit)" 4194304
+db_stop
+
+# wrong ERE ARGUMENT...: it says so, with its options, and does not start
+wrong()
+{
+	local why=$1 status
+
+	shift
+	timeout 1200 "$pmda_daemon" -d "$domain" -U "$(id -un)" \
+		-l "$work/tmp/kmmv.log" "$@" >"$work/said" 2>&1 </dev/null
+	status=$?
+	is "$*: status" "$status" 1
+	like "$*: why" "$(cat "$work/said")" "$why"
+	like "$*: what it takes" "$(cat "$work/said")" \
+		'-r NAME,\.\.\., --rings=NAME,\.\.\.'
+}
+
+wrong 'unrecognized option .--queues' --queues=4
+wrong 'option requires an argument|requires an argument' -q
+wrong 'requires an argument' --rings
+wrong 'Usage:' -q 4 default
 
 timeout 1200 "$pmda_daemon" -d "$domain" -U "$(id -un)" \
 	-l "$work/tmp/kmmv.log" >/dev/null </dev/null

@@ -563,6 +563,24 @@ is "or none at all" "$(say fetch a
 clients_stop
 unset KMMV_RINGS
 
+# readers OPTION...: of each ring, with an agent that has these options
+readers()
+{
+	db_start pipe "$@"
+	db_values kmmv.ring.reader | tr -d '"' | sort | xargs
+	db_stop
+}
+is "the ring default, without an option" "$(readers)" \
+	"default idle third excluded"
+is "-r, a list" "$(readers -r third,other)" "default excluded third idle"
+is "--rings, of all" "$(readers --rings=default,third)" "default idle third idle"
+is "-r of a part of a name" "$(readers -r thir)" \
+	"default excluded third excluded"
+is "the option, not the environment" \
+	"$(KMMV_RINGS=default readers -r third)" "default excluded third idle"
+is "which counts without one" "$(KMMV_RINGS=third readers)" \
+	"default excluded third idle"
+
 # ---- memory
 
 if command -v valgrind >/dev/null; then
