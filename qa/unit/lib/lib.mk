@@ -34,6 +34,11 @@ libring-wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
 libring-cflags += $(libring-wrap)
 libring-split-cflags += $(libring-wrap)
 
+unit-programs += libmemory
+libmemory-sources := qa/unit/lib/libmemory.c $(lib-sources)
+libmemory-cflags := $(lib-cflags) $(libring-wrap),--wrap=realloc,--wrap=strdup,--wrap=asprintf
+libmemory-variants := plain asan
+
 # A writer's step at each load; see loads.h.
 unit-programs += libsteps libsteps-split
 libsteps-sources := qa/unit/lib/libsteps.c $(lib-sources)
