@@ -374,7 +374,10 @@ extern __thread int shim_locks_held;
 #define mutex_unlock(m)							\
 	((void)shim_locks_held--, (void)pthread_mutex_unlock(&(m)->mutex))
 
-#define mutex_lock_interruptible(m)	(mutex_lock(m), 0)
+/* A signal came, if shim_interrupted is set. */
+extern __thread bool shim_interrupted;
+#define mutex_lock_interruptible(m)					\
+	(shim_interrupted ? -EINTR : (mutex_lock(m), 0))
 
 /*
  * custom: spinlock, as a mutex; shim_hold_steps is the most steps that this

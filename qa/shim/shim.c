@@ -34,6 +34,7 @@ long shim_allocated;
 __thread void (*shim_at_alloc)(void);
 unsigned long shim_locked_allocs;
 __thread int shim_locks_held;
+__thread bool shim_interrupted;
 __thread unsigned long shim_steps;
 __thread unsigned long shim_hold_steps;
 __thread unsigned long shim_hold_began;

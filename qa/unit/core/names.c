@@ -245,6 +245,30 @@ START_TEST(change_within_a_line)
 }
 END_TEST
 
+/* A read that is interrupted gives what it has, or says so, and loses nothing. */
+START_TEST(interrupted)
+{
+	char part[64];
+	const char *text;
+
+	kmmv_instance_add(&table, family, "a", NULL);
+	kmmv_cursor_init(&cursor, &table);
+	shim_interrupted = true;
+	ck_assert_int_eq(cursor_read(&cursor, part, 10), -EINTR);
+	ck_assert_int_eq(kmmv_cursor_text(&cursor, 10, &text), -EINTR);
+	ck_assert_int_eq(shim_locks_held, 0);
+	ck_assert(kmmv_cursor_ready(&cursor));
+	shim_interrupted = false;
+	ck_assert_int_eq(cursor_read(&cursor, part, 10), 10);
+	shim_interrupted = true;
+	/* The rest of what was made before needs no lock. */
+	ck_assert_int_gt(kmmv_cursor_text(&cursor, 1000, &text), 0);
+	shim_interrupted = false;
+	ck_assert_str_eq(read_on(4096), table_names() + 10);
+	kmmv_cursor_fini(&cursor);
+}
+END_TEST
+
 START_TEST(rest)
 {
 	long allocated = shim_allocated;
@@ -548,6 +572,7 @@ int main(void)
 	tcase_add_loop_test(tcase, any_step_gives_the_same, 0, 6);
 	tcase_add_test(tcase, numbers);
 	tcase_add_test(tcase, change_within_a_line);
+	tcase_add_test(tcase, interrupted);
 	tcase_add_test(tcase, rest);
 	tcase_add_test(tcase, what_did_not_arrive);
 	tcase_add_test(tcase, no_memory_for_text);

@@ -7,12 +7,14 @@
 #include "ring.h"
 
 static char long_name[KMMV_NAME_MAX + 2];
+static char long_help[KMMV_HELP_MAX + 2];
 
 static int family;
 
 static void start(void)
 {
 	memset(long_name, 'x', sizeof(long_name) - 1);
+	memset(long_help, 'x', sizeof(long_help) - 1);
 	table_start(1030);
 	family = kmmv_family_add(&table, &family_a);
 	ck_assert_int_eq(family, 0);
@@ -69,6 +71,25 @@ START_TEST(names_taken)
 }
 END_TEST
 
+/* No slot of the table, one of it that nobody has, and one given up twice. */
+START_TEST(slots_refused)
+{
+	struct kmmv_slot slot = {};
+	unsigned long generation = table.generation;
+	int number = kmmv_instance_add(&table, family, "a", NULL);
+
+	ck_assert_int_eq(kmmv_table_put(&table, slot), -ENOENT);
+	slot = kmmv_slots_slot(&table.slots, number + 1);
+	ck_assert_int_eq(kmmv_table_put(&table, slot), -ENOENT);
+	slot = kmmv_slots_slot(&table.slots, number);
+	ck_assert_int_eq(kmmv_table_put(&table, slot), 0);
+	ck_assert_int_eq(kmmv_table_put(&table, slot), -EALREADY);
+	/* It came, and went. */
+	ck_assert_uint_eq(table.generation, generation + 2);
+	ck_assert_uint_eq(table.slots.nr, 1);
+}
+END_TEST
+
 START_TEST(families_refused)
 {
 	static const struct {
@@ -95,6 +116,7 @@ START_TEST(families_refused)
 		F("a", "count", 0, "x\n", NULL, -EILSEQ),
 		F("a", "count", 0, "x", "\t", -EILSEQ),
 		F("a", "count", 0, long_name, NULL, -ENAMETOOLONG),
+		F("a", "count", 0, "x", long_help, -ENAMETOOLONG),
 		F(long_name, "count", 0, "x", NULL, -ENAMETOOLONG),
 		F("a", long_name, 0, "x", NULL, -ENAMETOOLONG),
 		F("control", "count", 0, "x", NULL, -EADDRINUSE),
@@ -112,7 +134,7 @@ START_TEST(families_refused)
 	struct kmmv_family other = family_a;
 	unsigned long generation = table.generation;
 
-	ck_assert_uint_eq(ARRAY_SIZE(row), 29);
+	ck_assert_uint_eq(ARRAY_SIZE(row), 30);
 	ck_assert_int_eq(kmmv_family_add(&table, &row[_i].family), row[_i].err);
 	other.flags ^= KMMV_SINCE_BOOT;
 	ck_assert_int_eq(kmmv_family_add(&table, &other), -EEXIST);
@@ -768,11 +790,13 @@ int main(void)
 	TCase *tcase = tcase_create("table");
 
 	memset(long_name, 'x', sizeof(long_name) - 1);
+	memset(long_help, 'x', sizeof(long_help) - 1);
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, start, table_stop);
 	tcase_add_loop_test(tcase, names_refused, 0, 7);
 	tcase_add_loop_test(tcase, names_taken, 0, 8);
-	tcase_add_loop_test(tcase, families_refused, 0, 29);
+	tcase_add_test(tcase, slots_refused);
+	tcase_add_loop_test(tcase, families_refused, 0, 30);
 	tcase_add_test(tcase, families_taken);
 	tcase_add_loop_test(tcase, types_refused, 0, 35);
 	tcase_add_test(tcase, types_taken);
