@@ -114,12 +114,47 @@ is "no more memory than an eighth" "$(put huge enable 1)" \
 like "the kernel says how much" "$(dmesg | tail -n 5)" \
 	'ring huge needs 41943[0-9]* pages on 4 CPUs, all rings may have [0-9]* and have [0-9]*$'
 is "it is not enabled" "$(cat $rings/huge/enable)" 0
-put huge pages 8000
-is "a smaller one is" "$(put huge enable 1)" ""
-free=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
+has=$(dmesg | sed -n 's/.*ring huge needs .* and have \([0-9]*\)$/\1/p')
+
+# Every page counts: the pages that enabling a ring allocates, and whether each was
+# freed since, by any task.
+tracing=/sys/kernel/tracing
+pages_watch()
+{
+	echo global >$tracing/trace_clock
+	echo 8192 >$tracing/buffer_size_kb
+	echo "common_pid == $$" >$tracing/events/kmem/mm_page_alloc/filter
+	echo 1 | tee $tracing/events/kmem/mm_page_{alloc,free}/enable >/dev/null
+}
+# Those of the ring are zeroed, and no others are allocated in this way.
+pages_left()
+{
+	awk '/ mm_page_alloc: .* gfp_flags=GFP_KERNEL\|__GFP_ZERO$/ { left[$7] }
+	/ mm_page_free: / { delete left[$7] }
+	END { print length(left) }' $tracing/trace
+}
+pages_end()
+{
+	echo 0 | tee $tracing/events/kmem/mm_page_{alloc,free}/enable >/dev/null
+	echo 0 >$tracing/events/kmem/mm_page_alloc/filter
+	echo >$tracing/trace
+}
+
+put huge pages 2000
+pages_watch
+echo 1 >$rings/huge/enable
+# Of each CPU: the ring, 8 spares, one page more, two for its accounts.
+is "a smaller one is, and has its pages and a header's" "$(pages_left)" \
+	$((4 * (2000 + 8 + 1 + 2) + 1))
 is "it goes while it records" "$(remove huge)" ""
-after=$(awk '/^MemFree/ { print $2 }' /proc/meminfo)
-ok "and so does its memory ($free, $after kB)" test $((after - free)) -gt 100000
+is "and so does each of its pages" "$(pages_left)" 0
+pages_end
+make huge >/dev/null
+put huge pages 1048576
+put huge enable 1 >/dev/null
+is "nor are they counted any more" "$(dmesg |
+	sed -n 's/.*ring huge needs .* and have \([0-9]*\)$/\1/p' | xargs)" "$has $has"
+remove huge
 
 # ---- counters that are followed
 
