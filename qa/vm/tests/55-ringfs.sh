@@ -196,6 +196,34 @@ call "adjust task 0 99999 1" >/dev/null
 call "adjust task 0 1 1" >/dev/null
 is "bad numbers are refused as ever" "$(refused)" $((before + 2))
 
+# ---- as many rings that follow as there can be: r and default are two
+
+first=$(call "addmany 0 254 many.")
+first=$((${first% *} - 253))
+seq -f "$rings/many%g" 254 >"$WORK/many"
+xargs mkdir <"$WORK/many"
+for ((i = 1; i <= 254; i++)); do
+	echo $((first + i - 1)) >"$rings/many$i/trace"
+done 2>"$WORK/refused"
+is "the 256th follows nothing" "$(sed 's/.*: //' "$WORK/refused")$(cat \
+	$rings/many254/trace)" "No space left on device"
+is "every other one does" "$(cat $rings/many*/trace | sort -n | xargs)" \
+	"$(seq -s ' ' $first $((first + 252)))"
+is "nor anything else" "$(put many254 trace "$number")" "No space left on device"
+is "which has its ring as ever" "$(cat $rings/r/trace)" "$number"
+is "another ring can follow more" "$(put many253 trace $((first + 253)))" ""
+put many253 pages 4
+put many253 enable 1
+call "adjust task 2 $((first + 252)) 5" >/dev/null
+call "adjust task 2 $((first + 253)) 6" >/dev/null
+is "the last one gets the events" \
+	"$(build/kmmvdump -R many253 -N 2 | cut -d' ' -f6- | xargs)" \
+	"hit counter[many.252] delta=5 hit counter[many.253] delta=6"
+remove many7
+is "one that is removed leaves room for one" "$(put many254 trace $first)$(cat \
+	$rings/many254/trace)" "$first"
+ok "they go" sh -c "ls -d $rings/many* | xargs rmdir"
+
 # ---- modes
 
 is "no other mode while there is anything in it" "$(put r mode consume)" "$busy"
