@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Programs of qa/vm/tests for the module.
 vm-programs += header mapping names-stream growth storm ring-device early-open \
-	hostile fault
+	hostile fault ioctls
 
 progs-common := qa/vm/progs/tap.c
 progs-cflags := -Ikmod/include/uapi -Ilib
@@ -24,3 +24,9 @@ hostile-sources := qa/vm/progs/hostile.c $(progs-common)
 hostile-cflags := $(progs-cflags)
 fault-sources := qa/vm/progs/fault.c
 fault-cflags := $(progs-cflags)
+ioctls-sources := qa/vm/progs/ioctls.c $(progs-common)
+ioctls-cflags := $(progs-cflags)
+# The same as a program of 32 bits, for compat_ioctl.
+vm-programs += $(if $(filter x86_64,$(shell uname -m)),ioctls32)
+ioctls32-sources := $(ioctls-sources)
+ioctls32-cflags := $(progs-cflags) -m32

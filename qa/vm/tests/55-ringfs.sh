@@ -252,6 +252,49 @@ tap_failed=$((tap_failed + $(printf '%s\n' "$program" | grep -c '^not ok ')))
 is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
 	"0 1..$passed"
 
+# ---- as many spares as there can be, and programs of 32 bits
+
+call "ring type qa.record" >/dev/null
+# answers PROGRAM PAGES SPARES ARGUMENT: what it says of a new ring
+answers()
+{
+	make big
+	put big pages "$2"
+	put big spares "$3"
+	put big trace "$number"
+	put big enable 1
+	[ "$(call "ring get big")" = 0 ] || echo "not ring 0"
+	"build/qa/vm/$1" big "$4"
+	call "ring put 0" >/dev/null
+	remove big
+}
+
+all_spares="CLAIM: 0
+TAKE: 0, 1024
+TAKE: 0, 1
+TAKE: EAGAIN, 0
+1025 pages, 1024 spares, not their own or in order: 0
+taken 1025, inside 75
+RELEASE: 0
+then there is the rest: 1"
+is "a consumer has one page and 1024 spares" "$(answers ioctls 1100 1024 spares)" \
+	"$all_spares"
+answers ioctls 4 2 "$number" >"$WORK/answers"
+note "$(cat "$WORK/answers")"
+is "all ioctls answer" "$(wc -l <"$WORK/answers")" 43
+if [ "$(getconf LONG_BIT)" = 32 ] ||
+   ! grep -qx CONFIG_IA32_EMULATION=y "/boot/config-$KVER"; then
+	skip "to a program of 32 bits" "machine: it runs none beside others"
+else
+	answers ioctls32 4 2 "$number" >"$WORK/answers32"
+	is "to a program of 32 bits the same" \
+		"$(diff "$WORK/answers" "$WORK/answers32" 2>&1)" ""
+	is "which has as many spares" "$(answers ioctls32 1100 1024 spares)" \
+		"$all_spares"
+fi
+
+put r trace "$number"
+
 # ---- what holds it
 
 mkfifo "$WORK/go"
