@@ -293,6 +293,89 @@ else
 		"$all_spares"
 fi
 
+# ---- kmmvdump on them
+
+# Of each event: CPU, ring, type, instance, fields.
+said()
+{
+	cut -d' ' -f4- "$1"
+}
+# hits FIRST LAST: that CPU 1 had, of ring k
+hits()
+{
+	seq -f '1 k hit counter["followed"] delta=%g' "$@"
+}
+# listed RING: all but its name
+listed()
+{
+	build/kmmvdump -L | sed -n "s/^$1  *//p" | xargs
+}
+make k
+put k pages 4
+put k spares 2
+put k trace "$number"
+put k enable 1
+call "adjust task 1 $number 1" >/dev/null
+call "adjust task 1 $number 2" >/dev/null
+build/kmmvdump -F k >"$WORK/dump" &
+follows=$!
+ok "--follow prints what is there" wait_for 20 grep -q delta=2 "$WORK/dump"
+call "adjust task 1 $number 3" >/dev/null
+ok "and what comes" wait_for 20 grep -q delta=3 "$WORK/dump"
+is "each once" "$(said "$WORK/dump")" "$(hits 1 3)"
+kill -INT $follows
+wait $follows
+is "until it is interrupted" $? 0
+is "--rings: all is inside" "$(listed k)" "overwrite 4 2 4 on 3 3 0 0 0 0"
+build/kmmvdump -x -R k >"$WORK/dump" &
+follows=$!
+ok "--consume prints the same" wait_for 20 grep -q delta=3 "$WORK/dump"
+is "there is no other consumer" "$(timeout 600 build/kmmvdump -x -R k 2>&1 |
+	grep -o "already has a consumer")" "already has a consumer"
+call "adjust task 1 $number 4" >/dev/null
+ok "and what comes" wait_for 20 grep -q delta=4 "$WORK/dump"
+kill -INT $follows
+wait $follows
+is "each once" "$? $(said "$WORK/dump")" "0 $(hits 1 4)"
+is "--rings: all was released" "$(listed k)" "overwrite 4 2 4 on 4 0 0 4 0 0"
+
+build/kmmvdump -oconsume,16 -i followed -N 3 >"$WORK/dump" &
+own=$!
+# shellcheck disable=SC2317 # called by wait_for
+owned()
+{
+	grep -qsx "$number" $rings/kmmvdump-0/trace
+}
+ok "--own makes a ring, which follows" wait_for 20 owned
+is "as it was told to" "$(cat $rings/kmmvdump-0/{mode,pages,enable} | xargs)" \
+	"consume 16 1"
+is "what the other one does not any more" "$(cat $rings/k/trace)" ""
+for delta in 5 6 7; do
+	call "adjust task 1 $number $delta" >/dev/null
+done
+wait $own
+is "prints its events" "$? $(said "$WORK/dump")" "0 $(hits 5 7 | sed 's/ k / kmmvdump-0 /')"
+not_ok "and removes it" test -e $rings/kmmvdump-0
+build/kmmvdump -o -i followed >"$WORK/dump" &
+own=$!
+ok "another one" wait_for 20 owned
+kill -KILL $own
+wait $own 2>/dev/null
+ok "that is killed leaves it" test -e $rings/kmmvdump-0
+left=$(stat -c %i $rings/kmmvdump-0)
+build/kmmvdump -o -i followed -N 1 >"$WORK/dump" &
+own=$!
+# shellcheck disable=SC2317 # called by wait_for
+renewed()
+{
+	owned && [ "$(stat -c %i $rings/kmmvdump-0)" != "$left" ]
+}
+ok "the next one takes its name" wait_for 20 renewed
+call "adjust task 1 $number 8" >/dev/null
+wait $own
+is "and removes it" "$? $(said "$WORK/dump") $(find $rings -name "kmmvdump-*" | wc -l)" \
+	"0 $(hits 8 8 | sed 's/ k / kmmvdump-0 /') 0"
+remove k
 put r trace "$number"
 
 # ---- what holds it
