@@ -217,7 +217,7 @@ put many253 enable 1
 call "adjust task 2 $((first + 252)) 5" >/dev/null
 call "adjust task 2 $((first + 253)) 6" >/dev/null
 is "the last one gets the events" \
-	"$(build/kmmvdump -R many253 -N 2 | cut -d' ' -f6- | xargs)" \
+	"$(timeout 600 build/kmmvdump -R many253 -N 2 | cut -d' ' -f6- | xargs)" \
 	"hit counter[many.252] delta=5 hit counter[many.253] delta=6"
 remove many7
 is "one that is removed leaves room for one" "$(put many254 trace $first)$(cat \
@@ -339,7 +339,7 @@ wait $follows
 is "each once" "$? $(said "$WORK/dump")" "0 $(hits 1 4)"
 is "--rings: all was released" "$(listed k)" "overwrite 4 2 4 on 4 0 0 4 0 0"
 
-build/kmmvdump -oconsume,16 -i followed -N 3 >"$WORK/dump" &
+timeout 600 build/kmmvdump -oconsume,16 -i followed -N 3 >"$WORK/dump" &
 own=$!
 # shellcheck disable=SC2317 # called by wait_for
 owned()
@@ -363,7 +363,7 @@ kill -KILL $own
 wait $own 2>/dev/null
 ok "that is killed leaves it" test -e $rings/kmmvdump-0
 left=$(stat -c %i $rings/kmmvdump-0)
-build/kmmvdump -o -i followed -N 1 >"$WORK/dump" &
+timeout 600 build/kmmvdump -o -i followed -N 1 >"$WORK/dump" &
 own=$!
 # shellcheck disable=SC2317 # called by wait_for
 renewed()
