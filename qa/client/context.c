@@ -125,10 +125,34 @@ void client_context_exit(void)
 
 #else
 
+#ifdef CONFIG_ARM64
+
+/*
+ * Modules can send no NMI. The sender waits for it, so it is as a call with
+ * interrupts off, from which the function sees that it is in one.
+ */
+bool client_nmi_here(client_function function, void *argument)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	__preempt_count_add(NMI_OFFSET + HARDIRQ_OFFSET);
+	barrier();
+	function(argument);
+	barrier();
+	__preempt_count_sub(NMI_OFFSET + HARDIRQ_OFFSET);
+	local_irq_restore(flags);
+	return true;
+}
+
+#else
+
 bool client_nmi_here(client_function function, void *argument)
 {
 	return false;
 }
+
+#endif
 
 int client_context_init(void)
 {

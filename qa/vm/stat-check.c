@@ -21,6 +21,7 @@
  * in nanoseconds; by default, and elsewhere, it waits for a copy that was begun
  * after the request.
  */
+#include <ctype.h>
 #include <err.h>
 #include <signal.h>
 #include <stdio.h>
@@ -181,8 +182,9 @@ static const struct kmmv_instance_info *find(const struct proc_value *value)
 }
 
 /*
- * Lines that a module cannot reach, see the help of kmmv.value.stat.irq. From
- * 7.2 on it reaches those in never[], and has to have them.
+ * Lines that a module cannot reach, see the help of kmmv.value.stat.irq: all
+ * without a number on other machines than x86. From 7.2 on it reaches those in
+ * never[], and has to have them.
  */
 static bool is_beyond(const struct proc_value *value,
 		      const struct kmmv_instance_info *instance)
@@ -193,6 +195,10 @@ static bool is_beyond(const struct proc_value *value,
 
 	if (value->file != PROC_INTERRUPTS)
 		return false;
+#if !defined(__x86_64__) && !defined(__i386__)
+	if (!isdigit(value->name[0]))
+		return !instance;
+#endif
 	for (i = 0; i < sizeof(never) / sizeof(never[0]); i++)
 		if (!strcmp(value->name, never[i]))
 			return !instance && !getenv("KMMV_IRQ_COUNTS");

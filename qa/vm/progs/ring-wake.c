@@ -301,13 +301,19 @@ static void from_outside(void)
 	struct reader reader;
 	struct pollfd wait;
 	struct ring ring;
+	int64_t err;
 	int n;
 
+	err = client("ring nmi %d", number);
+	if (err == -EOPNOTSUPP) {
+		ok(true, "an NMI from outside # SKIP machine: it has none");
+		return;
+	}
 	open_reader(&reader, &ring, true);
 	drain(&reader, true);
 	wait.fd = ring.fd;
 	wait.events = POLLIN;
-	ok(client("ring nmi %d", number) == 0, "a handler of NMIs");
+	ok(!err, "a handler of NMIs");
 	if (system("qa/vm/host nmi"))
 		bail("host");
 	n = poll(&wait, 1, 4 * TIMEOUT);

@@ -18,14 +18,17 @@ note "$tap_text"
 ok "nothing falls" $check watch 3
 note "$tap_text"
 
-before=$(total stat.irq NMI)
-qa/vm/host nmi
 # shellcheck disable=SC2317 # called by wait_for
 nmi_came()
 {
 	[ "$(total stat.irq NMI)" -gt "$before" ]
 }
-ok "an NMI counts" wait_for 10 nmi_came
+before=$(total stat.irq NMI)
+if qa/vm/host nmi; then
+	ok "an NMI counts" wait_for 10 nmi_came
+else
+	skip "an NMI counts" "machine: it has none"
+fi
 
 note "went back: $($check dump stat.resets | awk '{ print $1, $3 }' | xargs)"
 for source in softirq irq vm; do

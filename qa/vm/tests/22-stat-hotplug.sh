@@ -45,15 +45,15 @@ side_by_side()
 	pcp_interrupts >"$WORK/pcp"
 	$check dump stat.irq >"$WORK/side2"
 	printf '%-5s %3s %16s %10s %16s\n' line CPU "kmmv" "PCP agent" /proc
-	for line in LOC RES CAL; do
+	for line in "$timer_line" RES CAL; do
 		for ((cpu = 0; cpu < $(possible_cpus); cpu++)); do
 			name="$line::cpu$cpu"
-			before=$(awk -v n=$line -v at=$((cpu + 3)) \
+			before=$(awk -v n="$line" -v at=$((cpu + 3)) \
 				'$1 == n { print $at }' "$WORK/side1")
-			proc=$(proc_interrupts $line $cpu)
+			proc=$(proc_interrupts "$line" $cpu)
 			pcp=$(awk -v n="$name" '$1 == n { print $2 }' "$WORK/pcp")
-			printf '%-5s %3d %16s %10s %16s\n' $line "$cpu" \
-				"$before..$(awk -v n=$line -v at=$((cpu + 3)) \
+			printf '%-5s %3d %16s %10s %16s\n' "$line" "$cpu" \
+				"$before..$(awk -v n="$line" -v at=$((cpu + 3)) \
 				'$1 == n { print $at }' "$WORK/side2")" \
 				"${pcp:-none}" "$proc"
 		done

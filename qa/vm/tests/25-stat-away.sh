@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
-# machine: APPEND=cpu0_hotplug CPU=max,vendor=GenuineIntel
+# machine: APPEND=cpu0_hotplug VENDOR=GenuineIntel
 #
 # CPUs that counted and went offline before the modules were loaded: their counts
 # are there at once. One of them is the first CPU, which shows the totals. With both
@@ -52,7 +52,7 @@ for side in $sides; do
 		taskset -c $cpu find /sys/kernel -maxdepth 2 >/dev/null
 	done
 	for cpu in $away; do
-		eval "loc_$cpu=$(proc_line LOC "$cpu")"
+		eval "loc_$cpu=$(proc_line "$timer_line" "$cpu")"
 		set_cpu "$cpu" 0
 	done
 	is "$side: they are offline" "$(cat $cpus/online)" "$others"
@@ -64,7 +64,7 @@ for side in $sides; do
 	note "$tap_text"
 	for cpu in $away; do
 		eval "loc=\$loc_$cpu"
-		now=$(value stat.irq LOC "$cpu")
+		now=$(value stat.irq "$timer_line" "$cpu")
 		eval "loc_$cpu=$now"
 		# shellcheck disable=SC2154 # by eval
 		ok "$side: CPU $cpu's interrupts are there" \
@@ -87,9 +87,9 @@ for side in $sides; do
 	for cpu in $away; do
 		set_cpu "$cpu" 1
 		low=$(eval "echo \$loc_$cpu")
-		now=$(value stat.irq LOC "$cpu")
-		high=$(proc_line LOC "$cpu")
-		note "LOC of CPU $cpu: $low offline, $now back, /proc $high"
+		now=$(value stat.irq "$timer_line" "$cpu")
+		high=$(proc_line "$timer_line" "$cpu")
+		note "$timer_line of CPU $cpu: $low offline, $now back, /proc $high"
 		ok "$side: CPU $cpu comes back, and goes on" \
 			test "$low" -le "$now" -a "$now" -le "$high"
 	done
