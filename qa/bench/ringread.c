@@ -24,7 +24,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if defined(__x86_64__) || defined(__i386__)
 #include <x86intrin.h>
+#endif
 
 #include <libkmmv.h>
 #include <linux/kmmv_ring.h>
@@ -40,12 +42,28 @@
 
 static uint64_t sum;
 
+#if defined(__x86_64__) || defined(__i386__)
+
 static uint64_t ticks(void)
 {
 	/* The intrinsic wants a compiler that may use SSE2. */
 	__asm__ volatile("lfence" ::: "memory");
 	return __rdtsc();
 }
+
+#elif defined(__aarch64__)
+
+static uint64_t ticks(void)
+{
+	uint64_t now;
+
+	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(now) : : "memory");
+	return now;
+}
+
+#else
+#error "no clock is known for this machine"
+#endif
 
 static int open_file(const char *path, int flags)
 {
