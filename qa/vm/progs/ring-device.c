@@ -316,6 +316,7 @@ static int takes(int fd)
 	ok(take_some(fd, 0, range, 0) == -EINVAL, "no take of nothing");
 	ok(take_some(fd, 6, range, 1) == -EINVAL, "nor of a CPU that is none");
 	ok(take_some(fd, 5, range, 1) == 0, "nothing of one that never was");
+	ok(take_some(fd, 5, (void *)-1UL, 1) == 0, "wherever it would be put");
 	ok(ioctl(fd, KMMV_RING_IOC_TAKE, NULL) < 0 && errno == EFAULT,
 	   "nor from nowhere");
 	ok(take_some(fd, 0, NULL, 1) == -EFAULT, "nor to nowhere");
@@ -366,10 +367,21 @@ static int takes(int fd)
 	return fd;
 }
 
+/* Room for one range; the second one's end is nowhere. */
+static struct kmmv_ring_range *at_the_edge(void)
+{
+	char *map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED || mprotect(map + page, page, PROT_NONE))
+		bail("mmap");
+	return (void *)(map + page - sizeof(struct kmmv_ring_range) - 24);
+}
+
 /* A failed take gives back what it took, and nothing else. */
 static void takes_in_vain(int fd)
 {
-	struct kmmv_ring_range range[8];
+	struct kmmv_ring_range range[8], *edge = at_the_edge();
 	const struct kmmv_ring_page *at;
 	struct kmmv_ring_stats all;
 	char *map = map_all();
@@ -381,6 +393,8 @@ static void takes_in_vain(int fd)
 	hit(1, 1);
 	ok(n == 1 && take_some(fd, KMMV_RING_ALL_CPUS, NULL, 8) == -EFAULT &&
 	   take_some(fd, 0, NULL, 8) == -EFAULT, "more is not taken");
+	ok(take_some(fd, KMMV_RING_ALL_CPUS, edge, 8) == -EFAULT && edge->seq,
+	   "nor if one of two could be put");
 	stats_of(fd, KMMV_RING_ALL_CPUS, &all);
 	ok(all.events.taken == 2 && all.events.inside == 2 &&
 	   conserved(&all.events) && conserved(&all.bytes),
