@@ -118,7 +118,7 @@ struct kmmv_table {
 	uint32_t *heads;	/* from identity to number + 1 */
 	uint32_t nr_heads;	/* a power of two, up to 1 << 28 */
 	uint32_t nr_hashed;
-	uint64_t seed;		/* random: chains cannot be made long */
+	uint64_t seed;		/* random: nobody knows which names share a chain */
 
 	uint32_t *changed;	/* numbers with a record since "end" */
 	uint32_t nr_changed, changed_room;

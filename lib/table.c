@@ -285,7 +285,7 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 	struct kmmv_instance_info *in;
 	struct kmmv_link *link;
 	const char *name;
-	bool was_linked;
+	bool stays;
 	int err;
 
 	err = check_number(k, number);
@@ -308,8 +308,10 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 		return kmmv_fail_nomem(k);
 	in = &t->instances[number];
 	link = &t->links[number];
-	was_linked = link->linked;
-	if (was_linked)
+	/* A known identity can be looked up all the time. */
+	stays = link->linked && info->state != KMMV_FREE &&
+		in->family == info->family && !strcmp(in->name, name);
+	if (link->linked && !stays)
 		kmmv_identity_unlink(t, number);
 	drop_name(t, in);
 	drop_label(t, in);
@@ -319,9 +321,6 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 	link->named = info->state != KMMV_FREE;
 	if (link->named)
 		link->hash = kmmv_identity_hash(t, in->family, name);
-	/* One that was linked can be looked up all the time. */
-	if (link->named && was_linked)
-		kmmv_identity_link(t, number);
 	return 0;
 }
 
@@ -333,7 +332,7 @@ int kmmv_table_label(struct kmmv *k, uint32_t number, uint32_t incarnation,
 	size_t size = label_size(key, text);
 	char *copy;
 
-	if (k->stream.last != number + 1)
+	if (!k->stream.last || k->stream.last - 1 != number)
 		return bad(k, "label of instance %u does not follow it",
 			   number);
 	info = &k->table.instances[number];

@@ -32,6 +32,11 @@ static void feed(const char *text)
 	ck_assert_int_eq(kmmv_names_feed(k, text, strlen(text)), 0);
 }
 
+static int feed_fails(const char *text)
+{
+	return kmmv_names_feed(k, text, strlen(text));
+}
+
 static void instance(uint32_t number, uint32_t incarnation, const char *state,
 		     const char *name)
 {
@@ -192,8 +197,8 @@ START_TEST(found_within_a_batch)
 	/* Renamed by its next incarnation, without a record between. */
 	instance(2, 1, "active", "w");
 	ck_assert_uint_eq(number_of("y"), UINT32_MAX);
-	ck_assert_uint_eq(number_of("w"), 2);
 	feed("end 4\n");
+	ck_assert_uint_eq(number_of("w"), 2);
 	ck_assert_uint_eq(k->table.nr_hashed, 3);
 	/* New and gone in one batch. */
 	instance(3, 0, "active", "v");
@@ -201,6 +206,68 @@ START_TEST(found_within_a_batch)
 	feed("end 5\n");
 	ck_assert_uint_eq(number_of("v"), UINT32_MAX);
 	ck_assert_uint_eq(k->table.nr_hashed, 3);
+}
+END_TEST
+
+/*
+ * All have one name until the batch ends: a chain of them would be walked for each
+ * that changes once more.
+ */
+START_TEST(no_chain_before_the_end)
+{
+	uint32_t i;
+	char name[8];
+
+	for (i = 0; i < NUMBERS; i++) {
+		sprintf(name, "n%u", i);
+		instance(i, 0, "active", name);
+	}
+	feed("end 2\n");
+	for (i = 0; i < NUMBERS; i++)
+		instance(i, 1, "active", "same");
+	ck_assert_uint_eq(k->table.nr_hashed, 0);
+	for (i = 0; i < NUMBERS; i++) {
+		sprintf(name, "n%u", i);
+		instance(i, 2, "active", name);
+	}
+	feed("end 3\n");
+	ck_assert_uint_eq(k->table.nr_hashed, NUMBERS);
+	ck_assert_uint_eq(number_of("n7"), 7);
+}
+END_TEST
+
+/*
+ * Two texts for which a hash of products alone is the same in 48 bits, if the seed
+ * ends with these 7: names of sixteen of them would all be in one chain.
+ */
+START_TEST(no_texts_collide_for_many_seeds)
+{
+	static const char *const text[2] = { "[E_JMTAKYMAKv", "[TUC]^YPP_^Tv" };
+	uint64_t seed;
+
+	for (seed = 0x5a; seed < 0x5a + (64 << 8); seed += 1 << 8)
+		ck_assert_uint_ne(kmmv_identity_text(seed, text[0]) & 0xffff,
+				  kmmv_identity_text(seed, text[1]) & 0xffff);
+}
+END_TEST
+
+/* The line before is none of an instance, and the number is the last of all. */
+START_TEST(label_of_no_instance)
+{
+	static const char *const before[] = {
+		"", "end 2\n", "instance number=1 family=0 incarnation=0 state=active name=x\n"
+			       "oneline id=0 text=t\n"
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+		teardown();
+		setup();
+		feed(before[i]);
+		ck_assert_int_eq(feed_fails("label number=4294967295 incarnation=0 key=a text=b\n"),
+				 -EBADMSG);
+		ck_assert_ptr_nonnull(strstr(kmmv_error(k), "does not follow it"));
+	}
 }
 END_TEST
 
@@ -225,11 +292,6 @@ START_TEST(keys_in_any_order)
 	ck_assert_uint_eq(info->incarnation, 8);
 }
 END_TEST
-
-static int feed_fails(const char *text)
-{
-	return kmmv_names_feed(k, text, strlen(text));
-}
 
 /* The first has the name before the batch, or within it, in either order. */
 START_TEST(twice_in_a_batch)
@@ -294,6 +356,9 @@ int main(void)
 	tcase_add_test(tcase, memory_is_used_again);
 	tcase_add_test(tcase, memory_of_names);
 	tcase_add_test(tcase, found_within_a_batch);
+	tcase_add_test(tcase, no_chain_before_the_end);
+	tcase_add_test(tcase, no_texts_collide_for_many_seeds);
+	tcase_add_test(tcase, label_of_no_instance);
 	tcase_add_test(tcase, keys_in_any_order);
 	tcase_add_test(tcase, numbers_do_not_wrap);
 	tcase_add_loop_test(tcase, twice_in_a_batch, 0, 3);
