@@ -71,8 +71,10 @@ void agent_label_instance(const struct inst *inst, int cpu, pmLabelSet *set)
 	if (cpu >= 0)
 		at += pmsprintf(json + at, sizeof(json) - at, ",\"cpu\":%d",
 				cpu);
+	/* After half an update, the number may be the next instance's. */
 	info = kmmv_instance(agent_attach_handle(), inst->key.number);
-	if (info && info->label_key && valid_key(info->label_key)) {
+	if (info && info->incarnation == inst->key.incarnation &&
+	    info->label_key && valid_key(info->label_key)) {
 		escape(info->label, text, sizeof(text));
 		at += pmsprintf(json + at, sizeof(json) - at,
 				",\"%s\":\"%s\"", info->label_key, text);

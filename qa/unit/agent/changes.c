@@ -297,6 +297,36 @@ START_TEST(changes_midway_are_repeated)
 }
 END_TEST
 
+static bool has_label(const char *name)
+{
+	pmLabelSet *sets = NULL;
+	int i, count, id = id_of(name);
+	bool found = false;
+
+	count = CALL(label, indom(16), PM_LABEL_INSTANCES, &sets);
+	ck_assert_int_gt(count, 0);
+	for (i = 0; i < count; i++)
+		if (sets[i].inst == (unsigned int)id)
+			found = strstr(sets[i].json, "\"k\":\"v\"");
+	pmFreeLabelSets(sets, count);
+	return found;
+}
+
+/* A number's next label is not that of the instance which had it. */
+START_TEST(labels_midway_are_nobodys)
+{
+	begin_change();
+	tell_instance(3, 1, "active", "another");
+	tell("label number=3 incarnation=1 key=k text=v\n");
+	area.header->gen2 = area.header->gen1;
+	ck_assert(agent_attach_sync());
+	ck_assert(!has_label("n3"));
+	end_change();
+	ck_assert(agent_attach_sync());
+	ck_assert(has_label("another"));
+}
+END_TEST
+
 /*
  * A name that got no number, as there was no room for it, gets it later, even if
  * the attempt meets a change that is not complete.
@@ -340,5 +370,6 @@ void add_changes(Suite *suite)
 	tcase_add_test(tcase, order_outlives_changes);
 	tcase_add_test(tcase, another_area_is_seen_whole);
 	tcase_add_test(tcase, changes_midway_are_repeated);
+	tcase_add_test(tcase, labels_midway_are_nobodys);
 	tcase_add_test(tcase, refused_names_are_visited_again);
 }
