@@ -67,7 +67,7 @@ broken "a reader that stops at an event up to the end" \
 broken "a reader that goes on by no multiple of 4" 's/ || array % 4//' nonsense
 broken "a reader that takes no length for one" 's/array < 4 || //' nonsense
 broken "a reader that goes on by 4 behind a time" \
-	's/else if (!type || type == KMMV_RING_PADDING)/else/' nonsense
+	's/if (!type || type == KMMV_RING_PADDING)$/if (1)/' nonsense
 fails "a longer event is too long" 'KMMV_RING_PAGE_ROOM|4056' event \
 	-D'SIZE_LIMIT=(KMMV_RING_PAYLOAD_MAX + 12)'
 fails "a greater delta cannot be discarded" 'item_t' discard \
