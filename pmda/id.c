@@ -220,12 +220,12 @@ void agent_id_set_state(struct id *id, int state)
 }
 
 /*
- * Put off purging an absolute count: it would return with its name, and be in
- * the total twice.
+ * Put off purging a count that may return with its name: it would be in the total
+ * twice.
  */
 static bool put_off(struct id *id, uint32_t now)
 {
-	if (!id->user || !ops->is_absolute(id))
+	if (!id->user || !ops->returns(id))
 		return false;
 	agent_idtable_set_state(id, id->state, now);
 	return true;

@@ -49,8 +49,8 @@ extern uint32_t agent_id_days, agent_id_names;
 struct id_ops {
 	/* ID, which has a user, is removed: the user keeps what it needs. */
 	void (*purged)(struct id *id);
-	/* Whether ID's count goes on by itself, so that it is not to be purged. */
-	bool (*is_absolute)(const struct id *id);
+	/* Whether ID's count may come back as it was: then it is not to be purged. */
+	bool (*returns)(const struct id *id);
 };
 
 /* Before anything else. */

@@ -29,6 +29,7 @@ static struct slot *slots;
 static uint32_t nr_slots;
 static uint32_t nr_active;
 static bool missed;	/* a name is not bound: visit all next time */
+static bool unbound_all;	/* by a detach; the names may return as they were */
 
 /* Epochs seen: a binding has an index, which takes half as much. */
 static uint64_t *epochs;
@@ -123,11 +124,16 @@ struct inst *agent_instance_of_id(struct family *f, struct id *id)
 	return inst;
 }
 
-static bool is_absolute(const struct id *id)
+/*
+ * A count since the boot may always return. Others may after a detach, if the module
+ * stays loaded.
+ */
+static bool returns(const struct id *id)
 {
 	const struct family *f = agent_family((id->scope - FIRST_SERIAL) / 2);
 
-	return f->since_boot && f->sem == KMMV_SEM_COUNTER;
+	return f->sem == KMMV_SEM_COUNTER &&
+	       (f->since_boot || (unbound_all && id->state == ID_AWAY));
 }
 
 static void purged(struct id *id)
@@ -147,7 +153,7 @@ static void purged(struct id *id)
 
 const struct id_ops agent_instance_id_ops = {
 	.purged = purged,
-	.is_absolute = is_absolute,
+	.returns = returns,
 };
 
 /*
@@ -468,6 +474,7 @@ void agent_instance_unbind_all(void)
 	for (n = 0; n < nr_slots; n++)
 		unbind_slot(&slots[n], ID_AWAY);
 	finish();
+	unbound_all = true;
 }
 
 /* A name may have moved to a lower number: unbind all that ended first. */
@@ -549,6 +556,7 @@ void agent_instance_sync(struct kmmv *handle, const struct changes *changes)
 				    epoch);
 	if (relabelled)
 		pmdaExtSetFlags(agent_ext, PMDA_EXT_LABEL_CHANGE);
+	unbound_all = false;
 	agent_id_purge();
 	finish();
 	if (pmDebugOptions.appl0)

@@ -470,6 +470,42 @@ START_TEST(counts_since_the_boot_are_not_purged)
 }
 END_TEST
 
+/* After a detach, all counts may return: their names are kept as well. */
+START_TEST(counts_are_not_purged_while_detached)
+{
+	time_t begin;
+
+	agent_id_days = 0;
+	*area_value(&area, 1, 1) = 9;
+	names_are(INST(1, 0, "active", "one"));
+	ck_assert_uint_eq(total("kmmv.all.counter"), 9);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	begin = time(NULL);
+	while (time(NULL) < begin + 2)
+		usleep(10000);
+	agent_id_purge();
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
+	ck_assert(agent_attach_sync());
+	ck_assert_uint_eq(total("kmmv.all.counter"), 9);
+	/* The next load of the module does not have it. */
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	area.header->epoch = 78;
+	area_names_start(&area);
+	area_names(&area, "kmmv abi=1.0 epoch=78\n" TABLE
+		   INST(0, 0, "active", "zero") "end %llu\n",
+		   (unsigned long long)area.header->gen1);
+	area_put_names(&area);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
+	ck_assert(agent_attach_sync());
+	begin = time(NULL);
+	while (time(NULL) < begin + 2)
+		usleep(10000);
+	agent_id_purge();
+	ck_assert_ptr_null(agent_instance_by_name(family("counter"), "one"));
+	ck_assert_uint_eq(total("kmmv.all.counter"), 9);
+}
+END_TEST
+
 static bool cuts_fail;
 
 /* In front of the library's: of a disk that does not let it. */
@@ -601,6 +637,7 @@ void add_lasting(Suite *suite)
 	tcase_add_test(tcase, marks_are_not_garbage);
 	tcase_add_test(tcase, purged_names_give_memory_back);
 	tcase_add_test(tcase, counts_since_the_boot_are_not_purged);
+	tcase_add_test(tcase, counts_are_not_purged_while_detached);
 	tcase_add_test(tcase, damage_leaves_half);
 	tcase_add_test(tcase, numbers_that_cannot_be_read_are_told_of);
 
