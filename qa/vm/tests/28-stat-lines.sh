@@ -149,7 +149,13 @@ is "and read" "$(total stat.irq "$first")" 10
 irqs hide 3
 is "a hidden line is inactive" "$(state stat.irq $((first + 3)))" inactive
 is "with its count" "$(total stat.irq $((first + 3)))" 1
-ok "agrees with /proc" $check bracket 1
+# From 7.2 on, /proc does not read the CPUs' counts of a line whose total is 0.
+proc=$(awk -v line="$first:" '$1 == line { print $3 }' /proc/interrupts)
+if [ "$proc" = 0 ]; then
+	skip "agrees with /proc" "machine: its /proc has 0 for a line without a total"
+else
+	ok "agrees with /proc" $check bracket 1
+fi
 irqs renew 0
 irqs hit 0 1 2
 is "and in its second life" "$(total stat.irq "$first")" 12
