@@ -19,7 +19,7 @@ clean_up()
 	end_log
 	/etc/init.d/pmcd start >/dev/null 2>&1
 	grep -q '^kmmv' /etc/pcp/pmcd/pmcd.conf &&
-		./Remove </dev/null >/dev/null 2>&1
+		./Remove --purge </dev/null >/dev/null 2>&1
 	/etc/init.d/pmcd stop >/dev/null 2>&1
 	gone
 	stop_udev

@@ -18,6 +18,7 @@ clean_up()
 {
 	grep -q '^kmmv' /etc/pcp/pmcd/pmcd.conf &&
 		./Remove </dev/null >/dev/null 2>&1
+	rm -f /var/lib/pcp/config/pmda/389.*
 	/etc/init.d/pmcd stop >/dev/null 2>&1
 	unload
 	stop_udev
