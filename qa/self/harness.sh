@@ -77,6 +77,12 @@ judged "but for what no machine like this has" \
 printf '1..1\nok 1 - a # SKIP machine: no such thing here\n'
 E
 options=
+judged "what comes before a failure belongs to it" \
+	"7 passed, 1 failed, 0 skipped, status 1" <<'E'
+printf '1..3\n# not this\nok 1 - a\n# CPU 3: too few\nnot ok 2 - b\nok 3 - c\n'
+E
+shown '^    \| # CPU 3: too few$'
+is "but not what belongs to another" "$(grep -c 'not this' <<<"$said")" 0
 judged "an empty plan is a failure" "5 passed, 1 failed, 0 skipped, status 1" \
 	<<'E'
 echo '1..0'
@@ -116,6 +122,19 @@ not_ok c true
 like d text expr
 finish
 E
+
+# A kernel that runs no programs for 32 bits: they are emulated.
+printf 'list:\n\t@echo m32 thing 5\nchecked checked-all in-machine:\n\t@:\n' \
+	>"$dir/qa/GNUmakefile"
+printf '#!/bin/sh\necho cat\n' >"$dir/qa/run32"
+chmod +x "$dir/qa/run32"
+mkdir -p "$dir/build/qa/m32"
+printf '1..1\nok 1 - emulated\n' >"$dir/build/qa/m32/thing"
+judged "programs for 32 bits are emulated" \
+	"7 passed, 0 failed, 0 skipped, status 0" <<'E'
+printf '1..1\nok 1 - a\n'
+E
+printf 'list checked checked-all in-machine:\n\t@:\n' >"$dir/qa/GNUmakefile"
 
 # The tiers.
 ordinary='printf "1..1\nok 1 - a\n"'
