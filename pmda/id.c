@@ -225,7 +225,7 @@ void agent_id_set_state(struct id *id, int state)
  */
 static bool put_off(struct id *id, uint32_t now)
 {
-	if (!id->user || !ops->returns(id))
+	if (!id->user || !ops->may_return(id))
 		return false;
 	agent_idtable_set_state(id, id->state, now);
 	return true;

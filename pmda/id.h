@@ -50,7 +50,7 @@ struct id_ops {
 	/* ID, which has a user, is removed: the user keeps what it needs. */
 	void (*purged)(struct id *id);
 	/* Whether ID's count may come back as it was: then it is not to be purged. */
-	bool (*returns)(const struct id *id);
+	bool (*may_return)(const struct id *id);
 };
 
 /* Before anything else. */

@@ -128,7 +128,7 @@ struct inst *agent_instance_of_id(struct family *f, struct id *id)
  * A count since the boot may always return. Others may after a detach, if the module
  * stays loaded.
  */
-static bool returns(const struct id *id)
+static bool may_return(const struct id *id)
 {
 	const struct family *f = agent_family((id->scope - FIRST_SERIAL) / 2);
 
@@ -153,7 +153,7 @@ static void purged(struct id *id)
 
 const struct id_ops agent_instance_id_ops = {
 	.purged = purged,
-	.returns = returns,
+	.may_return = may_return,
 };
 
 /*

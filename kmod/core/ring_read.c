@@ -244,7 +244,8 @@ static bool head_find(struct kmmv_ring_cpu *rc, struct target *target)
  * commit page is in the ring until the consumer swaps it out. Return: 1, 0 or
  * -EAGAIN.
  */
-static __always_inline int target_find(struct kmmv_ring_cpu *rc, struct target *target)
+static __always_inline int target_find(struct kmmv_ring_cpu *rc,
+				       struct target *target)
 {
 	int tries;
 
