@@ -46,7 +46,6 @@ struct writer {
 	bool			finished;
 	u64			quota;
 	u64			committed[CLIENT_CONTEXTS];
-	u64			inherited;	/* timers of a dead CPU */
 	u64			misplaced;
 	u64			broken;
 };

@@ -111,11 +111,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 {
 	struct writer *writer = container_of(timer, struct writer, timer);
 
-	/* A task may run the timers of a CPU that died: hrtimers_dead_cpu(). */
-	if (in_hardirq())
-		storm_batch(writer, CLIENT_HARDIRQ, IRQ_BATCH);
-	else
-		writer->inherited++;
+	storm_batch(writer, CLIENT_HARDIRQ, IRQ_BATCH);
 	tasklet_schedule(&writer->tasklet);
 	return HRTIMER_NORESTART;
 }
@@ -228,7 +224,7 @@ static bool writers_are_done(struct writer **writers, int nr)
 void client_ring_storm(struct kmmv_ring *ring, u64 records, bool nmi,
 		       char *text, size_t size)
 {
-	u64 sums[CLIENT_CONTEXTS] = {}, inherited = 0, misplaced = 0, broken = 0;
+	u64 sums[CLIENT_CONTEXTS] = {}, misplaced = 0, broken = 0;
 	struct writer **writers;
 	int cpu, i, j, nr = 0;
 	u64 quota;
@@ -250,7 +246,6 @@ void client_ring_storm(struct kmmv_ring *ring, u64 records, bool nmi,
 		schedule_timeout_interruptible(HZ / 20);
 	for (i = 0; i < nr; i++) {
 		writer_stop(writers[i]);
-		inherited += writers[i]->inherited;
 		misplaced += writers[i]->misplaced;
 		broken += writers[i]->broken;
 		for (j = 0; j < CLIENT_CONTEXTS; j++)
@@ -259,7 +254,7 @@ void client_ring_storm(struct kmmv_ring *ring, u64 records, bool nmi,
 	}
 	kvfree(writers);
 	snprintf(text, size,
-		 "task=%llu softirq=%llu hardirq=%llu nmi=%llu writers=%d inherited=%llu misplaced=%llu broken=%llu\n",
+		 "task=%llu softirq=%llu hardirq=%llu nmi=%llu writers=%d misplaced=%llu broken=%llu\n",
 		 sums[CLIENT_TASK], sums[CLIENT_SOFTIRQ], sums[CLIENT_HARDIRQ],
-		 sums[CLIENT_NMI], nr, inherited, misplaced, broken);
+		 sums[CLIENT_NMI], nr, misplaced, broken);
 }

@@ -95,9 +95,7 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 {
 	struct worker *worker = container_of(timer, struct worker, timer);
 
-	/* A task may run the timers of a CPU that died: hrtimers_dead_cpu(). */
-	if (in_hardirq())
-		work(worker, CLIENT_HARDIRQ, IRQ_BATCH);
+	work(worker, CLIENT_HARDIRQ, IRQ_BATCH);
 	tasklet_schedule(&worker->tasklet);
 	return HRTIMER_NORESTART;
 }
