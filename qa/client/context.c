@@ -13,6 +13,7 @@
 #ifdef CONFIG_X86_LOCAL_APIC
 #include <asm/apic.h>
 #include <asm/nmi.h>
+#include <asm/sync_core.h>
 #endif
 
 #include "client.h"
@@ -76,22 +77,38 @@ struct nmi_job {
 
 static DEFINE_PER_CPU(struct nmi_job, nmi_job);
 
+/* NMIs that may come without being wanted. */
+static DEFINE_PER_CPU(unsigned int, nmis_resent);
+
+/* Spins; some seconds of an emulated CPU. */
+#define PATIENCE	4000000
+
 static int nmi_comes(unsigned int type, struct pt_regs *regs)
 {
 	struct nmi_job *job = this_cpu_ptr(&nmi_job);
 
-	if (!READ_ONCE(job->wanted))
-		return NMI_DONE;
+	if (!READ_ONCE(job->wanted)) {
+		if (!this_cpu_read(nmis_resent))
+			return NMI_DONE;
+		this_cpu_dec(nmis_resent);
+		return NMI_HANDLED;
+	}
 	job->function(job->argument);
 	WRITE_ONCE(job->wanted, false);
 	return NMI_HANDLED;
 }
 
-/* Send an NMI to this CPU, and wait for it. Call with migration impossible. */
+/*
+ * Send an NMI to this CPU, and wait for it. Call with migration impossible.
+ *
+ * An emulated machine loses one in some million. What may help is tried and
+ * logged: an IRET, which ends the blocking of NMIs, then another NMI.
+ */
 bool client_nmi_here(client_function function, void *argument)
 {
 	struct nmi_job *job = this_cpu_ptr(&nmi_job);
 	u64 begin = ktime_get_mono_fast_ns();
+	const char *cure = NULL;
 	unsigned int spins;
 
 	job->function = function;
@@ -100,17 +117,27 @@ bool client_nmi_here(client_function function, void *argument)
 	barrier();
 	WRITE_ONCE(job->wanted, true);
 	apic->send_IPI(smp_processor_id(), NMI_VECTOR);
-	for (spins = 0; READ_ONCE(job->wanted); spins++) {
-		if (spins > 100000000) {
-			pr_err("kmmv_client: no NMI on CPU %d in %llu us, preempt_count %#x\n",
-			       smp_processor_id(),
-			       div_u64(ktime_get_mono_fast_ns() - begin, 1000),
-			       preempt_count());
-			return false;
+	for (spins = 1; READ_ONCE(job->wanted); spins++) {
+		if (spins == PATIENCE) {
+			cure = "an IRET";
+			sync_core();
+		} else if (spins == 2 * PATIENCE) {
+			cure = "another";
+			/* Both may come. */
+			this_cpu_inc(nmis_resent);
+			apic->send_IPI(smp_processor_id(), NMI_VECTOR);
+		} else if (spins == 20 * PATIENCE) {
+			cure = "nothing";
+			break;
 		}
 		cpu_relax();
 	}
-	return true;
+	if (cure)
+		pr_err("kmmv_client: no NMI on CPU %d in %llu us, preempt_count %#x; %s helped\n",
+		       smp_processor_id(),
+		       div_u64(ktime_get_mono_fast_ns() - begin, 1000),
+		       preempt_count(), cure);
+	return !READ_ONCE(job->wanted);
 }
 
 int client_context_init(void)
