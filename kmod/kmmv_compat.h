@@ -100,4 +100,29 @@ static inline bool poll_does_not_wait(const poll_table *wait)
 #define KMMV_IRQ_ERRORS_SELDOM		false
 #endif
 
+/* Callbacks of a class interface lost their second argument, 6.4 */
+#ifdef KMMV_HAVE_CLASS_INTERFACE_ARGUMENT
+#define KMMV_INTERFACE_ARGUMENTS(device)	\
+	struct device *device, struct class_interface *class_interface
+#else
+#define KMMV_INTERFACE_ARGUMENTS(device)	struct device *device
+#endif
+
+/* blk_alloc_disk() takes the queue's limits, and returns ERR_PTR(), 6.9 */
+#ifdef KMMV_HAVE_ALLOC_DISK_LIMITS
+#define kmmv_alloc_disk()	blk_alloc_disk(NULL, NUMA_NO_NODE)
+#else
+#define kmmv_alloc_disk()	blk_alloc_disk(NUMA_NO_NODE)
+#endif
+
+/*
+ * 5a80bd075f3b ("block: introduce block_io_start/block_io_done tracepoints"),
+ * 6.5
+ */
+#ifdef KMMV_HAVE_BLOCK_IO_DONE
+#define KMMV_BLOCK_ENDS_APART	true
+#else
+#define KMMV_BLOCK_ENDS_APART	false
+#endif
+
 #endif /* KMMV_COMPAT_H */

@@ -17,4 +17,7 @@ ccflags-y += \
 	$(call kmmv-have,POLL_DOES_NOT_WAIT,\<poll_does_not_wait\>,include/linux/poll.h) \
 	$(call kmmv-have,CALL_RCU_HURRY,\<call_rcu_hurry\>,include/linux/rcupdate.h) \
 	$(call kmmv-have,IRQ_COUNTS,\<IRQ_COUNT_[A-Z],arch/$(SRCARCH)/include/asm/hardirq.h) \
-	$(call kmmv-have,MEDIATED_PMI,PERF_GUEST_MEDIATED_PMI,arch/$(SRCARCH)/include/asm/hardirq.h)
+	$(call kmmv-have,MEDIATED_PMI,PERF_GUEST_MEDIATED_PMI,arch/$(SRCARCH)/include/asm/hardirq.h) \
+	$(call kmmv-have,CLASS_INTERFACE_ARGUMENT,.add_dev.*struct class_interface,include/linux/device/class.h) \
+	$(call kmmv-have,ALLOC_DISK_LIMITS,define blk_alloc_disk.lim,include/linux/blkdev.h) \
+	$(call kmmv-have,BLOCK_IO_DONE,\<block_io_done\>,include/trace/events/block.h)

@@ -52,6 +52,12 @@ families()
 	FNR == 1 { list() }
 	{ text = text $0 "\n" }
 	/^static const struct kmmv_family [a-z_]+ = \{/ { of = $5 }
+	# An array, whose families all are registered if one is.
+	/^static const struct kmmv_family [a-z_]+\[[A-Z_]+\] = \{/ {
+		array = $5
+		sub(/\[.*/, "", array)
+	}
+	array && /^\t\[.*\] = \{/ { of = array " " ++entry }
 	of && /\.name = / { name[of] = value($0) }
 	of && /\.semantics = KMMV_/ { sem[of] = tolower(substr(value($0), 6)) }
 	of && /\.units = / {
@@ -59,7 +65,7 @@ families()
 		if (units[of] in words)
 			units[of] = words[units[of]]
 	}
-	/^\};/ { of = "" }
+	/^\};/ { of = array = "" }
 	END { list() }
 	function value(line) {
 		sub(/.* = /, "", line)
@@ -67,10 +73,14 @@ families()
 		return line
 	}
 	# The families of one file that it registers.
-	function list(  i) {
-		for (i in name)
-			if (index(text, "&" i))
+	function list(  i, use) {
+		for (i in name) {
+			use = "&" i
+			if (i ~ / /)
+				use = "ARRAY_SIZE(" substr(i, 1, index(i, " ") - 1) ")"
+			if (index(text, use))
 				print name[i], sem[i], units[i]
+		}
 		delete name
 		text = ""
 	}' "$1/kmod/include/linux/kmmv.h" "$1"/kmod/*.c "$1"/kmod/*/*.c |
@@ -80,8 +90,14 @@ families()
 # numbers DIR: "OFFSET KEY" of the agent's table
 numbers()
 {
-	sed -n 's/^\t{ FAMILY_CORE + \([0-9]*\), "\(.*\)" },$/\1 \2/p' \
-		"$1/pmda/family.c"
+	awk '
+	FNR == NR {
+		if ($1 ~ /^FAMILY_[A-Z]+$/ && $2 == "=")
+			base[$1] = $3 + 0
+		next
+	}
+	/^\t\{ FAMILY_[A-Z]+ \+ [0-9]+, "/ { print base[$2] + $4, substr($5, 2, length($5) - 2) }
+	' "$1/pmda/agent.h" "$1/pmda/family.c"
 }
 
 # words FILE WHAT: the words of the array that begins in the line with WHAT
@@ -121,7 +137,7 @@ broken()
 	rm -rf "$work/tree"
 	mkdir "$work/tree"
 	cp --parents kmod/*.c kmod/*/*.c kmod/include/linux/kmmv.h \
-		pmda/*.c "$work/tree"
+		pmda/*.c pmda/agent.h "$work/tree"
 	sed -i "$3" "$work/tree/$2"
 	like "$1" "$(differences "$work/tree")" "$4"
 }
@@ -141,6 +157,14 @@ broken "sees other semantics" kmod/api.c \
 	'^counter:instant:0,0,1,0,0,0: has no fixed number'
 broken "sees a number of two" pmda/family.c 's/CORE + 12,/CORE + 11,/' \
 	'^11: a number of two families'
+broken "sees a family of an array without a number" pmda/family.c \
+	'/"block\.dev\.flush:/d' \
+	'^block.dev.flush:counter:0,0,1,0,0,0: has no fixed number'
+broken "sees an array that is not registered" kmod/block/family.c \
+	's/ARRAY_SIZE(latency_families)/0/' \
+	'^block.latency.read:counter:0,0,1,0,0,0: no module registers it'
+broken "sees a number of two ranges" pmda/family.c 's/PARTITIONS + 0,/BLOCK + 128,/
+	s/PARTITIONS + 1,/BLOCK + 128,/' '^144: a number of two families'
 broken "sees a word of events that the kernel lacks" kmod/core/event_type.c \
 	's/"delta", //' '^delta: of events'
 broken "sees one that the agent lacks" pmda/param.c '/{ "text"/d' \

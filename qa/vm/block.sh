@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# The common part of the tests of kmmv_block: `. qa/vm/block.sh`, after qa/tap.sh.
+
+check=build/qa/vm/block-check
+configfs=/sys/kernel/config/nullb
+
+load()
+{
+	insmod kmod/kmmv.ko "$@" && insmod kmod/kmmv_block.ko
+}
+
+unload()
+{
+	local name
+
+	for name in kmmv_block kmmv_stat kmmv; do
+		[ ! -e "/sys/module/$name" ] || rmmod "$name" || return
+	done
+}
+
+# before NAME: note its counts, for agrees
+before()
+{
+	$check counts "$1" >"$WORK/before.$1"
+}
+
+# gains NAME: what it counted since: "WHAT THEIRS OURS", - for what is not there
+gains()
+{
+	$check counts "$1" | awk '
+		NR == FNR { theirs[$1] = $2; ours[$1] = $3; next }
+		{ print $1, $2 == "-" ? "-" : $2 - theirs[$1],
+			$3 == "-" ? "-" : $3 - ours[$1] }' "$WORK/before.$1" -
+}
+
+# gain NAME WHAT: what it counted of WHAT since, by kmmv
+gain()
+{
+	gains "$1" | awk -v what="$2" '$1 == what { print $3 }'
+}
+
+# differences NAME: counts that do not agree; times are looked at by others
+differences()
+{
+	gains "$1" | awk '$1 !~ /rawactive/ && $2 != "-" && $3 != "-" && $2 != $3'
+}
+
+# agrees TEXT NAME: its counts since before are those of /proc/diskstats
+agrees()
+{
+	note "$2: $(gains "$2" | awk '$3 > 0 { print $1 "=" $3 }' | xargs)"
+	is "$1: $2 is equal to /proc/diskstats" "$(differences "$2")" ""
+}
+
+# instances FAMILY: the names of those that are active
+instances()
+{
+	build/kmmvdump -f "$1" | sed -n 's/^[^ ]*\["\(.*\)"\] .*/\1/p' | sort
+}
+
+# The disks that the kernel has, by name.
+disks()
+{
+	find /sys/block -mindepth 1 -printf '%f\n' | sort
+}
+
+# number FAMILY NAME: its number, active or not
+number()
+{
+	build/kmmvdump -n -a -f "$1" |
+		sed -n "s,^[^ ]*\\[\"$2\"\\] number \\([0-9.]*\\).*,\\1,p"
+}
+
+# label FAMILY NAME
+label()
+{
+	build/kmmvdump -f "$1" | sed -n "s,^[^ ]*\\[\"$2\"\\] [0-9]* *,,p"
+}
+
+value()
+{
+	build/kmmvdump -r 0 -f "$1" |
+		sed -n "s,^[^ ]*\\[\"$2\"\\] \\([0-9]*\\).*,\\1,p"
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+is_there()
+{
+	instances "$1" | grep -qx "$2"
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+is_gone()
+{
+	! is_there "$1" "$2"
+}
+
+# The tracepoints of the block layer that call somebody.
+probes()
+{
+	xargs </sys/module/kmmv_probes/parameters/block
+}
+
+# new_null NAME [ATTRIBUTE=VALUE...]: a disk of null_blk
+new_null()
+{
+	local attribute dir=$configfs/$1
+
+	shift
+	mkdir "$dir" || return
+	for attribute in memory_backed=1 size=64 "$@"; do
+		echo "${attribute#*=}" >"$dir/${attribute%%=*}" || return
+	done
+	echo 1 >"$dir/power"
+}
+
+# null_disk NAME: the kernel's name of it, which was another one once
+null_disk()
+{
+	if [ -e "/sys/block/$1" ]; then
+		echo "$1"
+	else
+		echo "nullb$(cat "$configfs/$1/index")"
+	fi
+}
+
+end_null()
+{
+	[ ! -d "$configfs/$1" ] || rmdir "$configfs/$1"
+}
+
+# io DISK: writes, reads, merges, flushes and discards, of which none is left when
+# it returns
+io()
+{
+	dd if=/dev/zero of="/dev/$1" bs=64k count=20 oflag=direct
+	dd if=/dev/zero of="/dev/$1" bs=4k count=700 conv=fsync
+	dd if=/dev/zero of="/dev/$1" bs=512 count=9 seek=77 oflag=direct,sync
+	dd if="/dev/$1" of=/dev/null bs=128k count=10 iflag=direct
+	blockdev --flushbufs "/dev/$1"
+	dd if="/dev/$1" of=/dev/null bs=4k count=300
+	blkdiscard -f -o 1048576 -l 2097152 "/dev/$1" || :
+	sync "/dev/$1"
+	# Read-ahead that nobody waits for.
+	wait_for 10 idle "$1"
+} 2>/dev/null
+
+# shellcheck disable=SC2317 # called by wait_for
+idle()
+{
+	awk '{ exit $1 + $2 != 0 }' "/sys/class/block/$1/inflight"
+}

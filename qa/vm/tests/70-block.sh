@@ -1,0 +1,214 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# machine: DISK=64
+# kmmv.block on real disks: what is counted is what /proc/diskstats counts, the names
+# are the kernel's, a name keeps its number and goes on, and no device is held.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/block.sh
+. qa/vm/block.sh
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	[ ! -e /dev/mapper/qa ] || dmsetup remove qa
+	[ -z "${loop-}" ] || losetup -d "$loop" 2>/dev/null
+	end_null qa0
+	for name in zram scsi_debug sd_mod null_blk dm_mod virtio_blk; do
+		modprobe -r "$name" 2>/dev/null
+	done
+	rmmod kmmv_probes 2>/dev/null
+	unload
+}
+trap clean_up EXIT
+
+insmod qa/client/kmmv_probes.ko || bail "kmmv_probes does not load"
+modprobe -a virtio_blk sd_mod loop
+modprobe null_blk nr_devices=0
+is "nobody watches the block layer" "$(probes)" ""
+ok "loads" load
+watched=$(probes)
+like "watches the ends of requests" "$watched" "block_rq_complete"
+is "the disks that are there are instances" \
+	"$(instances block.dev.read)" "$(disks)"
+
+# ---- disks with requests
+
+ok "a disk of null_blk" new_null qa0 discard=1
+disk=$(null_disk qa0)
+ok "is an instance" wait_for 5 is_there block.dev.read "$disk"
+before "$disk"
+io "$disk"
+agrees "null_blk" "$disk"
+for what in read write discard write_merge; do
+	ok "there were some: $what" test "$(gain "$disk" $what)" -gt 0
+done
+rawactive=$(gain "$disk" write_rawactive)
+ok "writes took time, $rawactive ns" test "$rawactive" -gt 0
+
+before vda
+io vda
+agrees "virtio" vda
+ok "there were flushes" test "$(gain vda flush)" -gt 0
+
+truncate -s 16M "$WORK/file"
+loop=$(losetup --show -f "$WORK/file")
+ok "a loop device is an instance" wait_for 5 is_there block.dev.read \
+	"${loop#/dev/}"
+before "${loop#/dev/}"
+io "${loop#/dev/}"
+agrees "loop" "${loop#/dev/}"
+
+# ---- SCSI: partitions, errors, what passes through
+
+modprobe scsi_debug dev_size_mb=32 num_parts=2 lbpu=1 delay=0 opts=2
+ok "a SCSI disk comes" wait_for 20 is_there block.partitions.read sda2
+is "with two partitions" "$(instances block.partitions.read | xargs)" "sda1 sda2"
+is "that are no disks" "$(instances block.dev.read | grep -c '^sda')" 1
+ok "requests passed through when it came" \
+	test "$(value block.dev.passthrough sda)" -ge 0
+# The disk's own sectors 4660 to 4669 are bad.
+for name in sda sda1 sda2; do
+	before $name
+done
+io sda2
+agrees "partition" sda2
+agrees "and its disk" sda
+is "the other one has nothing" "$(gains sda1 | awk '$3 > 0')" ""
+is "no errors" "$(gain sda errors) $(gain sda2 errors)" "0 0"
+before sda
+not_ok "a bad sector" dd if=/dev/sda of=/dev/null bs=512 skip=4660 count=1 \
+	iflag=direct
+agrees "after an error" sda
+ok "errors are counted: $(gain sda errors)" test "$(gain sda errors)" -ge 1
+before sda
+echo 1 >/sys/block/sda/device/rescan
+ok "so is what passes through" test "$(gain sda passthrough)" -gt 0
+agrees "which does not count otherwise" sda
+
+start=$(cat /sys/class/block/sda2/start)
+half=$(($(cat /sys/class/block/sda2/size) / 2))
+first=$(number block.partitions.write sda2)
+count=$(value block.partitions.write sda2)
+ok "a partition is deleted" delpart /dev/sda 2
+ok "it is inactive" wait_for 5 is_gone block.partitions.write sda2
+ok "and comes back" addpart /dev/sda 2 "$start" $half
+ok "is an instance" wait_for 5 is_there block.partitions.write sda2
+is "with its number" "$(number block.partitions.write sda2)" "$first"
+is "with its count" "$(value block.partitions.write sda2)" "$count"
+before sda2
+io sda2
+agrees "the partition that came back" sda2
+ok "another one comes" addpart /dev/sda 7 $((start + half)) $half
+ok "is an instance" wait_for 5 is_there block.partitions.write sda7
+
+# ---- a name returns, and nobody holds the device
+
+first=$(number block.dev.write sda)
+count=$(value block.dev.write sda)
+is "nobody holds the driver" "$(cat /sys/module/scsi_debug/refcnt)" 0
+ok "it goes" modprobe -r scsi_debug
+ok "the disk is inactive" wait_for 5 is_gone block.dev.write sda
+ok "so are its partitions" wait_for 5 is_gone block.partitions.write sda7
+is "and its histograms" "$(instances block.latency.write | grep -c '^sda/')" 0
+modprobe scsi_debug dev_size_mb=32 num_parts=1 lbpu=1 delay=0
+ok "the disk comes back" wait_for 20 is_there block.partitions.write sda1
+is "with its number" "$(number block.dev.write sda)" "$first"
+ok "its count goes on" test "$(value block.dev.write sda)" -ge "$count"
+before sda
+before sda1
+io sda1
+agrees "the disk that came back" sda
+agrees "its partition" sda1
+
+# ---- what is in flight
+
+end_null qa0
+ok "a slow disk" new_null qa0 irqmode=2 completion_nsec=3000000000
+disk=$(null_disk qa0)
+wait_for 5 is_there block.dev.inflight "$disk"
+wait_for 30 idle "$disk"
+
+# Reads that took less than two seconds.
+fast()
+{
+	build/kmmvdump -f block.latency.read | sed -n \
+		"s,.*\"$disk/\\([0-9]*\\)us\"\\] \\([0-9]*\\).*,\\1 \\2,p" |
+		awk '$1 < 2097152 { sum += $2 } END { print sum + 0 }'
+}
+
+before "$disk"
+fast=$(fast)
+until [ -e "$WORK/seen" ]; do
+	dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null
+done &
+ok "a read is in flight" wait_for 10 sh -c "build/kmmvdump -r 0 \
+	-f block.dev.inflight | grep -q '\"$disk\"\\] 1'"
+touch "$WORK/seen"
+wait $!
+is "and no longer" "$(value block.dev.inflight "$disk")" 0
+agrees "slow disk" "$disk"
+ok "there were some" test "$(gain "$disk" read)" -gt 0
+is "none of them was fast" "$(fast)" "$fast"
+end_null qa0
+
+# ---- others: bios, disks without iostats
+
+modprobe zram
+echo 16M >/sys/block/zram0/disksize
+ok "a disk that takes bios" wait_for 5 is_there block.dev.write zram0
+is "says so" "$(label block.dev.write zram0)" 'counts="bios"'
+before zram0
+dd if=/dev/zero of=/dev/zram0 bs=64k count=20 oflag=direct 2>/dev/null
+is "is counted" "$(gain zram0 write) $(gain zram0 write_bytes)" "20 1310720"
+is "without times" "$(gain zram0 write_rawactive) $(gain zram0 latency.write)" \
+	"0 0"
+modprobe dm_mod
+if dmsetup create qa --table "0 32768 linear /dev/sda 2048" 2>/dev/null; then
+	ok "so does a mapped one" wait_for 5 is_there block.dev.write dm-0
+	is "it says so, too" "$(label block.dev.write dm-0)" 'counts="bios"'
+	before dm-0
+	before sda
+	dd if=/dev/zero of=/dev/dm-0 bs=64k count=10 oflag=direct 2>/dev/null
+	is "is counted" "$(gain dm-0 write_bytes)" 655360
+	agrees "the disk below" sda
+	dmsetup remove qa
+	ok "it goes" wait_for 5 is_gone block.dev.write dm-0
+else
+	fail "dmsetup"
+fi
+
+is "a disk with iostats says nothing" "$(label block.dev.write vda)" ""
+echo 0 >/sys/block/vda/queue/iostats
+before vda
+dd if=/dev/vda of=/dev/null bs=64k count=16 iflag=direct 2>/dev/null
+is "without iostats /proc/diskstats counts nothing" \
+	"$(gains vda | awk '$1 == "read" { print $2 }')" 0
+is "kmmv does" "$(gain vda read) $(gain vda read_bytes)" "16 1048576"
+is "without times" "$(gain vda read_rawactive) $(gain vda latency.read)" "0 0"
+ok "and says so" wait_for 5 sh -c \
+	"build/kmmvdump -f block.dev.read | grep -q 'vda.*requests_untimed'"
+echo 1 >/sys/block/vda/queue/iostats
+before vda
+io vda
+agrees "with iostats again" vda
+
+# ---- the end
+
+losetup -d "$loop"
+loop=
+ok "unloads" rmmod kmmv_block
+is "no probe is left" "$(probes)" ""
+is "no instance either" "$(instances block.dev.read)" ""
+dd if=/dev/vda of=/dev/null bs=64k count=16 iflag=direct 2>/dev/null
+count=$(build/kmmvdump -a -f block.dev.read | sed -n 's/.*"vda"\] \([0-9]*\).*/\1/p')
+ok "loads again" insmod kmod/kmmv_block.ko
+is "with the same probes" "$(probes)" "$watched"
+is "the counts go on" "$(value block.dev.read vda)" "$count"
+before vda
+io vda
+agrees "loaded again" vda
+ok "everything unloads" unload
+is "no probe is left" "$(probes)" ""
+finish
