@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# Disks through pmcd: metrics with their help, an archive while disks come and go, in
+# which nothing falls and no instance has another's number, and a name that returns.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/agent.sh
+. qa/vm/agent.sh
+# shellcheck source=qa/vm/block.sh
+. qa/vm/block.sh
+
+rounds=8
+[ "${KMMV_SOAK:-0}" = 0 ] || rounds=200
+metric=kmmv.value.block.dev.write_bytes
+
+# Of agent.sh again, block.sh has others.
+# shellcheck disable=SC2317 # called by the trap
+unload()
+{
+	local name
+
+	for name in kmmv_block kmmv_stat kmmv_client kmmv; do
+		[ ! -e "/sys/module/$name" ] || rmmod "$name" || return
+	done
+}
+
+value()
+{
+	pminfo -f "$1" | sed -n "s/^ *inst \\[[0-9]* or \"$2\"\\] value //p"
+}
+
+# shellcheck disable=SC2317 # called by the trap
+end_all()
+{
+	for name in qa0 qa1; do
+		end_null "$name"
+	done
+	clean_up
+	modprobe -r null_blk
+}
+trap end_all EXIT
+
+# shellcheck disable=SC2317 # called by wait_for
+has()
+{
+	[ -n "$(id "$metric" "$1")" ]
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+has_not()
+{
+	[ -z "$(id "$metric" "$1")" ]
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+shows()
+{
+	[ "$(value "$1" "$2")" = "$3" ]
+}
+
+# NAME VALUE of the archive, which may still grow.
+series()
+{
+	pmdumplog "$WORK/archive" "$metric" 2>/dev/null |
+		sed -n 's/.*or "\(.*\)"\] value \([0-9]*\)$/\1 \2/p'
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+logged_last()
+{
+	series | grep -qx "$disk $(((rounds + 2) * 65536))"
+}
+
+write_64k()
+{
+	dd if=/dev/zero of="/dev/$1" bs=64k count=1 oflag=direct 2>/dev/null
+}
+
+modprobe null_blk nr_devices=0
+start_udev
+ok "./Install" sh -c './Install </dev/null'
+ok "the agent reads the device" wait_for 20 has_values
+ok "the module is loaded" test -d /sys/module/kmmv_block
+new_null qa0 || bail "no null_blk"
+disk=$(null_disk qa0)
+ok "a disk is an instance" wait_for 20 has "$disk"
+write_64k "$disk"
+is "what is written" "$(value "$metric" "$disk")" 65536
+like "its description" "$(pminfo -d "$metric")" "Semantics: counter  Units: byte"
+like "its one-line help" "$(pminfo -t "$metric")" "\\[Bytes of writes, by disk\\]"
+like "its help" "$(pminfo -T "$metric")" "Bytes of completed parts of requests"
+like "what is in flight falls" "$(pminfo -d kmmv.value.block.dev.inflight)" \
+	"Semantics: instant"
+like "times" "$(pminfo -d kmmv.value.block.dev.write_rawactive)" \
+	"Units: nanosec"
+is "the histogram has one" "$(pminfo -f kmmv.value.block.latency.write |
+	awk '/"'"$disk"'\// { sum += $NF } END { print sum + 0 }')" 1
+is "the metrics" "$(pminfo kmmv.value.block | wc -l)" \
+	"$(build/kmmvdump | grep -c '^family block\.')"
+is "each has help" "$(pminfo -t kmmv.value.block | grep -vc '\[.*\]')" 0
+like "fixed numbers" "$(pminfo -m kmmv.value.block.dev.read \
+	kmmv.value.block.partitions.read | xargs)" \
+	'389\.32\.0 .*389\.160\.0$'
+
+cat >"$WORK/config" <<-EOF
+	log mandatory on 200 msec {
+		kmmv.value.block
+	}
+EOF
+pmlogger -c "$WORK/config" -l "$WORK/log" "$WORK/archive" &
+logger=$!
+for ((i = 1; i <= rounds; i++)); do
+	new_null qa1
+	other=$(null_disk qa1)
+	wait_for 20 has "$other" || break
+	[ $i -gt 1 ] || first=$(id "$metric" "$other")
+	write_64k "$disk"
+	write_64k "$other"
+	wait_for 20 shows "$metric" "$other" $((i * 65536)) || break
+	[ "$(id "$metric" "$other")" = "$first" ] || break
+	end_null qa1
+	wait_for 20 has_not "$other" || break
+done
+is "a disk that returns has its number and goes on, each time" \
+	$i $((rounds + 1))
+ok "the module goes under pmcd and pmlogger" rmmod kmmv_block
+ok "no disk is there" wait_for 20 has_not "$disk"
+ok "it comes" modprobe kmmv_block
+ok "the disk is back" wait_for 20 has "$disk"
+is "with its count" "$(value "$metric" "$disk")" $(((rounds + 1) * 65536))
+write_64k "$disk"
+wait_for 20 logged_last || note "the last value was not logged"
+kill $logger
+wait $logger
+is "pmlogcheck" "$(pmlogcheck "$WORK/archive" 2>&1)" ""
+is "in the archive nothing falls" "$(series | awk '
+	$2 < last[$1] { print }
+	{ last[$1] = $2 }')" ""
+is "it has both disks to the end" "$(series | awk '{ last[$1] = $2 }
+	END { for (name in last) print name, last[name] }' | sort | xargs)" \
+	"$disk $(((rounds + 2) * 65536)) $other $((rounds * 65536))"
+ok "./Remove" sh -c './Remove --purge </dev/null'
+finish

@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# Disks and partitions come and go while they work, CPUs go offline, modules are
+# loaded and unloaded in any order, and a reader looks all the time: no value falls,
+# no number changes its name, nothing is lost, no probe is left.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/block.sh
+. qa/vm/block.sh
+
+cpu1=/sys/devices/system/cpu/cpu1/online
+rounds=10
+[ "${KMMV_SOAK:-0}" = 0 ] || rounds=300
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	touch "$WORK/end"
+	# shellcheck disable=SC2086 # a list
+	wait $jobs
+	echo 1 >$cpu1
+	for name in qa0 qa1 qa2 qa3; do
+		end_null "$name"
+	done
+	modprobe -r null_blk
+	modprobe -r scsi_debug 2>/dev/null
+	modprobe -r sd_mod
+	rmmod kmmv_probes
+	unload
+}
+trap clean_up EXIT
+jobs=
+
+# Work on a disk that always is there, until the end.
+steady()
+{
+	while [ ! -e "$WORK/end" ]; do
+		dd if=/dev/zero of="/dev/$disk" bs=16k count=50 oflag=direct
+		dd if="/dev/$disk" of=/dev/null bs=4k count=50 iflag=direct
+		dd if=/dev/zero of="/dev/$disk" bs=4k count=200 conv=fsync
+	done 2>/dev/null
+}
+
+# A disk that comes, works, and goes, with one partition or two.
+come_and_go()
+{
+	local name=$1 i other
+
+	for ((i = 0; i < rounds; i++)); do
+		new_null "$name" || return
+		other=$(null_disk "$name")
+		addpart "/dev/$other" 1 8 1024 2>/dev/null
+		addpart "/dev/$other" 2 2048 1024 2>/dev/null
+		dd if=/dev/zero of="/dev/$other" bs=4k count=20 oflag=direct
+		[ ! -e "/dev/${other}p1" ] ||
+			dd if="/dev/${other}p1" of=/dev/null bs=4k count=5 iflag=direct
+		delpart "/dev/$other" 2 2>/dev/null
+		# Work that is there when the disk goes.
+		dd if="/dev/$other" of=/dev/null bs=4k count=1000 iflag=direct &
+		end_null "$name"
+		wait $!
+	done 2>/dev/null
+}
+
+# written DISK: bytes by the kernel since boot
+written()
+{
+	awk -v name="$1" '$3 == name { print $10 * 512 }' /proc/diskstats
+}
+
+insmod qa/client/kmmv_probes.ko || bail "kmmv_probes does not load"
+modprobe null_blk nr_devices=0
+ok "loads" load
+watched=$(probes)
+new_null qa0 || bail "no null_blk"
+disk=$(null_disk qa0)
+wait_for 5 is_there block.dev.write "$disk"
+
+# ---- hotplug of disks, partitions and CPUs, with a reader
+
+# /proc/diskstats and kmmv begin together.
+before "$disk"
+$check watch "$WORK/watched" >"$WORK/watch" 2>&1 &
+watcher=$!
+steady &
+jobs=$!
+storms=
+for name in qa1 qa2; do
+	come_and_go $name &
+	storms="$storms $!"
+done
+for ((i = 0; i < rounds; i++)); do
+	echo 0 >$cpu1
+	echo 1 >$cpu1
+done
+# shellcheck disable=SC2086 # a list
+wait $storms
+touch "$WORK/end"
+wait $jobs
+jobs=
+wait_for 10 idle "$disk"
+agrees "hotplug of disks and CPUs beside it" "$disk"
+touch "$WORK/watched"
+wait $watcher
+is "no value fell, no number changed its name" \
+	"$? $(grep -v ' rounds, ' "$WORK/watch")" "0 "
+note "$(cat "$WORK/watch")"
+ok "it has looked" test "$(sed -n 's/ rounds, .*//p' "$WORK/watch")" -gt 1
+wait_for 5 is_gone block.dev.write qa2
+is "what is there are instances" "$(instances block.dev.read)" \
+	"$(disks)"
+is "no failures" "$(value block.failed instances)" 0
+# Each time it wrote 20 times 4096 bytes.
+is "all that the disks wrote that were there for a moment is counted" \
+	"$(build/kmmvdump -a -f block.dev.write_bytes |
+	awk '/inactive/ { sum += $2 } END { print sum }')" $((2 * rounds * 20 * 4096))
+
+# ---- modules, in any order, under load
+
+rm "$WORK/end"
+steady &
+jobs=$!
+start=$(value block.dev.write_bytes "$disk")
+low=$(written "$disk")
+for order in "block stat" "stat block"; do
+	ok "loads stat" insmod kmod/kmmv_stat.ko
+	for name in $order; do
+		ok "$order: unloads kmmv_$name" rmmod kmmv_$name
+	done
+	is "$order: no probe is left" "$(probes)" ""
+	ok "loads block" insmod kmod/kmmv_block.ko
+	is "$order: probes are back" "$(probes)" "$watched"
+done
+for ((i = 0; i < rounds; i++)); do
+	rmmod kmmv_block || break
+	insmod kmod/kmmv_block.ko || break
+done
+is "again and again" "$i" "$rounds"
+grown=$(($(value block.dev.write_bytes "$disk") - start))
+high=$(($(written "$disk") - low))
+ok "it counts no more than there was, $grown <= $high" test $grown -le $high
+ok "but it counts" test $grown -gt 0
+echo 0 >$cpu1
+ok "unloads with a CPU offline" rmmod kmmv_block
+ok "loads with a CPU offline" insmod kmod/kmmv_block.ko
+touch "$WORK/end"
+wait $jobs
+jobs=
+wait_for 10 idle "$disk"
+before "$disk"
+io "$disk"
+echo 1 >$cpu1
+agrees "with a CPU offline" "$disk"
+before "$disk"
+io "$disk"
+agrees "with it back" "$disk"
+
+# ---- no numbers left
+
+end_null qa0
+ok "unloads" unload
+ok "loads with few numbers" load capacity=20
+new_null qa3
+disk=$(null_disk qa3)
+before "$disk"
+io "$disk"
+# shellcheck disable=SC2317 # called by wait_for
+has_failed()
+{
+	[ "$(value block.failed instances)" -gt 0 ]
+}
+ok "failures are counted" wait_for 10 has_failed
+ok "unloads" unload
+is "no probe is left" "$(probes)" ""
+finish
