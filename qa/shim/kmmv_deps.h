@@ -454,6 +454,11 @@ static inline void list_del(struct list_head *entry)
 	entry->prev = NULL;
 }
 
+static inline bool list_empty(const struct list_head *head)
+{
+	return head->next == head;
+}
+
 #define list_entry(pointer, type, member) container_of(pointer, type, member)
 #define list_for_each_entry(entry, head, member)			\
 	for (entry = list_entry((head)->next, __typeof__(*entry), member); \
