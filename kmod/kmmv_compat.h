@@ -9,6 +9,7 @@
 #include <linux/poll.h>
 #include <linux/rcupdate.h>
 #include <linux/timer.h>
+#include <linux/u64_stats_sync.h>
 
 /* bc292ab00f6c ("mm: introduce vma->vm_flags wrapper functions"), 6.3 */
 #ifndef KMMV_HAVE_VM_FLAGS_MOD
@@ -84,6 +85,22 @@ static inline bool poll_does_not_wait(const poll_table *wait)
 /* call_rcu() may take ten seconds where so configured, 6.2 */
 #ifndef KMMV_HAVE_CALL_RCU_HURRY
 #define call_rcu_hurry	call_rcu
+#endif
+
+/* On 32-bit uniprocessors the plain ones became safe against interrupts, 6.3 */
+#ifdef KMMV_HAVE_U64_STATS_FETCH_IRQ
+#define kmmv_u64_stats_begin	u64_stats_fetch_begin_irq
+#define kmmv_u64_stats_retry	u64_stats_fetch_retry_irq
+#else
+#define kmmv_u64_stats_begin	u64_stats_fetch_begin
+#define kmmv_u64_stats_retry	u64_stats_fetch_retry
+#endif
+
+/* The members of struct pcpu_dstats became u64_stats_t, 6.11 */
+#ifdef KMMV_HAVE_DSTATS_T
+#define kmmv_dstats_read	u64_stats_read
+#else
+#define kmmv_dstats_read(p)	READ_ONCE(*(p))
 #endif
 
 /*

@@ -17,6 +17,8 @@ ccflags-y += \
 	$(call kmmv-have,POLL_DOES_NOT_WAIT,\<poll_does_not_wait\>,include/linux/poll.h) \
 	$(call kmmv-have,CALL_RCU_HURRY,\<call_rcu_hurry\>,include/linux/rcupdate.h) \
 	$(call kmmv-have,IRQ_COUNTS,\<IRQ_COUNT_[A-Z],arch/$(SRCARCH)/include/asm/hardirq.h) \
+	$(call kmmv-have,U64_STATS_FETCH_IRQ,\<u64_stats_fetch_begin_irq\>,include/linux/u64_stats_sync.h) \
+	$(call kmmv-have,DSTATS_T,u64_stats_t[[:space:]]*rx_drops,include/linux/netdevice.h) \
 	$(call kmmv-have,MEDIATED_PMI,PERF_GUEST_MEDIATED_PMI,arch/$(SRCARCH)/include/asm/hardirq.h) \
 	$(call kmmv-have,CLASS_INTERFACE_ARGUMENT,.add_dev.*struct class_interface,include/linux/device/class.h) \
 	$(call kmmv-have,ALLOC_DISK_LIMITS,define blk_alloc_disk.lim,include/linux/blkdev.h) \

@@ -76,7 +76,7 @@ enum { ITEM_SUM, ITEM_PERCPU, ITEM_ALL, NR_ITEMS };
 enum {
 	FAMILY_CORE = 0,	/* kmmv, kmmv_stat */
 	FAMILY_BLOCK = 16,
-	FAMILY_NET = 48,
+	FAMILY_NET = 48,	/* kmmv_net */
 	FAMILY_TRACE = 80,
 	FAMILY_PROFILE = 112,
 	FAMILY_PARTITIONS = 144,

@@ -87,7 +87,7 @@ families()
 		"$work/units" | sort
 }
 
-# numbers DIR: "OFFSET KEY" of the agent's table
+# numbers DIR: "NUMBER KEY" of the agent's table
 numbers()
 {
 	awk '

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A copy: shows what devices have counted under their names.
+ *
+ * It is made in sections of some devices, between which waiters can take the locks.
+ * So a device that is to be removed waits for one section, however many there are.
+ *
+ * Context of all: task, under copy_lock.
+ */
+#include <linux/cpu.h>
+#include <linux/ktime.h>
+#include <linux/sched.h>
+
+#include "net.h"
+
+/* Each takes some microseconds. */
+#define SECTION_MAX	8
+
+static void section_begin(void)
+{
+	cpus_read_lock();
+	mutex_lock(&kmmv_net_lock);
+}
+
+static void section_end(void)
+{
+	mutex_unlock(&kmmv_net_lock);
+	cpus_read_unlock();
+	cond_resched();
+}
+
+static struct kmmv_part *part_of(struct kmmv_net_device *device, int column,
+				 unsigned int place)
+{
+	if (column >= KMMV_NET_PER_CPU || place >= device->nr)
+		return NULL;
+	return &device->part[column * device->nr + place];
+}
+
+/* What was shown before this module was loaded is not added again. */
+static void keep(struct kmmv_net_device *device, int column)
+{
+	unsigned int place = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct kmmv_part *part = part_of(device, column, place);
+		u64 kept = kmmv_net_name_kept(device->name, column, cpu);
+
+		if (part)
+			kept = kmmv_part_keep(part, kept);
+		if (!place++)
+			kmmv_part_keep(&device->spread[column].rest, kept);
+	}
+}
+
+static void show_column(struct kmmv_net_device *device, int column)
+{
+	unsigned int place = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct kmmv_part *part = part_of(device, column, place);
+		u64 delta = part ? kmmv_part_show(part) : 0;
+
+		if (!place++)
+			delta += kmmv_part_show(&device->spread[column].rest);
+		else if (!part)
+			break;
+		kmmv_net_name_add(device->name, column, cpu, delta);
+	}
+}
+
+/* Within a section. */
+static void show(struct kmmv_net_device *device)
+{
+	int i;
+
+	for (i = 0; i < KMMV_NET_COLUMNS; i++) {
+		if (device->kept)
+			keep(device, i);
+		show_column(device, i);
+	}
+	device->kept = false;
+}
+
+static void copy_departed(u64 now)
+{
+	struct kmmv_net_device *device;
+
+	while ((device = kmmv_net_device_departed())) {
+		if (!device->name)
+			device->name = kmmv_net_name_enter(device->called, now);
+		section_begin();
+		show(device);
+		section_end();
+		kmmv_net_name_leave(device->name, now);
+		device->name = NULL;
+		kmmv_net_device_done(device);
+	}
+}
+
+static void name_fresh(u64 now)
+{
+	struct kmmv_net_device *device;
+
+	while ((device = kmmv_net_device_fresh())) {
+		device->name = kmmv_net_name_enter(device->called, now);
+		kmmv_net_device_named(device);
+		cond_resched();
+	}
+}
+
+static void copy_present(void)
+{
+	struct kmmv_net_device *device;
+	int nr = 0;
+
+	section_begin();
+	kmmv_net_device_first();
+	while ((device = kmmv_net_device_next())) {
+		if (!device->final)
+			kmmv_net_read(device);
+		show(device);
+		if (++nr % SECTION_MAX)
+			continue;
+		section_end();
+		section_begin();
+	}
+	section_end();
+}
+
+/**
+ * kmmv_net_copy() - copy what devices have counted
+ * @all: read those that are present, too
+ * @keep: for how long names are kept, in nanoseconds
+ *
+ * A device that departs while another copy of the same is made does so in the next
+ * one.
+ */
+void kmmv_net_copy(bool all, u64 keep)
+{
+	u64 now = ktime_get_ns();
+
+	kmmv_net_device_retry();
+	name_fresh(now);
+	if (all)
+		copy_present();
+	copy_departed(now);
+	/* Those that were renamed without memory for an heir. */
+	name_fresh(now);
+	kmmv_net_name_settle(now, keep);
+	kmmv_net_self_add(KMMV_NET_COPIES, all);
+}

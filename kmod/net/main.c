@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmmv_net: when copies are made.
+ */
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "net.h"
+
+static unsigned int forget_s = 300;
+module_param(forget_s, uint, 0644);
+MODULE_PARM_DESC(forget_s, "seconds for which the name of a device that is gone is kept (default 300)");
+
+static unsigned int names = 4096;
+module_param(names, uint, 0444);
+MODULE_PARM_DESC(names, "greatest number of names, present or gone, besides others (default 4096)");
+
+/* Serialises copies, and protects what only they use. */
+static DEFINE_MUTEX(copy_lock);
+
+/*
+ * Under pace_lock, so that a reader that finds the copy young enough does not
+ * wait for the next one.
+ */
+static struct kmmv_pace pace;
+static DEFINE_SPINLOCK(pace_lock);
+
+static u64 keep(void)
+{
+	return (u64)READ_ONCE(forget_s) * NSEC_PER_SEC;
+}
+
+static void copy(void)
+{
+	u64 begun = ktime_get_ns();
+
+	kmmv_net_copy(true, keep());
+	spin_lock(&pace_lock);
+	kmmv_pace_copied(&pace, begun, ktime_get_ns());
+	spin_unlock(&pace_lock);
+	kmmv_net_self_add(KMMV_NET_TOOK, pace.ended - pace.begun);
+	kmmv_net_self_add(KMMV_NET_REST, kmmv_pace_rest(&pace));
+}
+
+static bool is_due(u64 asked, u64 max_age)
+{
+	bool due;
+
+	spin_lock(&pace_lock);
+	due = kmmv_pace_due(&pace, asked, max_age, ktime_get_ns());
+	spin_unlock(&pace_lock);
+	return due;
+}
+
+static s64 age_now(void)
+{
+	s64 age;
+
+	spin_lock(&pace_lock);
+	age = ktime_get_ns() - pace.begun;
+	spin_unlock(&pace_lock);
+	return age;
+}
+
+static s64 refresh(struct kmmv_source *source, u64 max_age)
+{
+	u64 asked = ktime_get_ns();
+
+	if (is_due(asked, max_age)) {
+		if (mutex_lock_killable(&copy_lock))
+			return -EINTR;
+		/* The lock's last holder may have copied. */
+		if (is_due(asked, max_age))
+			copy();
+		mutex_unlock(&copy_lock);
+	}
+	return age_now();
+}
+
+static struct kmmv_source source = {
+	.refresh = refresh,
+};
+
+static struct workqueue_struct *queue;
+
+/*
+ * Without readers: counts of 32 bits must not wrap twice, and names that are gone
+ * are forgotten.
+ */
+static void copy_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(periodic, copy_work);
+
+static void queue_copy(void)
+{
+	unsigned int period = READ_ONCE(forget_s);
+
+	period = clamp(period, 1U, (unsigned int)KMMV_MIRROR_PERIOD);
+	queue_delayed_work(queue, &periodic, period * HZ);
+}
+
+static void copy_work(struct work_struct *work)
+{
+	refresh(&source, 0);
+	queue_copy();
+}
+
+/* What departs is soon shown as inactive, and takes no more memory. */
+static void departed_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(departures, departed_work);
+
+static void departed_work(struct work_struct *work)
+{
+	mutex_lock(&copy_lock);
+	kmmv_net_copy(false, keep());
+	mutex_unlock(&copy_lock);
+}
+
+static void departed(void)
+{
+	queue_delayed_work(queue, &departures, HZ);
+}
+
+static int init_units(void)
+{
+	int err;
+
+	err = kmmv_net_self_init();
+	if (err)
+		return err;
+	err = kmmv_net_read_init();
+	if (err)
+		goto err_self;
+	err = kmmv_net_name_init(names);
+	if (err)
+		goto err_read;
+	err = kmmv_net_device_init(departed);
+	if (err)
+		goto err_name;
+	return 0;
+
+err_name:
+	kmmv_net_name_exit();
+err_read:
+	kmmv_net_read_exit();
+err_self:
+	kmmv_net_self_exit();
+	return err;
+}
+
+/*
+ * Names that are gone by now are forgotten, as nobody will do that later. Those
+ * of the devices that are there keep their instances.
+ */
+static void exit_units(void)
+{
+	mutex_lock(&copy_lock);
+	kmmv_net_copy(true, 0);
+	kmmv_net_device_exit();
+	kmmv_net_copy(false, U64_MAX);
+	mutex_unlock(&copy_lock);
+	cancel_delayed_work_sync(&departures);
+	kmmv_net_name_exit();
+	kmmv_net_read_exit();
+	kmmv_net_self_exit();
+}
+
+static void copy_all(void)
+{
+	mutex_lock(&copy_lock);
+	copy();
+	mutex_unlock(&copy_lock);
+}
+
+static int __init net_init(void)
+{
+	int err;
+
+	/* Unbound: the CPU that queues the work may be busy for long. */
+	queue = alloc_workqueue("kmmv_net", WQ_UNBOUND, 1);
+	if (!queue)
+		return -ENOMEM;
+	err = init_units();
+	if (err)
+		goto err_destroy_queue;
+	copy_all();
+	err = kmmv_register_source(&source);
+	if (err)
+		goto err_exit_units;
+	queue_copy();
+	return 0;
+
+err_exit_units:
+	exit_units();
+err_destroy_queue:
+	destroy_workqueue(queue);
+	return err;
+}
+
+static void __exit net_exit(void)
+{
+	kmmv_unregister_source(&source);
+	cancel_delayed_work_sync(&periodic);
+	exit_units();
+	destroy_workqueue(queue);
+}
+
+module_init(net_init);
+module_exit(net_exit);
+
+MODULE_AUTHOR("The kmmv maintainers");
+MODULE_DESCRIPTION("kmmv: packets, bytes, errors and drops of network devices");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names of devices, and their instances: one of each count. Names that have been
+ * gone for long, or for which there is no room, are in the instance "others".
+ *
+ * Context of all: task, under copy_lock; loads and additions also with CPU
+ * hotplug kept out.
+ */
+#include <linux/cpu.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "net.h"
+
+/*
+ * Nobody's total: a packet is counted by each device that it passes, as by a
+ * veth, a bridge and a network card.
+ */
+#define FLAGS	(KMMV_SINCE_BOOT | KMMV_NO_TOTAL | KMMV_FROM_SOURCE)
+
+#define ABOUT	"Of the devices of the initial network namespace, under the names that they had\n" \
+		"then. A name that is gone is kept for kmmv_net's parameter forget_s. Then what\n" \
+		"it had counted is added to the instance others, whose rate is therefore no\n" \
+		"device's."
+
+#define PER_CPU	"The kernel's count, as in /proc/net/dev. Per CPU where the driver tells it: what\n" \
+		"others count is on the first CPU.\n"
+#define TOTAL	"The kernel's count, as in /proc/net/dev; kmmv.percpu has it on the first CPU.\n"
+
+static const struct kmmv_family in_bytes_family = {
+	.name = "net.in.bytes",
+	.units = KMMV_UNITS_BYTES,
+	.semantics = KMMV_COUNTER,
+	.flags = FLAGS,
+	.oneline = "Bytes received, by network device",
+	.help = PER_CPU ABOUT,
+};
+
+static const struct kmmv_family in_packets_family = {
+	.name = "net.in.packets",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.flags = FLAGS,
+	.oneline = "Packets received, by network device",
+	.help = PER_CPU ABOUT,
+};
+
+static const struct kmmv_family in_errors_family = {
+	.name = "net.in.errors",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.flags = FLAGS,
+	.oneline = "Receive errors, by network device",
+	.help = TOTAL ABOUT,
+};
+
+static const struct kmmv_family in_drops_family = {
+	.name = "net.in.drops",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.flags = FLAGS,
+	.oneline = "Packets dropped or missed on receipt, by network device",
+	.help = TOTAL ABOUT,
+};
+
+static const struct kmmv_family in_fifo_family = {
+	.name = "net.in.fifo",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.flags = FLAGS,
+	.oneline = "Receive queue overruns, by network device",
+	.help = TOTAL ABOUT,
+};
+
+static const struct kmmv_family in_frame_family = {
+	.name = "net.in.frame",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.flags = FLAGS,
+	.oneline = "Frames received with an error of length, size, checksum or alignment",
+	.help = TOTAL ABOUT,
+};
+
+static const struct kmmv_family in_mcasts_family = {
+	.name = "net.in.mcasts",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.flags = FLAGS,
+	.oneline = "Multicast packets received, by network device",
+	.help = TOTAL ABOUT,
+};
+
+static const struct kmmv_family out_bytes_family = {
+	.name = "net.out.bytes",
+	.units = KMMV_UNITS_BYTES,
+	.semantics = KMMV_COUNTER,
+	.flags = FLAGS,
+	.oneline = "Bytes sent, by network device",
+	.help = PER_CPU ABOUT,
+};
+
+static const struct kmmv_family out_packets_family = {
+	.name = "net.out.packets",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.flags = FLAGS,
+	.oneline = "Packets sent, by network device",
+	.help = PER_CPU ABOUT,
+};
+
+static const struct kmmv_family out_errors_family = {
+	.name = "net.out.errors",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.flags = FLAGS,
+	.oneline = "Send errors, by network device",
+	.help = TOTAL ABOUT,
+};
+
+static const struct kmmv_family out_drops_family = {
+	.name = "net.out.drops",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.flags = FLAGS,
+	.oneline = "Packets dropped before they were sent, by network device",
+	.help = TOTAL ABOUT,
+};
+
+static const struct kmmv_family out_fifo_family = {
+	.name = "net.out.fifo",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.flags = FLAGS,
+	.oneline = "Send queue underruns, by network device",
+	.help = TOTAL ABOUT,
+};
+
+static const struct kmmv_family out_carrier_family = {
+	.name = "net.out.carrier",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.flags = FLAGS,
+	.oneline = "Packets lost with the carrier, aborted, late or without heartbeat",
+	.help = TOTAL ABOUT,
+};
+
+static const struct kmmv_family collisions_family = {
+	.name = "net.collisions",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.flags = FLAGS,
+	.oneline = "Collisions, by network device",
+	.help = TOTAL ABOUT,
+};
+
+static const struct kmmv_family * const metrics[KMMV_NET_COLUMNS] = {
+	[KMMV_NET_IN_BYTES]	= &in_bytes_family,
+	[KMMV_NET_IN_PACKETS]	= &in_packets_family,
+	[KMMV_NET_OUT_BYTES]	= &out_bytes_family,
+	[KMMV_NET_OUT_PACKETS]	= &out_packets_family,
+	[KMMV_NET_IN_ERRORS]	= &in_errors_family,
+	[KMMV_NET_IN_DROPS]	= &in_drops_family,
+	[KMMV_NET_IN_FIFO]	= &in_fifo_family,
+	[KMMV_NET_IN_FRAME]	= &in_frame_family,
+	[KMMV_NET_IN_MCASTS]	= &in_mcasts_family,
+	[KMMV_NET_OUT_ERRORS]	= &out_errors_family,
+	[KMMV_NET_OUT_DROPS]	= &out_drops_family,
+	[KMMV_NET_OUT_FIFO]	= &out_fifo_family,
+	[KMMV_NET_OUT_CARRIER]	= &out_carrier_family,
+	[KMMV_NET_COLLISIONS]	= &collisions_family,
+};
+
+static int family[KMMV_NET_COLUMNS];
+static struct kmmv_lives lives;
+/* Present as long as the module is loaded, and no life among the others. */
+static struct kmmv_net_name others;
+/* They showed something when the module was loaded. */
+static bool others_kept;
+
+static struct kmmv_net_name *name_of(struct kmmv_life *life)
+{
+	return life ? container_of(life, struct kmmv_net_name, life) : NULL;
+}
+
+static void drop(struct kmmv_net_name *name, int nr)
+{
+	while (nr--)
+		perf_del(name->instance[nr]);
+}
+
+/* Make the instances active: all of them, or none. */
+static int show(struct kmmv_net_name *name)
+{
+	int i, err;
+
+	for (i = 0; i < KMMV_NET_COLUMNS; i++) {
+		name->instance[i] = kmmv_add(family[i], name->life.name);
+		err = kmmv_get_slot(name->instance[i], &name->slot[i]);
+		if (err) {
+			drop(name, i);
+			return err;
+		}
+	}
+	name->active = true;
+	return 0;
+}
+
+static void hide(struct kmmv_net_name *name)
+{
+	if (name->active)
+		drop(name, KMMV_NET_COLUMNS);
+	name->active = false;
+}
+
+/**
+ * kmmv_net_name_kept() - what an earlier load of this module has shown of a device
+ * @name: the name of a device that was there before this load
+ * @column: the count
+ * @cpu: possible
+ *
+ * What it has shown of such a device among the others is not known. They show
+ * nothing if there was no load before.
+ *
+ * Return: at least what was shown.
+ */
+u64 kmmv_net_name_kept(const struct kmmv_net_name *name,
+		       enum kmmv_net_column column, int cpu)
+{
+	if (name == &others)
+		return others_kept ? U64_MAX : 0;
+	return kmmv_load(name->slot[column], cpu);
+}
+
+/**
+ * kmmv_net_name_add() - add to what a count of a name shows on a CPU
+ * @name: the name
+ * @column: the count
+ * @cpu: possible
+ * @delta: what to add; what has not changed is not stored
+ *
+ * If a CPU that has been offline since kmmv.ko was loaded needs memory for what
+ * it counted before, and there is none, the first online CPU shows it.
+ */
+void kmmv_net_name_add(struct kmmv_net_name *name, enum kmmv_net_column column,
+		       int cpu, u64 delta)
+{
+	struct kmmv_slot slot = name->slot[column];
+
+	if (!delta)
+		return;
+	if (kmmv_store(slot, cpu, kmmv_load(slot, cpu) + delta)) {
+		cpu = cpumask_first(cpu_online_mask);
+		kmmv_store(slot, cpu, kmmv_load(slot, cpu) + delta);
+	}
+}
+
+/*
+ * A column's counts go over to the others. What cannot be forgotten stays, and
+ * is not added. No reader is told that it is in neither place for a moment.
+ */
+static void pass_on(struct kmmv_net_name *name, enum kmmv_net_column column,
+		    u64 *count)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		count[cpu] = kmmv_load(name->slot[column], cpu);
+	if (perf_forget(name->instance[column]))
+		return;
+	for_each_possible_cpu(cpu)
+		kmmv_net_name_add(&others, column, cpu, count[cpu]);
+}
+
+/* For pass_on(): by CPU. */
+static u64 *counts;
+
+static void discard(struct kmmv_net_name *name)
+{
+	int i;
+
+	hide(name);
+	cpus_read_lock();
+	for (i = 0; i < KMMV_NET_COLUMNS; i++)
+		pass_on(name, i, counts);
+	cpus_read_unlock();
+	kmmv_lives_del(&lives, &name->life);
+	kfree(name);
+	cond_resched();
+}
+
+static void forget(struct kmmv_net_name *name)
+{
+	discard(name);
+	kmmv_net_self_add(KMMV_NET_FORGOTTEN, 1);
+}
+
+/*
+ * A name that is not known yet, with its instances; NULL if there is no room or
+ * no memory for both.
+ */
+static struct kmmv_net_name *create(const char *called, u64 now)
+{
+	struct kmmv_net_name *name;
+
+	if (kmmv_lives_full(&lives)) {
+		name = name_of(kmmv_lives_oldest(&lives));
+		if (!name)
+			return NULL;
+		forget(name);
+	}
+	name = kzalloc(sizeof(*name), GFP_KERNEL);
+	if (!name)
+		return NULL;
+	kmmv_lives_add(&lives, &name->life, called, now);
+	if (!show(name))
+		return name;
+	discard(name);
+	return NULL;
+}
+
+/**
+ * kmmv_net_name_enter() - a device has a name
+ * @called: the name
+ * @now: the time, of the clock that kmmv_net_name_settle() is told
+ *
+ * Return: the name, whose instances are active, or that of the others.
+ */
+struct kmmv_net_name *kmmv_net_name_enter(const char *called, u64 now)
+{
+	struct kmmv_net_name *name;
+
+	if (!strcmp(called, others.life.name))
+		return &others;
+	name = name_of(kmmv_lives_find(&lives, called));
+	if (!name)
+		name = create(called, now);
+	if (!name || (!name->active && show(name))) {
+		kmmv_net_self_add(KMMV_NET_FAILED_NAMES, 1);
+		return &others;
+	}
+	kmmv_life_enter(&name->life);
+	return name;
+}
+
+/**
+ * kmmv_net_name_leave() - a device has a name no more
+ * @name: from kmmv_net_name_enter()
+ * @now: the time
+ *
+ * The instances become inactive with the next kmmv_net_name_settle(), unless
+ * another device has the name by then.
+ */
+void kmmv_net_name_leave(struct kmmv_net_name *name, u64 now)
+{
+	if (name != &others)
+		kmmv_life_leave(&lives, &name->life, now);
+}
+
+/**
+ * kmmv_net_name_settle() - hide names that are gone, forget those gone for long
+ * @now: the time
+ * @keep: for how long they are kept, in nanoseconds
+ */
+void kmmv_net_name_settle(u64 now, u64 keep)
+{
+	struct kmmv_net_name *name;
+
+	/* Those that went since are the last ones. */
+	list_for_each_entry_reverse(name, &lives.gone, life.gone) {
+		if (!name->active)
+			break;
+		hide(name);
+		cond_resched();
+	}
+	while ((name = name_of(kmmv_lives_oldest(&lives))) &&
+	       kmmv_life_due(&name->life, now, keep))
+		forget(name);
+}
+
+/**
+ * kmmv_net_name_init() - register the families, with the others' instances
+ * @max: how many names there may be besides
+ *
+ * Return: 0; an error of kmmv_register_family() or kmmv_add(); -ENOMEM.
+ */
+int kmmv_net_name_init(unsigned int max)
+{
+	int i, err;
+	u64 sum;
+
+	for (i = 0; i < KMMV_NET_COLUMNS; i++) {
+		family[i] = kmmv_register_family(metrics[i]);
+		if (family[i] < 0)
+			return family[i];
+	}
+	counts = kcalloc(nr_cpu_ids, sizeof(*counts), GFP_KERNEL);
+	if (!counts)
+		return -ENOMEM;
+	kmmv_lives_init(&lives, max);
+	strscpy(others.life.name, "others", sizeof(others.life.name));
+	err = show(&others);
+	if (err) {
+		kfree(counts);
+		return err;
+	}
+	others_kept = false;
+	for (i = 0; i < KMMV_NET_COLUMNS; i++) {
+		kmmv_read(others.instance[i], &sum);
+		others_kept |= sum;
+	}
+	return 0;
+}
+
+/**
+ * kmmv_net_name_exit() - free all names, which keep instances and values
+ */
+void kmmv_net_name_exit(void)
+{
+	struct kmmv_net_name *name;
+
+	while ((name = name_of(kmmv_lives_oldest(&lives)))) {
+		hide(name);
+		kmmv_lives_del(&lives, &name->life);
+		kfree(name);
+	}
+	hide(&others);
+	kfree(counts);
+}

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: GPL-2.0-only
+vm-programs += net-check
+net-check-sources := qa/vm/net-check.c
+net-check-cflags := -Ilib
+net-check-libs := build/libkmmv.a

@@ -1,0 +1,154 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+#
+# The lives of devices' names: devices are renamed, go to other namespaces, return, or
+# do not and are forgotten. Each frame is counted once, under the name that the device
+# had.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/net.sh
+. qa/vm/net.sh
+
+net_begin
+forget=/sys/module/kmmv_net/parameters/forget_s
+
+pair dummy1 other1
+ok "loads" load
+send dummy1 3 60
+
+# ---- renamed
+
+dummy old1
+send old1 10 60
+ip link set dev old1 down
+ip link set dev old1 name new1
+ip link set dev new1 up
+send new1 4 60
+ip link set dev new1 down
+ip link set dev new1 name newer1
+is "what was counted under a name stays there" "$(total out.packets old1)" 10
+is "and the rest counts under the new one" "$(total out.packets new1)" 4
+is "which is not there any more" "$(state new1)" inactive
+is "the newest has nothing yet" "$(values out.packets newer1 | cut -d' ' -f1,3-)" \
+	"active 0 0 0 0"
+dummy old1
+send old1 1 60
+is "another device gets the old name" "$(total out.packets old1)" 11
+dummy swap1
+send swap1 3 60
+for i in 1 2; do
+	ip link set dev swap1 down
+	ip link set dev old1 down
+	ip link set dev swap1 name tmp1
+	ip link set dev old1 name swap1
+	ip link set dev tmp1 name old1
+	ip link set dev swap1 up
+	ip link set dev old1 up
+	send swap1 100 60
+	send old1 1000 60
+done
+is "two that change names count under the names" \
+	"$(total out.packets swap1) $(total out.packets old1)" "203 2011"
+ip link delete swap1
+ip link delete old1
+ip link delete newer1
+
+# ---- other namespaces
+
+ok "a namespace" space there
+dummy away1
+send away1 6 60
+number=$(number away1)
+ip link set dev away1 netns there
+is "a device that has gone to another namespace is gone" "$(state away1)" inactive
+is "with its count" "$(total out.packets away1)" 6
+ip netns exec there ip link set dev away1 up
+ip netns exec there $check send away1 30 60
+is "what it counts there is not shown" "$(total out.packets away1)" 6
+ip netns exec there ip link set dev away1 netns 1
+is "until it is back" "$(total out.packets away1)" 36
+is "under its number" "$(number away1)" "$number"
+ok "it agrees with /proc" $check bracket 1 dummy1 other1
+ip link set dev away1 netns there
+ip netns exec there ip link set dev away1 name back1
+ip netns exec there ip link set dev back1 netns 1
+is "it can come back under another name" \
+	"$(total out.packets away1) $(total out.packets back1)" "36 0"
+ip link set dev back1 up
+send back1 2 60
+is "which then counts" "$(total out.packets away1) $(total out.packets back1)" "36 2"
+ip link delete back1
+ip netns exec there ip link add name born1 type dummy
+ip netns exec there ip link set dev born1 up
+ip netns exec there $check send born1 9 60
+is "one that was born there is not shown" "$(values out.packets born1)" ""
+ip netns exec there ip link set dev born1 netns 1
+is "until it comes, with its count" "$(total out.packets born1)" 9
+ip link delete born1
+
+# A container: its end is made there, and goes with it.
+ip link add name host1 type veth peer name eth7 netns there
+ip link set dev host1 up
+ip netns exec there ip link set dev eth7 up
+ip netns exec there $check send eth7 40 60
+send host1 30 60
+ip netns delete there
+wait_for 10 test ! -e /sys/class/net/host1
+is "a namespace's last frames, when it goes with its veth" \
+	"$(total in.packets host1) $(total out.packets host1)" "40 30"
+is "nothing went back" "$(total resets values)" 0
+
+# ---- forgotten
+
+all=$($check sum out.packets)
+before=$(total out.packets others)
+gone=$(total out.packets host1)
+was=$($check count)
+echo 1 >$forget
+sleep 1.5
+is "after a time a name that is gone is forgotten" "$(values out.packets host1)" ""
+is "so are its other counts" "$(values collisions host1)" ""
+ok "its count goes on among the others" test "$(total out.packets others)" -ge \
+	$((before + gone))
+is "no sum changes" "$($check sum out.packets)" "$all"
+note "names active, inactive, numbers: $was, then $($check count)"
+is "none is inactive" "$($check count | cut -d' ' -f2)" 0
+echo 1000 >$forget
+before=$(total out.packets others)
+dummy host1
+is "a name that comes back after that begins at 0" "$(values out.packets host1 |
+	cut -d' ' -f1,3-)" "active 0 0 0 0"
+is "and the others keep what it had" "$(total out.packets others)" "$before"
+ip link delete host1
+ok "veths come and go" $check churn many 0 25 20
+ok "their names are kept" test "$($check count | cut -d' ' -f2)" -ge 50
+echo 0 >$forget
+is "and forgotten" "$($check count | cut -d' ' -f2)" 0
+is "with their counts" "$($check sum out.packets)" $((all + 500))
+is "which the others have" "$(total out.packets others)" $((before + 500))
+
+# ---- loaded again
+
+echo 1000 >$forget
+dummy stays1
+send stays1 8 60
+dummy leaves1
+send leaves1 5 60
+number=$(number stays1)
+all=$($check sum out.packets)
+ip link delete leaves1
+ok "unloads" rmmod kmmv_net
+is "the last frames before that are counted" "$($check sum out.packets)" "$all"
+is "a name that was gone is forgotten" "$(values out.packets leaves1)" ""
+send stays1 4 60
+ok "loads again" insmod kmod/kmmv_net.ko
+is "a device that stayed has its number and what it has counted" \
+	"$(number stays1) $(total out.packets stays1)" "$number 12"
+is "and nothing is counted twice" "$($check sum out.packets)" $((all + 4))
+ok "agrees with /proc" $check bracket 1 dummy1 other1
+ip link delete stays1
+ip link delete dummy1
+ok "unloads" unload
+finish
