@@ -131,16 +131,10 @@ static int store_prepare(struct kmmv_slot slot, int cpu, u64 value)
 
 #ifdef CONFIG_64BIT
 
-int kmmv_store(struct kmmv_slot slot, int cpu, u64 value)
+static void store_on(struct kmmv_slot slot, int cpu, u64 value)
 {
-	int err = store_prepare(slot, cpu, value);
-
-	if (err)
-		return min(err, 0);
 	kmmv_ctr_store(&kmmv_table.slots, slot, cpu, value);
-	return 0;
 }
-EXPORT_SYMBOL_GPL(kmmv_store);
 
 #else /* CONFIG_64BIT */
 
@@ -159,22 +153,38 @@ static void store_here(void *argument)
 }
 
 /* A pair has one writer: its own CPU, or any CPU while that is offline. */
-int kmmv_store(struct kmmv_slot slot, int cpu, u64 value)
+static void store_on(struct kmmv_slot slot, int cpu, u64 value)
 {
 	struct store store = { .slot = slot, .cpu = cpu, .value = value };
-	int err = store_prepare(slot, cpu, value);
 
-	if (err)
-		return min(err, 0);
 	if (cpu_online(cpu))
 		smp_call_function_single(cpu, store_here, &store, 1);
 	else
 		store_here(&store);
+}
+
+#endif /* CONFIG_64BIT */
+
+int kmmv_store(struct kmmv_slot slot, int cpu, u64 value)
+{
+	int err = store_prepare(slot, cpu, value);
+
+	if (err)
+		return min(err, 0);
+	store_on(slot, cpu, value);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kmmv_store);
 
-#endif /* CONFIG_64BIT */
+int kmmv_merge(int instance, int into)
+{
+	if (instance < KMMV_RESERVED)
+		return kmmv_number_error(instance);
+	if (into < KMMV_RESERVED)
+		return kmmv_number_error(into);
+	return kmmv_instance_merge(&kmmv_table, instance, into, store_on);
+}
+EXPORT_SYMBOL_GPL(kmmv_merge);
 
 u64 kmmv_load(struct kmmv_slot slot, int cpu)
 {

@@ -289,6 +289,20 @@ int kmmv_instance_del(struct kmmv_table *table, int number)
 	return err;
 }
 
+/* With the lock held, and no references. The label is left to the caller. */
+static char *instance_unbind(struct kmmv_table *table,
+			     struct kmmv_instance *instance)
+{
+	char *label = NULL;
+
+	kmmv_slots_put(&table->slots, instance->number);
+	instance->state = KMMV_STATE_FREE;
+	instance->bound.name[0] = '\0';
+	swap(label, instance->label);
+	kmmv_records_move(&table->records, &instance->record);
+	return label;
+}
+
 /**
  * kmmv_instance_forget() - unbind the number of an inactive instance
  * @table: the table
@@ -311,13 +325,66 @@ int kmmv_instance_forget(struct kmmv_table *table, int number)
 	} else {
 		kmmv_index_del(&table->index, &instance->bound);
 		kmmv_change_begin(table);
-		kmmv_slots_put(&table->slots, number);
-		instance->state = KMMV_STATE_FREE;
-		instance->bound.name[0] = '\0';
-		swap(label, instance->label);
-		kmmv_records_move(&table->records, &instance->record);
+		label = instance_unbind(table, instance);
 		kmmv_change_end(table);
 	}
+	mutex_unlock(&table->lock);
+	kfree(label);
+	return err;
+}
+
+/**
+ * kmmv_instance_merge() - add an inactive instance's counts to another's
+ * @table: the table
+ * @number: no longer updated by anyone; unbound if this succeeds
+ * @into: another instance, which only the caller stores
+ * @store: sets a count on a CPU that has memory, and does not take the lock
+ *
+ * That is one change: who reads both between two looks at the generation, which
+ * is the same, finds the counts in one of them.
+ *
+ * Return: 0; -ENOENT if either has no instance; -EINVAL if both are one; -EBUSY
+ * if @number is active; -ENOMEM if a CPU has memory for one of them only.
+ */
+int kmmv_instance_merge(struct kmmv_table *table, int number, int into,
+			void (*store)(struct kmmv_slot slot, int cpu,
+				      u64 value))
+{
+	struct kmmv_slots *slots = &table->slots;
+	struct kmmv_instance *instance;
+	struct kmmv_slot from, to;
+	char *label = NULL;
+	int err = -ENOENT;
+	int cpu;
+
+	mutex_lock(&table->lock);
+	instance = kmmv_instance_named(table, number);
+	if (!instance || !kmmv_instance_named(table, into))
+		goto unlock;
+	err = -EINVAL;
+	if (number == into)
+		goto unlock;
+	err = -EBUSY;
+	if (instance->refs)
+		goto unlock;
+	from = kmmv_slots_slot(slots, number);
+	to = kmmv_slots_slot(slots, into);
+	err = -ENOMEM;
+	for_each_possible_cpu(cpu)
+		if (!kmmv_slot_cpu(to, cpu) && kmmv_ctr_read(slots, from, cpu))
+			goto unlock;
+	err = 0;
+	kmmv_index_del(&table->index, &instance->bound);
+	kmmv_change_begin(table);
+	for_each_possible_cpu(cpu) {
+		u64 count = kmmv_ctr_read(slots, from, cpu);
+
+		if (count)
+			store(to, cpu, kmmv_ctr_read(slots, to, cpu) + count);
+	}
+	label = instance_unbind(table, instance);
+	kmmv_change_end(table);
+unlock:
 	mutex_unlock(&table->lock);
 	kfree(label);
 	return err;

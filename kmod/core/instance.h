@@ -36,6 +36,9 @@ int kmmv_instance_add(struct kmmv_table *table, int family, const char *name,
 		      const u64 *start);
 int kmmv_instance_del(struct kmmv_table *table, int number);
 int kmmv_instance_forget(struct kmmv_table *table, int number);
+int kmmv_instance_merge(struct kmmv_table *table, int number, int into,
+			void (*store)(struct kmmv_slot slot, int cpu,
+				      u64 value));
 int kmmv_instance_label(struct kmmv_table *table, int number, const char *key,
 			const char *text);
 int kmmv_instance_slot(struct kmmv_table *table, int number,

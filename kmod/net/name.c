@@ -255,26 +255,7 @@ void kmmv_net_name_add(struct kmmv_net_name *name, enum kmmv_net_column column,
 	}
 }
 
-/*
- * A column's counts go over to the others. What cannot be forgotten stays, and
- * is not added. No reader is told that it is in neither place for a moment.
- */
-static void pass_on(struct kmmv_net_name *name, enum kmmv_net_column column,
-		    u64 *count)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		count[cpu] = kmmv_load(name->slot[column], cpu);
-	if (perf_forget(name->instance[column]))
-		return;
-	for_each_possible_cpu(cpu)
-		kmmv_net_name_add(&others, column, cpu, count[cpu]);
-}
-
-/* For pass_on(): by CPU. */
-static u64 *counts;
-
+/* Its counts go over to the others; one that got no instance has none. */
 static void discard(struct kmmv_net_name *name)
 {
 	int i;
@@ -282,7 +263,7 @@ static void discard(struct kmmv_net_name *name)
 	hide(name);
 	cpus_read_lock();
 	for (i = 0; i < KMMV_NET_COLUMNS; i++)
-		pass_on(name, i, counts);
+		kmmv_merge(name->instance[i], others.instance[i]);
 	cpus_read_unlock();
 	kmmv_lives_del(&lives, &name->life);
 	kfree(name);
@@ -382,7 +363,7 @@ void kmmv_net_name_settle(u64 now, u64 keep)
  * kmmv_net_name_init() - register the families, with the others' instances
  * @max: how many names there may be besides
  *
- * Return: 0; an error of kmmv_register_family() or kmmv_add(); -ENOMEM.
+ * Return: 0; an error of kmmv_register_family() or kmmv_add().
  */
 int kmmv_net_name_init(unsigned int max)
 {
@@ -394,16 +375,11 @@ int kmmv_net_name_init(unsigned int max)
 		if (family[i] < 0)
 			return family[i];
 	}
-	counts = kcalloc(nr_cpu_ids, sizeof(*counts), GFP_KERNEL);
-	if (!counts)
-		return -ENOMEM;
 	kmmv_lives_init(&lives, max);
 	strscpy(others.life.name, "others", sizeof(others.life.name));
 	err = show(&others);
-	if (err) {
-		kfree(counts);
+	if (err)
 		return err;
-	}
 	others_kept = false;
 	for (i = 0; i < KMMV_NET_COLUMNS; i++) {
 		kmmv_read(others.instance[i], &sum);
@@ -425,5 +401,4 @@ void kmmv_net_name_exit(void)
 		kfree(name);
 	}
 	hide(&others);
-	kfree(counts);
 }

@@ -33,6 +33,7 @@ static bool counters_say_something(void)
 	       kmmv_add(1, "noop") | kmmv_set_label(1, "key", "text") |
 	       kmmv_get_slot(1, &slot) | kmmv_read(1, &sum) |
 	       kmmv_store(slot, 0, 1) | perf_forget(1) |
+	       kmmv_merge(1, 2) |
 	       kmmv_register_source(&source);
 	perf_adjust(1, 1);
 	kmmv_slot_add(slot, 1);

@@ -292,6 +292,7 @@ static uint32_t read_all(void)
 		}
 		if (kmmv_read_percpu(kmmv, numbers, info.nr_instances, values, status) < 0)
 			errx(2, "read: %s", kmmv_error(kmmv));
+		/* Also of those that merge: see kmmv_merge(). */
 	} while (update());
 	return info.nr_instances;
 }

@@ -133,6 +133,7 @@ struct kmmv_slot {
 #define kmmv_slot_add		kmmv_slot_add_flexible
 #define kmmv_store		kmmv_store_flexible
 #define kmmv_load		kmmv_load_flexible
+#define kmmv_merge		kmmv_merge_flexible
 #endif
 
 /*
@@ -331,6 +332,24 @@ int kmmv_store(struct kmmv_slot slot, int cpu, u64 value);
 u64 kmmv_load(struct kmmv_slot slot, int cpu);
 
 /**
+ * kmmv_merge() - add an instance's counts to another's, and forget it
+ * @instance: its last reference was dropped; as for perf_forget()
+ * @into: another instance of the same family, of which the caller keeps a
+ *	reference, and which only the caller writes, and only with kmmv_store()
+ *	and this
+ *
+ * A mirror's way to let names go without their counts: the sum over all instances
+ * stays. A reader that sums them between two equal generations does not see the
+ * counts twice, or not at all.
+ *
+ * Context: as kmmv_store().
+ * Return: 0; -ENOENT for a bad number; -EINVAL if both are the same; -EBUSY
+ * while @instance has references; -ENOMEM with the flexible allocator, if a CPU
+ * has counted only @instance; @instance or @into if that is an error.
+ */
+int kmmv_merge(int instance, int into);
+
+/**
  * kmmv_register_source() - register a source, which copies when a reader asks
  * @source: caller's memory, with @refresh set
  *
@@ -454,6 +473,7 @@ static inline int kmmv_store(struct kmmv_slot slot, int cpu, u64 value)
 	return 0;
 }
 static inline u64 kmmv_load(struct kmmv_slot slot, int cpu) { return 0; }
+static inline int kmmv_merge(int instance, int into) { return 0; }
 static inline int kmmv_register_source(struct kmmv_source *source)
 {
 	return 0;

@@ -388,6 +388,54 @@ START_TEST(bad_numbers)
 }
 END_TEST
 
+/* As kmmv.ko's, but on this one CPU after the other. */
+static void store(struct kmmv_slot slot, int cpu, u64 value)
+{
+	/* A reader that looks at the generation sees that it is not over. */
+	ck_assert_int_ne(table.header->gen1, table.header->gen2);
+	kmmv_ctr_store(&table.slots, slot, cpu, value);
+}
+
+START_TEST(merged_counts_are_in_one_place)
+{
+	struct kmmv_slot slot;
+	u64 generation;
+	int a, b, c;
+
+	kmmv_instance_add(&table, family, "one", NULL);
+	kmmv_instance_add(&table, family, "two", NULL);
+	kmmv_instance_add(&table, family, "three", NULL);
+	a = kmmv_instance_add(&table, family, "a", NULL);
+	b = kmmv_instance_add(&table, family, "others", NULL);
+	shim_cpu = 0;
+	ck_assert(adjust(a, 7));
+	ck_assert(adjust(b, 100));
+	shim_cpu = 3;
+	ck_assert(adjust(a, 5LL << 32));
+	ck_assert_int_eq(kmmv_instance_merge(&table, a, b, store), -EBUSY);
+	ck_assert_int_eq(kmmv_instance_del(&table, a), 0);
+	ck_assert_int_eq(kmmv_instance_merge(&table, a, a, store), -EINVAL);
+	ck_assert_int_eq(kmmv_instance_merge(&table, a, b + 1, store), -ENOENT);
+	ck_assert_int_eq(kmmv_instance_merge(&table, b + 1, a, store), -ENOENT);
+	ck_assert_uint_eq(sum(a), 7 + (5LL << 32));
+	generation = table.header->gen2;
+	ck_assert_int_eq(kmmv_instance_merge(&table, a, b, store), 0);
+	ck_assert_uint_eq(table.header->gen2, generation + 1);
+	ck_assert_uint_eq(table.header->gen1, generation + 1);
+	ck_assert_int_eq(kmmv_instance_slot(&table, b, &slot), 0);
+	ck_assert_uint_eq(kmmv_ctr_read(&table.slots, slot, 0), 107);
+	ck_assert_uint_eq(kmmv_ctr_read(&table.slots, slot, 1), 0);
+	ck_assert_uint_eq(kmmv_ctr_read(&table.slots, slot, 3), 5LL << 32);
+	/* It is forgotten, and its number is free. */
+	ck_assert_int_eq(kmmv_instance_merge(&table, a, b, store), -ENOENT);
+	ck_assert_int_eq(kmmv_instance_forget(&table, a), -ENOENT);
+	ck_assert_ptr_null(strstr(table_names(), "name=a\n"));
+	c = kmmv_instance_add(&table, family, "a", NULL);
+	ck_assert_uint_eq(sum(c), 0);
+	ck_assert_uint_eq(sum(b), 107 + (5LL << 32));
+}
+END_TEST
+
 START_TEST(a_forgotten_number_has_another_incarnation)
 {
 	struct kmmv_slot slot;
@@ -802,6 +850,7 @@ int main(void)
 	tcase_add_test(tcase, types_taken);
 	tcase_add_test(tcase, a_number_is_bound);
 	tcase_add_loop_test(tcase, bad_numbers, 0, 11);
+	tcase_add_test(tcase, merged_counts_are_in_one_place);
 	tcase_add_test(tcase, a_forgotten_number_has_another_incarnation);
 	tcase_add_test(tcase, followed);
 	tcase_add_test(tcase, longest_free_first);

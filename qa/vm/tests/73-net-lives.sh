@@ -38,7 +38,7 @@ send old1 1 60
 is "another device gets the old name" "$(total out.packets old1)" 11
 dummy swap1
 send swap1 3 60
-for i in 1 2; do
+for _ in 1 2; do
 	ip link set dev swap1 down
 	ip link set dev old1 down
 	ip link set dev swap1 name tmp1
