@@ -20,9 +20,9 @@ explain()
 {
 	case $1 in
 	*"Required key not available"*|*"Key was rejected"*)
-		echo "  The kernel only loads signed modules (Secure Boot). Sign kmmv.ko,"
-		echo "  kmmv_stat.ko and kmmv_block.ko with a key that this machine trusts"
-		echo "  (mokutil --import), or turn Secure Boot off."
+		echo "  The kernel only loads signed modules (Secure Boot). Sign kmmv.ko and"
+		echo "  kmmv_stat.ko with a key that this machine trusts (mokutil --import),"
+		echo "  or turn Secure Boot off."
 		;;
 	*"Operation not permitted"*)
 		echo "  The kernel is locked down, or this system may not load modules (for"
@@ -78,7 +78,6 @@ device_setup()
 	udev_runs && udevadm control --reload
 	if load kmmv; then
 		load kmmv_stat
-		load kmmv_block
 	fi
 	open_nodes
 }
@@ -87,7 +86,7 @@ device_remove()
 {
 	rm -f "$rules" "$modules"
 	udev_runs && udevadm control --reload
-	for module in kmmv_block kmmv_stat kmmv; do
+	for module in kmmv_block kmmv_net kmmv_stat kmmv; do
 		[ -d "/sys/module/$module" ] || continue
 		if message=$(modprobe -r "$module" 2>&1); then
 			echo "Unloaded the module $module."

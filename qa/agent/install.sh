@@ -59,7 +59,7 @@ is "no makefile, which pmdaproc.sh would run" \
 	"$(find $dir -iname '*makefile*')" ""
 ok "udev's rule" grep -q 'GROUP="pcp"' /etc/udev/rules.d/60-kmmv.rules
 is "modules at boot" "$(grep -v '^#' /etc/modules-load.d/kmmv.conf |
-	tr '\n' ' ')" "kmmv kmmv_stat kmmv_block "
+	tr '\n' ' ')" "kmmv kmmv_stat "
 ok "the manual page" test -s /usr/share/man/man1/pmdakmmv.1
 
 refuse "Operation not permitted"

@@ -30,7 +30,7 @@ gone()
 {
 	local name
 
-	for name in kmmv_block kmmv_stat kmmv; do
+	for name in kmmv_stat kmmv; do
 		[ ! -e "/sys/module/$name" ] || rmmod "$name" || return
 	done
 }

@@ -23,7 +23,7 @@ is "values are what they were" "$(value "$metric" sda)" 3003
 
 not_ok "rmmod is refused while a client counts" rmmod kmmv
 rmmod kmmv_client
-rmmod kmmv_block kmmv_stat
+rmmod kmmv_stat
 not_ok "rmmod is refused while the agent reads" rmmod kmmv
 ok "the agent has not noticed" has_values
 epoch=$(value kmmv.control.epoch "")

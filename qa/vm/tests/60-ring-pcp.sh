@@ -266,7 +266,7 @@ consuming()
 ok "a client" wait_for 20 consuming
 call "ring put $ring" >/dev/null
 rmmod kmmv_client
-rmmod kmmv_block kmmv_stat
+rmmod kmmv_stat
 not_ok "rmmod is refused while the agent reads" rmmod kmmv
 ok "pmstore has it let go" pmstore kmmv.control.attach 0
 ok "now the module goes, though there is a client" rmmod kmmv
