@@ -6,6 +6,7 @@
  *
  *	update_words:A  gen2 before the words, acquire  - change:B
  *	update_words:B  the words before gen1           - change:A
+ *	update_words:B  counts before gen1              - change:D
  *	    with equal generations, the words are of one table.
  */
 #include <errno.h>
@@ -74,7 +75,7 @@ int kmmv_update_words(struct kmmv *k)
 		slots_free = kmmv_load32(&k->kheader->slots_free);
 		for (i = 0; i < k->mask_words; i++)
 			k->scratch[i] = kmmv_load64(&k->konline[i]);
-		/* update_words:B pairs with change:A. */
+		/* update_words:B pairs with change:A, change:D. */
 		kmmv_rmb();
 		if (kmmv_load64(kword(&k->kheader->gen1)) == generation) {
 			k->slots_free = slots_free;

@@ -34,6 +34,8 @@ void kmmv_change_begin(struct kmmv_table *table)
 {
 	spin_lock(&table->records_lock);
 	WRITE_ONCE(*generation_word(&table->header->gen1), ++table->generation);
+	/* change:D pairs with update_words:B: counts that move after gen1. */
+	smp_wmb();
 }
 
 /**

@@ -9,6 +9,8 @@
  *	change:A  gen1 before the change, release - update_words:B  table before gen1
  *	change:B  the change before gen2, release - update_words:A  gen2 before table
  *	    a reader that finds both equal has read the table of one generation.
+ *	change:D  gen1 before counts that move - update_words:B  counts before gen1
+ *	    the same of counts that a change moves.
  *	change:C  pages before nr_instances, release - extent:A  acquire
  *	    a reader that counts an instance can touch its pages.
  */

@@ -119,9 +119,9 @@ static void copy_present(void)
 	section_begin();
 	kmmv_net_device_first();
 	while ((device = kmmv_net_device_next())) {
-		if (!device->final)
-			kmmv_net_read(device);
-		show(device);
+		/* One that is separated and was kept shows nothing yet. */
+		if (device->final || kmmv_net_read(device))
+			show(device);
 		if (++nr % SECTION_MAX)
 			continue;
 		section_end();

@@ -41,6 +41,10 @@ static LIST_HEAD(unread);
 
 /* There was no memory for a device: look for it. */
 static bool missing;
+/* One of those was there when the module was loaded. */
+static bool missing_kept;
+/* It is looked for; under RTNL. */
+static bool retrying;
 
 /*
  * The task that registers or unregisters the notifier, which calls it for each
@@ -186,7 +190,7 @@ static void created(struct kmmv_net_device *device)
 	device->peer = kmmv_net_read_peer(dev);
 	insert(device);
 	if (is_here(dev)) {
-		device->kept = is_replay();
+		device->kept = is_replay() || (retrying && missing_kept);
 		come(device);
 	} else if (is_replay()) {
 		/* It may have been shown when it was here. */
@@ -198,6 +202,7 @@ static void created(struct kmmv_net_device *device)
 static void failed(void)
 {
 	missing = true;
+	missing_kept |= is_replay();
 	kmmv_net_self_add(KMMV_NET_FAILED_DEVICES, 1);
 }
 
@@ -244,7 +249,8 @@ static void renamed(struct net_device *dev)
 	heir = device_alloc(dev);
 	mutex_lock(&kmmv_net_lock);
 	device = find(dev);
-	if (!device || !strcmp(device->called, dev->name)) {
+	if (!device ||
+	    (!device->renamed && !strcmp(device->called, dev->name))) {
 		kvfree(heir);
 	} else if (device->renamed) {
 		strscpy(device->next, dev->name, sizeof(device->next));
@@ -344,6 +350,7 @@ void kmmv_net_device_retry(void)
 	if (!READ_ONCE(missing) || !rtnl_trylock())
 		return;
 	missing = false;
+	retrying = true;
 	for_each_netdev(&init_net, dev) {
 		struct kmmv_net_device *device;
 
@@ -353,6 +360,8 @@ void kmmv_net_device_retry(void)
 		if (!device)
 			registered(dev);
 	}
+	retrying = false;
+	missing_kept &= missing;
 	rtnl_unlock();
 }
 
@@ -491,4 +500,6 @@ void kmmv_net_device_exit(void)
 	WRITE_ONCE(replayer, current);
 	unregister_netdevice_notifier(&notifier);
 	WRITE_ONCE(replayer, NULL);
+	/* Nobody would tell of those that are found now. */
+	missing = false;
 }

@@ -110,10 +110,14 @@ static void copy_work(struct work_struct *work)
 static void departed_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(departures, departed_work);
 
+/* The last copy was made; under copy_lock. */
+static bool ended;
+
 static void departed_work(struct work_struct *work)
 {
 	mutex_lock(&copy_lock);
-	kmmv_net_copy(false, keep());
+	if (!ended)
+		kmmv_net_copy(false, keep());
 	mutex_unlock(&copy_lock);
 }
 
@@ -159,6 +163,7 @@ static void exit_units(void)
 	kmmv_net_copy(true, 0);
 	kmmv_net_device_exit();
 	kmmv_net_copy(false, U64_MAX);
+	ended = true;
 	mutex_unlock(&copy_lock);
 	cancel_delayed_work_sync(&departures);
 	kmmv_net_name_exit();

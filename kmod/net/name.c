@@ -175,8 +175,6 @@ static int family[KMMV_NET_COLUMNS];
 static struct kmmv_lives lives;
 /* Present as long as the module is loaded, and no life among the others. */
 static struct kmmv_net_name others;
-/* They showed something when the module was loaded. */
-static bool others_kept;
 
 static struct kmmv_net_name *name_of(struct kmmv_life *life)
 {
@@ -219,8 +217,7 @@ static void hide(struct kmmv_net_name *name)
  * @column: the count
  * @cpu: possible
  *
- * What it has shown of such a device among the others is not known. They show
- * nothing if there was no load before.
+ * What it has shown of such a device among the others is not known.
  *
  * Return: at least what was shown.
  */
@@ -228,7 +225,7 @@ u64 kmmv_net_name_kept(const struct kmmv_net_name *name,
 		       enum kmmv_net_column column, int cpu)
 {
 	if (name == &others)
-		return others_kept ? U64_MAX : 0;
+		return kmmv_net_was_loaded ? U64_MAX : 0;
 	return kmmv_load(name->slot[column], cpu);
 }
 
@@ -367,8 +364,7 @@ void kmmv_net_name_settle(u64 now, u64 keep)
  */
 int kmmv_net_name_init(unsigned int max)
 {
-	int i, err;
-	u64 sum;
+	int i;
 
 	for (i = 0; i < KMMV_NET_COLUMNS; i++) {
 		family[i] = kmmv_register_family(metrics[i]);
@@ -377,15 +373,7 @@ int kmmv_net_name_init(unsigned int max)
 	}
 	kmmv_lives_init(&lives, max);
 	strscpy(others.life.name, "others", sizeof(others.life.name));
-	err = show(&others);
-	if (err)
-		return err;
-	others_kept = false;
-	for (i = 0; i < KMMV_NET_COLUMNS; i++) {
-		kmmv_read(others.instance[i], &sum);
-		others_kept |= sum;
-	}
-	return 0;
+	return show(&others);
 }
 
 /**

@@ -14,6 +14,10 @@
  * count is shown once, wherever the device has been. A name that is gone keeps its
  * instances for a time. Then its counts go on in the instance "others".
  *
+ * When the module is loaded again, only the names tell what it has shown before. A
+ * device's counts under earlier names, and in "others", are then counted once more
+ * under its present one.
+ *
  * The device's counts are read before its removal goes on, by a notifier, which
  * neither calls kmmv nor waits for a copy. All else is left to the next copy. No
  * reference of a device is taken: what the notifier has not removed is there. The
@@ -122,6 +126,8 @@ struct kmmv_net_device {
 
 extern struct mutex kmmv_net_lock;
 
+extern bool kmmv_net_was_loaded;
+
 int kmmv_net_self_init(void);
 void kmmv_net_self_exit(void);
 void kmmv_net_self_add(enum kmmv_net_self self, u64 delta);
@@ -141,7 +147,7 @@ void kmmv_net_read_exit(void);
 unsigned int kmmv_net_read_parts(const struct net_device *dev);
 bool kmmv_net_is_veth(const struct net_device *dev);
 struct net_device *kmmv_net_read_peer(struct net_device *dev);
-void kmmv_net_read(struct kmmv_net_device *device);
+bool kmmv_net_read(struct kmmv_net_device *device);
 void kmmv_net_read_pair(struct kmmv_net_device *device,
 			struct kmmv_net_device *peer);
 

@@ -193,8 +193,10 @@ static void take(struct kmmv_net_device *device, bool narrow, const u64 *before,
  * @device: has its device, and is not final
  *
  * A veth that is separated is left as it is, for kmmv_net_read_pair().
+ *
+ * Return: false for such a veth.
  */
-void kmmv_net_read(struct kmmv_net_device *device)
+bool kmmv_net_read(struct kmmv_net_device *device)
 {
 	static u64 before[KMMV_NET_COLUMNS], after[KMMV_NET_COLUMNS];
 	struct net_device *dev = device->dev;
@@ -209,8 +211,23 @@ void kmmv_net_read(struct kmmv_net_device *device)
 	rcu_read_unlock();
 	/* Once it is separated it stays so: it was not when it was read. */
 	if (device->peer && !kmmv_net_read_peer(dev))
-		return;
+		return false;
 	take(device, is_narrow(dev), before, after);
+	return true;
+}
+
+/*
+ * What the device itself has received of column @i: bpf_redirect_peer() counts
+ * there what the peer has not sent.
+ */
+static u64 received(const struct kmmv_net_device *device, int i)
+{
+	unsigned int j;
+	u64 sum = 0;
+
+	for (j = 0; j < device->nr; j++)
+		sum += raw[KMMV_NET_IN_BYTES + i][j];
+	return sum;
 }
 
 /**
@@ -218,27 +235,35 @@ void kmmv_net_read(struct kmmv_net_device *device)
  * @device: has its device, separated, and through which nothing goes any more
  * @peer: the other end, likewise
  *
- * Each shows what it counts itself. What the other one counts has to be added.
- * Of drops and errors, that is not known.
+ * Each shows what it counts itself. What the other one counts has to be added: what
+ * that has sent is received here, and what XDP there has received was sent here. Of
+ * drops and errors, that is not known.
  */
 void kmmv_net_read_pair(struct kmmv_net_device *device,
 			struct kmmv_net_device *peer)
 {
 	static u64 one[KMMV_NET_COLUMNS], two[KMMV_NET_COLUMNS];
-	u64 in, out;
+	u64 xdp_one[2], xdp_two[2], out;
 	int i;
 
 	rcu_read_lock();
 	read_columns(device->dev, one);
 	read_columns(peer->dev, two);
 	rcu_read_unlock();
+	if (device->nr)
+		read_cpus(device->dev);
+	for (i = 0; i < 2; i++)
+		xdp_one[i] = one[KMMV_NET_IN_BYTES + i] - received(device, i);
+	if (peer->nr)
+		read_cpus(peer->dev);
+	for (i = 0; i < 2; i++)
+		xdp_two[i] = two[KMMV_NET_IN_BYTES + i] - received(peer, i);
 	for (i = 0; i < 2; i++) {
-		in = one[KMMV_NET_IN_BYTES + i];
 		out = one[KMMV_NET_OUT_BYTES + i];
 		one[KMMV_NET_IN_BYTES + i] += two[KMMV_NET_OUT_BYTES + i];
-		one[KMMV_NET_OUT_BYTES + i] += two[KMMV_NET_IN_BYTES + i];
+		one[KMMV_NET_OUT_BYTES + i] += xdp_two[i];
 		two[KMMV_NET_IN_BYTES + i] += out;
-		two[KMMV_NET_OUT_BYTES + i] += in;
+		two[KMMV_NET_OUT_BYTES + i] += xdp_one[i];
 	}
 	for (i = KMMV_NET_PER_CPU; i < KMMV_NET_COLUMNS; i++) {
 		one[i] = max(one[i], device->spread[i].total.last);

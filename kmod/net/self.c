@@ -65,6 +65,9 @@ static const struct {
 
 static int number[KMMV_NET_SELF];
 
+/* Copies were made before this load, and their counts are still shown. */
+bool kmmv_net_was_loaded;
+
 static void drop(int nr)
 {
 	while (nr--)
@@ -74,6 +77,7 @@ static void drop(int nr)
 /* Called before all others, which report here. */
 int kmmv_net_self_init(void)
 {
+	u64 copies;
 	int i;
 
 	for (i = 0; i < KMMV_NET_SELF; i++) {
@@ -84,6 +88,8 @@ int kmmv_net_self_init(void)
 			return number[i];
 		}
 	}
+	kmmv_read(number[KMMV_NET_COPIES], &copies);
+	kmmv_net_was_loaded = copies;
 	return 0;
 }
 

@@ -18,6 +18,16 @@ pair dummy1 other1
 ok "loads" load
 send dummy1 3 60
 
+# ---- loaded again with less room
+
+all=$($check sum out.packets)
+ok "unloads" rmmod kmmv_net
+ok "loads with room for one name" insmod kmod/kmmv_net.ko names=1
+is "the others do not count again what was shown" "$($check sum out.packets)" "$all"
+ok "unloads" rmmod kmmv_net
+ok "loads with room for all" insmod kmod/kmmv_net.ko
+is "nor do the names" "$($check sum out.packets)" "$all"
+
 # ---- renamed
 
 dummy old1
