@@ -7,7 +7,6 @@
 check=build/qa/vm/net-check
 # shellcheck disable=SC2034 # for the tests
 cpu1=/sys/devices/system/cpu/cpu1/online
-spaces=
 loops=
 
 load()
@@ -34,9 +33,9 @@ net_begin()
 # space NAME: make a network namespace; `ip netns exec NAME`
 space()
 {
-	ip netns add "$1" && spaces="$spaces $1"
-	ip netns exec "$1" sh -c \
-		'echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6'
+	ip netns add "$1" &&
+		ip netns exec "$1" sh -c \
+			'echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6'
 }
 
 # pair ONE OTHER: a veth with both ends up
@@ -104,10 +103,9 @@ net_end()
 
 	stop_loops
 	echo 1 >$cpu1
-	for name in $spaces; do
-		ip netns delete "$name" 2>/dev/null
+	for name in $(ip netns list | cut -d" " -f1); do
+		ip netns delete "$name"
 	done
-	spaces=
 	umount /run/netns 2>/dev/null
 	unload
 	for name in veth dummy; do
