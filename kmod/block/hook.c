@@ -126,6 +126,8 @@ static void on_rq_complete(void *data, struct request *rq, blk_status_t error,
 		.flush = req_op(rq) == REQ_OP_FLUSH,
 		.sequence = rq->rq_flags & RQF_FLUSH_SEQ,
 		.data = rq->bio,
+		/* biotail stays when all bios of the request have ended. */
+		.ended = !rq->bio && rq->biotail,
 		.failed = error != BLK_STS_OK,
 		.completed = nr_bytes,
 		.left = blk_rq_bytes(rq),

@@ -35,7 +35,7 @@ unsigned int kmmv_request_counts(const struct kmmv_request *request)
 		counts |= KMMV_REQUEST_BYTES;
 	if (request->sequence)
 		return counts;
-	if (is_last(request))
+	if (is_last(request) && !request->ended)
 		counts |= operation(request);
 	if (request->failed)
 		counts |= KMMV_REQUEST_ERROR;

@@ -10,7 +10,9 @@
  *	its operation	once, with its last part. That of a request in a flush
  *			sequence is reported twice: when its data is written, and
  *			once more, with no bytes, at the end of the sequence,
- *			where it counts
+ *			where it counts. A driver that completes all parts of a
+ *			request, and then the request (device mapper's, with
+ *			requests), has its end reported twice: the first counts
  *	a flush		the request that the block layer sends to the disk for
  *			the requests of a sequence; it has no data, and counts
  *			only as a flush
@@ -33,6 +35,7 @@
  * @flush: its operation is a flush
  * @sequence: it is the flush of a sequence, or a step of one
  * @data: it has data, or had some when it began
+ * @ended: its last part was reported before
  * @failed: this part failed
  * @completed: bytes of this part
  * @left: bytes of the request that were left before this part
@@ -44,6 +47,7 @@ struct kmmv_request {
 	bool		flush;
 	bool		sequence;
 	bool		data;
+	bool		ended;
 	bool		failed;
 	unsigned int	completed;
 	unsigned int	left;

@@ -33,6 +33,10 @@ static const struct {
 	/* No data at all: a write that was only a flush has some, of no bytes. */
 	{ { .accounted = true, .data = true }, BYTES | OPERATION | TIME },
 	{ { .accounted = true, .left = 4096 }, OPERATION | TIME },
+	/* Its end is reported once more after its last part. */
+	{ { .accounted = true, .ended = true }, 0 },
+	{ { .ended = true }, 0 },
+	{ { .ended = true, .failed = true }, ERROR },
 	/* The kernel reports the end by another event. */
 	{ { .accounted = true, .ends_apart = true, .data = true,
 	    .completed = 4096, .left = 4096 }, BYTES },
@@ -118,6 +122,21 @@ START_TEST(sequence)
 }
 END_TEST
 
+/* A driver completes all parts of a request, and then the request (dm). */
+START_TEST(ends_twice)
+{
+	struct kmmv_request last = {
+		.accounted = _i % 2, .data = true, .completed = 4096,
+		.left = 4096,
+	};
+	struct kmmv_request end = { .accounted = _i % 2, .ended = true };
+
+	ck_assert_uint_eq(kmmv_request_counts(&last),
+			  BYTES | OPERATION | (_i % 2 ? TIME : 0));
+	ck_assert_uint_eq(kmmv_request_counts(&end), 0);
+}
+END_TEST
+
 START_TEST(buckets)
 {
 	static const struct {
@@ -174,6 +193,7 @@ int main(void)
 	tcase_add_loop_test(tcase, rules, 0, ROWS);
 	tcase_add_loop_test(tcase, parts, 0, 50);
 	tcase_add_test(tcase, sequence);
+	tcase_add_loop_test(tcase, ends_twice, 0, 2);
 	tcase_add_test(tcase, buckets);
 	tcase_add_loop_test(tcase, bounds, 0, KMMV_LATENCY_BUCKETS);
 	tcase_add_test(tcase, names);
