@@ -77,6 +77,7 @@ enum kmmv_block_kind {
  * @kind: how it counts
  * @labelled: what its labels say, enum kmmv_block_kind; -1 if that is not known;
  *	of the work item
+ * @now: raw sum of this copy, partitions included; of the copy
  * @inflight: what was last shown; of the copy
  * @item: counters; those that its families lack are not used
  * @latency: of a disk: histograms by enum stat_group
@@ -89,6 +90,7 @@ struct kmmv_block_dev {
 	struct block_device		*bdev;
 	enum kmmv_block_kind		kind;
 	int				labelled;
+	s64				now;
 	u64				inflight;
 	struct kmmv_block_counter	item[KMMV_BLOCK_ITEMS];
 	struct kmmv_block_counter
@@ -105,7 +107,7 @@ void kmmv_block_device_again(void);
 struct kmmv_block_dev *kmmv_block_device_find(const struct block_device *bdev);
 struct kmmv_block_dev *kmmv_block_device_next(struct kmmv_block_dev *dev);
 bool kmmv_block_device_there(struct kmmv_block_dev *dev);
-u64 kmmv_block_device_inflight(struct kmmv_block_dev *dev);
+s64 kmmv_block_device_inflight(struct kmmv_block_dev *dev);
 
 /* family.c */
 int kmmv_block_family_init(void);

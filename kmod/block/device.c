@@ -121,15 +121,17 @@ bool kmmv_block_device_there(struct kmmv_block_dev *dev)
  * kmmv_block_device_inflight() - count what is in flight
  * @dev: the device
  *
+ * The kernel keeps the numbers of a disk and of each of its partitions apart.
+ *
  * The kernel adds on the CPU where a request begins, and subtracts where it
  * ends. The CPUs are read one after the other, so that the sum of a busy device
  * may be less than 0 for once.
  *
  * Context: task.
- * Return: requests, or bios, that the kernel accounts as begun and not ended; 0
- * for a device that is not there.
+ * Return: requests, or bios, of the device itself that the kernel accounts as
+ * begun and not ended; 0 for a device that is not there.
  */
-u64 kmmv_block_device_inflight(struct kmmv_block_dev *dev)
+s64 kmmv_block_device_inflight(struct kmmv_block_dev *dev)
 {
 	long sum = 0;
 	int cpu;
@@ -142,7 +144,7 @@ u64 kmmv_block_device_inflight(struct kmmv_block_dev *dev)
 			       part_stat_local_read_cpu(dev->bdev, in_flight[1],
 							cpu);
 	spin_unlock(&kmmv_block_lock);
-	return max(sum, 0L);
+	return sum;
 }
 
 static struct kmmv_block_dev *find_name(const char *name, bool partition)

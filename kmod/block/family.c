@@ -199,8 +199,9 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.flags = KMMV_NO_TOTAL | KMMV_FROM_SOURCE,
 		.oneline = "Operations in flight, by disk",
 		.help = "Requests and bios that the kernel accounts as begun and not ended,\n"
-			"at the time of the copy. Requests that wait in the scheduler are\n"
-			"included; kernels before 6.16 leave these out in /proc/diskstats.",
+			"at the time of the copy, those of the disk's partitions too.\n"
+			"Requests that wait in the scheduler are included; kernels before\n"
+			"6.16 leave these out in /proc/diskstats.",
 	},
 };
 

@@ -36,14 +36,29 @@ static void show(struct kmmv_block_dev *dev, u64 value)
 		dev->inflight = value;
 }
 
+/* A disk is listed before its partitions, which add to its sum. */
+static void sum_up(void)
+{
+	struct kmmv_block_dev *dev = NULL, *whole;
+
+	while ((dev = kmmv_block_device_next(dev))) {
+		dev->now = kmmv_block_device_inflight(dev);
+		whole = READ_ONCE(dev->whole);
+		if (whole)
+			whole->now += dev->now;
+		cond_resched();
+	}
+}
+
 static void copy(void)
 {
 	struct kmmv_block_dev *dev = NULL;
 	u64 begun = ktime_get_ns();
 
+	sum_up();
 	while ((dev = kmmv_block_device_next(dev))) {
 		cpus_read_lock();
-		show(dev, kmmv_block_device_inflight(dev));
+		show(dev, max_t(s64, dev->now, 0));
 		cpus_read_unlock();
 		cond_resched();
 	}

@@ -138,16 +138,35 @@ fast()
 		awk '$1 < 2097152 { sum += $2 } END { print sum + 0 }'
 }
 
+# in_flight NAME FAMILY=SHOWN...: NAME is read, a block at a time, and these show it
+in_flight()
+{
+	local shown
+
+	rm -f "$WORK/seen"
+	until [ -e "$WORK/seen" ]; do
+		dd if="/dev/$1" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null
+	done &
+	for shown in "${@:2}"; do
+		ok "a read of $1 is in flight, $shown" wait_for 10 sh -c \
+			"build/kmmvdump -r 0 -f block.${shown%=*}.inflight |
+			grep -q '\"${shown#*=}\"\] 1'"
+	done
+	touch "$WORK/seen"
+	wait $!
+	for shown in "${@:2}"; do
+		is "and no longer, $shown" \
+			"$(value "block.${shown%=*}.inflight" "${shown#*=}")" 0
+	done
+}
+
+ok "with a partition" addpart "/dev/$disk" 1 2048 8192
+part=${disk}p1
+ok "is an instance" wait_for 5 is_there block.partitions.inflight "$part"
 before "$disk"
 fast=$(fast)
-until [ -e "$WORK/seen" ]; do
-	dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null
-done &
-ok "a read is in flight" wait_for 10 sh -c "build/kmmvdump -r 0 \
-	-f block.dev.inflight | grep -q '\"$disk\"\\] 1'"
-touch "$WORK/seen"
-wait $!
-is "and no longer" "$(value block.dev.inflight "$disk")" 0
+in_flight "$disk" "dev=$disk"
+in_flight "$part" "partitions=$part" "dev=$disk"
 agrees "slow disk" "$disk"
 ok "there were some" test "$(gain "$disk" read)" -gt 0
 is "none of them was fast" "$(fast)" "$fast"
