@@ -179,7 +179,8 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.help = "Parts of requests of all kinds that were completed with an error,\n"
 			"and bios that ended with one. Such a request also counts as an\n"
 			"operation. One that is tried again, by multipath for instance,\n"
-			"counts each time. Requests that pass through are not included.",
+			"counts each time. Requests that pass through are not included, nor\n"
+			"bios that were not to wait and would have had to.",
 	},
 	[KMMV_BLOCK_PASSTHROUGH] = {
 		.name = "block.dev.passthrough",
@@ -358,7 +359,8 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.help = "Parts of requests of all kinds that were completed with an error,\n"
 			"and bios that ended with one. Such a request also counts as an\n"
 			"operation. One that is tried again, by multipath for instance,\n"
-			"counts each time. Requests that pass through are not included.",
+			"counts each time. Requests that pass through are not included, nor\n"
+			"bios that were not to wait and would have had to.",
 	},
 	[KMMV_BLOCK_INFLIGHT] = {
 		.name = "block.partitions.inflight",

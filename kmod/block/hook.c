@@ -226,6 +226,9 @@ static void on_bio_complete(void *data, struct request_queue *q,
 
 	if (!bio->bi_status || !takes_bios(bio))
 		return;
+	/* Not a failure: it would have waited, and is sent again. */
+	if (bio->bi_status == BLK_STS_AGAIN && bio->bi_opf & REQ_NOWAIT)
+		return;
 	rcu_read_lock();
 	dev = kmmv_block_device_find(bio->bi_bdev);
 	if (dev)
