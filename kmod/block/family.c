@@ -20,9 +20,11 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 			"/proc/diskstats for disks with requests whose iostats are on. With\n"
 			"the label counts = bios: bios that were submitted to a disk whose\n"
 			"driver takes bios, not requests (device mapper, md, zram); no\n"
-			"claim is made that /proc/diskstats counts them alike. With the\n"
-			"label counts = requests_untimed: requests that the kernel did not\n"
-			"account are included.",
+			"claim is made that /proc/diskstats counts them alike. When such a\n"
+			"driver passes a bio on (nvme multipath, md linear), a device below\n"
+			"that takes bios, too, does not count it. With the label counts =\n"
+			"requests_untimed: requests that the kernel did not account are\n"
+			"included.",
 	},
 	[KMMV_BLOCK_OPERATIONS + STAT_WRITE] = {
 		.name = "block.dev.write",
@@ -35,9 +37,11 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 			"/proc/diskstats for disks with requests whose iostats are on. With\n"
 			"the label counts = bios: bios that were submitted to a disk whose\n"
 			"driver takes bios, not requests (device mapper, md, zram); no\n"
-			"claim is made that /proc/diskstats counts them alike. With the\n"
-			"label counts = requests_untimed: requests that the kernel did not\n"
-			"account are included.",
+			"claim is made that /proc/diskstats counts them alike. When such a\n"
+			"driver passes a bio on (nvme multipath, md linear), a device below\n"
+			"that takes bios, too, does not count it. With the label counts =\n"
+			"requests_untimed: requests that the kernel did not account are\n"
+			"included.",
 	},
 	[KMMV_BLOCK_OPERATIONS + STAT_DISCARD] = {
 		.name = "block.dev.discard",
@@ -50,9 +54,11 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 			"/proc/diskstats for disks with requests whose iostats are on. With\n"
 			"the label counts = bios: bios that were submitted to a disk whose\n"
 			"driver takes bios, not requests (device mapper, md, zram); no\n"
-			"claim is made that /proc/diskstats counts them alike. With the\n"
-			"label counts = requests_untimed: requests that the kernel did not\n"
-			"account are included.",
+			"claim is made that /proc/diskstats counts them alike. When such a\n"
+			"driver passes a bio on (nvme multipath, md linear), a device below\n"
+			"that takes bios, too, does not count it. With the label counts =\n"
+			"requests_untimed: requests that the kernel did not account are\n"
+			"included.",
 	},
 	[KMMV_BLOCK_OPERATIONS + STAT_FLUSH] = {
 		.name = "block.dev.flush",
@@ -74,7 +80,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.help = "Bytes of completed parts of requests, failed ones too. 512 times\n"
 			"the sectors of /proc/diskstats for disks with requests whose\n"
 			"iostats are on. With the label counts = bios: bytes of the bios\n"
-			"submitted.",
+			"that count as operations.",
 	},
 	[KMMV_BLOCK_BYTES + STAT_WRITE] = {
 		.name = "block.dev.write_bytes",
@@ -85,7 +91,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.help = "Bytes of completed parts of requests, failed ones too. 512 times\n"
 			"the sectors of /proc/diskstats for disks with requests whose\n"
 			"iostats are on. With the label counts = bios: bytes of the bios\n"
-			"submitted.",
+			"that count as operations.",
 	},
 	[KMMV_BLOCK_BYTES + STAT_DISCARD] = {
 		.name = "block.dev.discard_bytes",
@@ -96,7 +102,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.help = "Bytes of completed parts of requests, failed ones too. 512 times\n"
 			"the sectors of /proc/diskstats for disks with requests whose\n"
 			"iostats are on. With the label counts = bios: bytes of the bios\n"
-			"submitted.",
+			"that count as operations.",
 	},
 	[KMMV_BLOCK_TIME + STAT_READ] = {
 		.name = "block.dev.read_rawactive",
@@ -180,7 +186,9 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 			"and bios that ended with one. Such a request also counts as an\n"
 			"operation. One that is tried again, by multipath for instance,\n"
 			"counts each time. Requests that pass through are not included, nor\n"
-			"bios that were not to wait and would have had to.",
+			"bios that were not to wait and would have had to. A driver that\n"
+			"passes a bio on to another device (nvme multipath, md linear) has\n"
+			"its errors counted there only.",
 	},
 	[KMMV_BLOCK_PASSTHROUGH] = {
 		.name = "block.dev.passthrough",
@@ -219,9 +227,11 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 			"/proc/diskstats for disks with requests whose iostats are on. With\n"
 			"the label counts = bios: bios that were submitted to a partition\n"
 			"whose driver takes bios, not requests (device mapper, md, zram);\n"
-			"no claim is made that /proc/diskstats counts them alike. With the\n"
-			"label counts = requests_untimed: requests that the kernel did not\n"
-			"account are included.",
+			"no claim is made that /proc/diskstats counts them alike. When such\n"
+			"a driver passes a bio on (nvme multipath, md linear), a device\n"
+			"below that takes bios, too, does not count it. With the label\n"
+			"counts = requests_untimed: requests that the kernel did not account\n"
+			"are included.",
 	},
 	[KMMV_BLOCK_OPERATIONS + STAT_WRITE] = {
 		.name = "block.partitions.write",
@@ -234,9 +244,11 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 			"/proc/diskstats for disks with requests whose iostats are on. With\n"
 			"the label counts = bios: bios that were submitted to a partition\n"
 			"whose driver takes bios, not requests (device mapper, md, zram);\n"
-			"no claim is made that /proc/diskstats counts them alike. With the\n"
-			"label counts = requests_untimed: requests that the kernel did not\n"
-			"account are included.",
+			"no claim is made that /proc/diskstats counts them alike. When such\n"
+			"a driver passes a bio on (nvme multipath, md linear), a device\n"
+			"below that takes bios, too, does not count it. With the label\n"
+			"counts = requests_untimed: requests that the kernel did not account\n"
+			"are included.",
 	},
 	[KMMV_BLOCK_OPERATIONS + STAT_DISCARD] = {
 		.name = "block.partitions.discard",
@@ -249,9 +261,11 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 			"/proc/diskstats for disks with requests whose iostats are on. With\n"
 			"the label counts = bios: bios that were submitted to a partition\n"
 			"whose driver takes bios, not requests (device mapper, md, zram);\n"
-			"no claim is made that /proc/diskstats counts them alike. With the\n"
-			"label counts = requests_untimed: requests that the kernel did not\n"
-			"account are included.",
+			"no claim is made that /proc/diskstats counts them alike. When such\n"
+			"a driver passes a bio on (nvme multipath, md linear), a device\n"
+			"below that takes bios, too, does not count it. With the label\n"
+			"counts = requests_untimed: requests that the kernel did not account\n"
+			"are included.",
 	},
 	[KMMV_BLOCK_BYTES + STAT_READ] = {
 		.name = "block.partitions.read_bytes",
@@ -262,7 +276,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.help = "Bytes of completed parts of requests, failed ones too. 512 times\n"
 			"the sectors of /proc/diskstats for disks with requests whose\n"
 			"iostats are on. With the label counts = bios: bytes of the bios\n"
-			"submitted.",
+			"that count as operations.",
 	},
 	[KMMV_BLOCK_BYTES + STAT_WRITE] = {
 		.name = "block.partitions.write_bytes",
@@ -273,7 +287,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.help = "Bytes of completed parts of requests, failed ones too. 512 times\n"
 			"the sectors of /proc/diskstats for disks with requests whose\n"
 			"iostats are on. With the label counts = bios: bytes of the bios\n"
-			"submitted.",
+			"that count as operations.",
 	},
 	[KMMV_BLOCK_BYTES + STAT_DISCARD] = {
 		.name = "block.partitions.discard_bytes",
@@ -284,7 +298,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.help = "Bytes of completed parts of requests, failed ones too. 512 times\n"
 			"the sectors of /proc/diskstats for disks with requests whose\n"
 			"iostats are on. With the label counts = bios: bytes of the bios\n"
-			"submitted.",
+			"that count as operations.",
 	},
 	[KMMV_BLOCK_TIME + STAT_READ] = {
 		.name = "block.partitions.read_rawactive",
@@ -360,7 +374,9 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 			"and bios that ended with one. Such a request also counts as an\n"
 			"operation. One that is tried again, by multipath for instance,\n"
 			"counts each time. Requests that pass through are not included, nor\n"
-			"bios that were not to wait and would have had to.",
+			"bios that were not to wait and would have had to. A driver that\n"
+			"passes a bio on to another device (nvme multipath, md linear) has\n"
+			"its errors counted there only.",
 	},
 	[KMMV_BLOCK_INFLIGHT] = {
 		.name = "block.partitions.inflight",
