@@ -200,15 +200,20 @@ static bool put_alias(struct kmmv_block_alias *alias,
 		      struct kmmv_block_dev *dev, struct block_device *bdev)
 {
 	struct kmmv_block_alias *other = alias_of(bdev);
+	enum kmmv_block_kind kind = kind_of(bdev);
 
-	if (other && other->dev == dev)
+	if (other && other->dev == dev) {
+		/* Its queue may be of the other type now. Else untimed stays. */
+		if ((kind == KMMV_BLOCK_BIOS) != (dev->kind == KMMV_BLOCK_BIOS))
+			WRITE_ONCE(dev->kind, kind);
 		return false;
+	}
 	drop_alias(other);
 	drop_alias(dev->alias);
 	alias->bdev = bdev;
 	alias->dev = dev;
 	dev->alias = alias;
-	WRITE_ONCE(dev->kind, kind_of(bdev));
+	WRITE_ONCE(dev->kind, kind);
 	hlist_add_head_rcu(&alias->node, chain_of(bdev));
 	return true;
 }
