@@ -199,16 +199,15 @@ static void drop_alias(struct kmmv_block_alias *alias)
 static bool put_alias(struct kmmv_block_alias *alias,
 		      struct kmmv_block_dev *dev, struct block_device *bdev)
 {
-	struct kmmv_block_alias *other = alias_of(bdev);
 	enum kmmv_block_kind kind = kind_of(bdev);
 
-	if (other && other->dev == dev) {
+	/* drop_stranger() has left nobody else's. */
+	if (alias_of(bdev)) {
 		/* Its queue may be of the other type now. Else untimed stays. */
 		if ((kind == KMMV_BLOCK_BIOS) != (dev->kind == KMMV_BLOCK_BIOS))
 			WRITE_ONCE(dev->kind, kind);
 		return false;
 	}
-	drop_alias(other);
 	drop_alias(dev->alias);
 	alias->bdev = bdev;
 	alias->dev = dev;
@@ -218,12 +217,31 @@ static bool put_alias(struct kmmv_block_alias *alias,
 	return true;
 }
 
+/*
+ * The address is no longer that of a device of another name. That must not wait
+ * for memory, which may fail: until then what the new device does would count
+ * for the other one, and its partitions would be the other one's.
+ */
+static void drop_stranger(struct block_device *bdev, const char *name)
+{
+	struct kmmv_block_alias *alias;
+
+	spin_lock(&kmmv_block_lock);
+	alias = alias_of(bdev);
+	if (alias && (strcmp(alias->dev->name, name) ||
+		      !alias->dev->whole != !bdev_is_partition(bdev)))
+		drop_alias(alias);
+	spin_unlock(&kmmv_block_lock);
+}
+
 static int add_one(struct block_device *bdev)
 {
 	struct kmmv_block_dev *dev, *whole = NULL;
 	struct kmmv_block_alias *alias;
 	char name[sizeof(dev->name)];
 
+	snprintf(name, sizeof(name), "%pg", bdev);
+	drop_stranger(bdev, name);
 	if (bdev_is_partition(bdev)) {
 		spin_lock(&kmmv_block_lock);
 		alias = alias_of(bdev_whole(bdev));
@@ -232,7 +250,6 @@ static int add_one(struct block_device *bdev)
 		if (!whole)
 			return -ENOENT;
 	}
-	snprintf(name, sizeof(name), "%pg", bdev);
 	dev = device_of(name, whole);
 	if (!dev)
 		return -ENOMEM;
