@@ -103,7 +103,7 @@ extern spinlock_t kmmv_block_lock;
 int kmmv_block_device_init(void);
 void kmmv_block_device_end(void);
 void kmmv_block_device_exit(void);
-void kmmv_block_device_again(void);
+bool kmmv_block_device_again(void);
 struct kmmv_block_dev *kmmv_block_device_find(const struct block_device *bdev);
 struct kmmv_block_dev *kmmv_block_device_next(struct kmmv_block_dev *dev);
 bool kmmv_block_device_there(struct kmmv_block_dev *dev);

@@ -317,11 +317,12 @@ static void end(void)
  * kmmv_block_device_again() - look again for devices that were missed
  *
  * Context: task; not within a call of the interface.
+ * Return: true if any were missed.
  */
-void kmmv_block_device_again(void)
+bool kmmv_block_device_again(void)
 {
 	if (!READ_ONCE(missed))
-		return;
+		return false;
 	mutex_lock(&interface_lock);
 	WRITE_ONCE(missed, false);
 	if (!ended) {
@@ -330,6 +331,7 @@ void kmmv_block_device_again(void)
 			WRITE_ONCE(missed, true);
 	}
 	mutex_unlock(&interface_lock);
+	return true;
 }
 
 /**

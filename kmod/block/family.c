@@ -451,8 +451,10 @@ static const struct kmmv_family failed_family = {
 	.semantics = KMMV_COUNTER,
 	.oneline = "Failures to show a disk, a partition or a bucket",
 	.help = "How often an instance or its label could not be made, because there was no\n"
-		"instance number or no memory left. It is tried again a second later, and\n"
-		"nothing that was counted meanwhile is lost.",
+		"instance number or no memory left, or new devices could not be counted at\n"
+		"all for want of memory. It is tried again a second later. What lacked only\n"
+		"its instance was counted meanwhile, and nothing of that is lost; what a\n"
+		"device did that could not be counted is.",
 };
 
 static int disk_family[KMMV_BLOCK_ITEMS];

@@ -209,7 +209,9 @@ static void show_all(void)
 
 static void work(struct work_struct *work)
 {
-	kmmv_block_device_again();
+	/* Nothing but memory keeps a device from being followed. */
+	if (kmmv_block_device_again())
+		count_failure(-ENOMEM);
 	show_all();
 }
 
