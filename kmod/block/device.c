@@ -21,6 +21,7 @@
 #include <linux/mutex.h>
 #include <linux/part_stat.h>
 #include <linux/rculist.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -268,8 +269,17 @@ static int add_one(struct block_device *bdev)
 static int added(KMMV_INTERFACE_ARGUMENTS(device))
 {
 	struct block_device *bdev = dev_to_bdev(device);
+	unsigned int noio;
+	int err;
 
-	if (add_one(bdev)) {
+	/*
+	 * Removals of disks wait for the class's mutex. Memory must not wait for
+	 * I/O here, which may be that of a disk that is being removed.
+	 */
+	noio = memalloc_noio_save();
+	err = add_one(bdev);
+	memalloc_noio_restore(noio);
+	if (err) {
 		WRITE_ONCE(missed, true);
 		kmmv_block_want_later();
 	} else {
