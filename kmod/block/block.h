@@ -10,10 +10,11 @@
  * The driver core tells when a block device comes and goes (device.c), under the
  * block class's mutex. So the removal of a device waits for a few lines under
  * kmmv_block_lock, and for devices that are being added, whose memory is
- * allocated under that mutex, without I/O. A name is
- * one disk or partition for ever: one that returns goes on with its counts.
- * Instances are made later, by a work item (show.c). What is counted until then
- * is kept, and is added as soon as the instance is there.
+ * allocated under that mutex, without I/O.
+ *
+ * A name is one disk or partition for ever: one that returns goes on with its
+ * counts. Instances are made later, by a work item (show.c). What is counted until
+ * then is kept, and is added as soon as the instance is there.
  *
  * Locks, in this order:
  *

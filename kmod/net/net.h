@@ -26,7 +26,10 @@
  *	copy_lock		one copy at a time; names and their instances
  *	cpus_read_lock()	kmmv_store() needs it
  *	RTNL			held by the notifier's caller; a copy only tries it
- *	kmmv_net_lock		the devices; held for some microseconds
+ *	kmmv_net_lock		the devices; held while eight of them are copied.
+ *				With the flexible allocator that includes memory
+ *				for a CPU that was never online, on 32 bits a call
+ *				to each CPU whose count has changed
  */
 #ifndef KMMV_NET_H
 #define KMMV_NET_H
