@@ -8,6 +8,7 @@
 #include <linux/smp.h>
 
 #include "module.h"
+#include "own.h"
 #include "instance.h"
 #include "family.h"
 #include "refused.h"
@@ -74,6 +75,22 @@ int kmmv_register_family(const struct kmmv_family *family)
 	return kmmv_family_add(&kmmv_table, family);
 }
 EXPORT_SYMBOL_GPL(kmmv_register_family);
+
+/**
+ * kmmv_register_own_family() - kmmv_register_family() of one of kmmv's own
+ * @family: copied; its name may begin with a reserved component
+ *
+ * For the modules of this tree: own.h is not installed, and the agent accepts
+ * such a name only if it is in its table of fixed numbers.
+ *
+ * Context: task, may sleep.
+ * Return: as kmmv_register_family().
+ */
+int kmmv_register_own_family(const struct kmmv_family *family)
+{
+	return kmmv_family_add_own(&kmmv_table, family);
+}
+EXPORT_SYMBOL_GPL(kmmv_register_own_family);
 
 int kmmv_add(int family, const char *name)
 {

@@ -203,3 +203,4 @@ module_exit(kmmv_exit);
 MODULE_DESCRIPTION("Kernel memory-mapped values");
 MODULE_AUTHOR("The kmmv maintainers");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(KMMV_VERSION);

@@ -112,6 +112,33 @@ struct kmmv_block_dev *kmmv_block_device_next(struct kmmv_block_dev *dev);
 bool kmmv_block_device_there(struct kmmv_block_dev *dev);
 s64 kmmv_block_device_inflight(struct kmmv_block_dev *dev);
 
+/* cost.c */
+#define KMMV_BLOCK_SAMPLE	10	/* one hit of 2 to the power of this */
+
+DECLARE_PER_CPU(u32, kmmv_block_ticks);
+extern struct kmmv_slot kmmv_block_hits;
+extern struct kmmv_slot kmmv_block_took;
+
+int kmmv_block_cost_init(void);
+void kmmv_block_cost_exit(void);
+
+/* Count a hit. Return: when it began, 0 if it is not timed. */
+static __always_inline u64 kmmv_block_cost_begin(void)
+{
+	kmmv_slot_add(kmmv_block_hits, 1);
+	if (likely(this_cpu_inc_return(kmmv_block_ticks) &
+		   GENMASK(KMMV_BLOCK_SAMPLE - 1, 0)))
+		return 0;
+	return ktime_get_ns();
+}
+
+static __always_inline void kmmv_block_cost_end(u64 began)
+{
+	if (unlikely(began))
+		kmmv_slot_add(kmmv_block_took, (ktime_get_ns() - began)
+						       << KMMV_BLOCK_SAMPLE);
+}
+
 /* family.c */
 int kmmv_block_family_init(void);
 int kmmv_block_family_item(const struct kmmv_block_dev *dev, unsigned int item);

@@ -4,6 +4,57 @@
 
 #include "block.h"
 
+/* Help that several families have. */
+#define HELP_OPERATIONS \
+	"Requests of this kind that have ended, failed ones too. A request\n" \
+	"that was merged into another one is counted with that. Equal to\n" \
+	"/proc/diskstats for disks with requests whose iostats are on. With\n" \
+	"the label counts = bios: bios that were submitted, as the driver\n" \
+	"takes bios, not requests (device mapper, md, zram); no claim is\n" \
+	"made that /proc/diskstats counts them alike. When such a driver\n" \
+	"passes a bio on (nvme multipath, md linear), a device below that\n" \
+	"takes bios, too, does not count it. With the label counts =\n" \
+	"requests_untimed: requests that the kernel did not account are\n" \
+	"included."
+
+#define HELP_BYTES \
+	"Bytes of completed parts of requests, failed ones too. 512 times\n" \
+	"the sectors of /proc/diskstats for disks with requests whose\n" \
+	"iostats are on. With the label counts = bios: bytes of the bios\n" \
+	"that count as operations."
+
+#define HELP_TIME \
+	"Sum of the times from the allocation of each request to its end. A\n" \
+	"rate of 1 second per second means that one was in flight on\n" \
+	"average; the rate divided by that of the operations is their mean\n" \
+	"time. What is counted without accounting, see the label counts,\n" \
+	"has no time. Before 6.5 the kernel has no event for the end that it\n" \
+	"accounts; there a time ends a little earlier than in\n" \
+	"/proc/diskstats, where the last part of the request is completed."
+
+#define HELP_MERGES \
+	"Bios and requests of this kind that were merged into a request\n" \
+	"that was waiting. They are not counted as operations; their bytes\n" \
+	"are. Merges of discards are not counted, as the kernel has no\n" \
+	"event for them."
+
+#define HELP_ERRORS \
+	"Parts of requests of all kinds that were completed with an error,\n" \
+	"and bios that ended with one. Such a request also counts as an\n" \
+	"operation. One that is tried again, by multipath for instance,\n" \
+	"counts each time. Requests that pass through are not included, nor\n" \
+	"bios that were not to wait and would have had to. A driver that\n" \
+	"passes a bio on to another device (nvme multipath, md linear) has\n" \
+	"its errors counted there only."
+
+#define HELP_LATENCY(what, time) \
+	"Of each disk, how many " what " took as long as the instance's\n" \
+	"name says: sda/16us are those of at least 16 and less than 32\n" \
+	"microseconds, sda/0us those of less than one, and sda/33554432us\n" \
+	"all of at least 34 seconds. The times are those of\n" \
+	"block.dev." time "_rawactive, of the disk and its partitions. An\n" \
+	"instance is there once it has counted."
+
 /*
  * None has a total: a disk may be made of others, whose instances count the same
  * data once more.
@@ -15,16 +66,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Reads completed, by disk",
-		.help = "Requests of this kind that have ended, failed ones too. A request\n"
-			"that was merged into another one is counted with that. Equal to\n"
-			"/proc/diskstats for disks with requests whose iostats are on. With\n"
-			"the label counts = bios: bios that were submitted to a disk whose\n"
-			"driver takes bios, not requests (device mapper, md, zram); no\n"
-			"claim is made that /proc/diskstats counts them alike. When such a\n"
-			"driver passes a bio on (nvme multipath, md linear), a device below\n"
-			"that takes bios, too, does not count it. With the label counts =\n"
-			"requests_untimed: requests that the kernel did not account are\n"
-			"included.",
+		.help = HELP_OPERATIONS,
 	},
 	[KMMV_BLOCK_OPERATIONS + STAT_WRITE] = {
 		.name = "block.dev.write",
@@ -32,16 +74,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Writes completed, by disk",
-		.help = "Requests of this kind that have ended, failed ones too. A request\n"
-			"that was merged into another one is counted with that. Equal to\n"
-			"/proc/diskstats for disks with requests whose iostats are on. With\n"
-			"the label counts = bios: bios that were submitted to a disk whose\n"
-			"driver takes bios, not requests (device mapper, md, zram); no\n"
-			"claim is made that /proc/diskstats counts them alike. When such a\n"
-			"driver passes a bio on (nvme multipath, md linear), a device below\n"
-			"that takes bios, too, does not count it. With the label counts =\n"
-			"requests_untimed: requests that the kernel did not account are\n"
-			"included.",
+		.help = HELP_OPERATIONS,
 	},
 	[KMMV_BLOCK_OPERATIONS + STAT_DISCARD] = {
 		.name = "block.dev.discard",
@@ -49,16 +82,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Discards completed, by disk",
-		.help = "Requests of this kind that have ended, failed ones too. A request\n"
-			"that was merged into another one is counted with that. Equal to\n"
-			"/proc/diskstats for disks with requests whose iostats are on. With\n"
-			"the label counts = bios: bios that were submitted to a disk whose\n"
-			"driver takes bios, not requests (device mapper, md, zram); no\n"
-			"claim is made that /proc/diskstats counts them alike. When such a\n"
-			"driver passes a bio on (nvme multipath, md linear), a device below\n"
-			"that takes bios, too, does not count it. With the label counts =\n"
-			"requests_untimed: requests that the kernel did not account are\n"
-			"included.",
+		.help = HELP_OPERATIONS,
 	},
 	[KMMV_BLOCK_OPERATIONS + STAT_FLUSH] = {
 		.name = "block.dev.flush",
@@ -77,10 +101,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Bytes of reads, by disk",
-		.help = "Bytes of completed parts of requests, failed ones too. 512 times\n"
-			"the sectors of /proc/diskstats for disks with requests whose\n"
-			"iostats are on. With the label counts = bios: bytes of the bios\n"
-			"that count as operations.",
+		.help = HELP_BYTES,
 	},
 	[KMMV_BLOCK_BYTES + STAT_WRITE] = {
 		.name = "block.dev.write_bytes",
@@ -88,10 +109,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Bytes of writes, by disk",
-		.help = "Bytes of completed parts of requests, failed ones too. 512 times\n"
-			"the sectors of /proc/diskstats for disks with requests whose\n"
-			"iostats are on. With the label counts = bios: bytes of the bios\n"
-			"that count as operations.",
+		.help = HELP_BYTES,
 	},
 	[KMMV_BLOCK_BYTES + STAT_DISCARD] = {
 		.name = "block.dev.discard_bytes",
@@ -99,10 +117,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Bytes of discards, by disk",
-		.help = "Bytes of completed parts of requests, failed ones too. 512 times\n"
-			"the sectors of /proc/diskstats for disks with requests whose\n"
-			"iostats are on. With the label counts = bios: bytes of the bios\n"
-			"that count as operations.",
+		.help = HELP_BYTES,
 	},
 	[KMMV_BLOCK_TIME + STAT_READ] = {
 		.name = "block.dev.read_rawactive",
@@ -110,13 +125,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Time of reads, by disk",
-		.help = "Sum of the times from the allocation of each request to its end. A\n"
-			"rate of 1 second per second means that one was in flight on\n"
-			"average; the rate divided by that of the operations is their mean\n"
-			"time. What is counted without accounting, see the label counts,\n"
-			"has no time. Before 6.5 the kernel has no event for the end that it\n"
-			"accounts; there a time ends a little earlier than in\n"
-			"/proc/diskstats, where the last part of the request is completed.",
+		.help = HELP_TIME,
 	},
 	[KMMV_BLOCK_TIME + STAT_WRITE] = {
 		.name = "block.dev.write_rawactive",
@@ -124,13 +133,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Time of writes, by disk",
-		.help = "Sum of the times from the allocation of each request to its end. A\n"
-			"rate of 1 second per second means that one was in flight on\n"
-			"average; the rate divided by that of the operations is their mean\n"
-			"time. What is counted without accounting, see the label counts,\n"
-			"has no time. Before 6.5 the kernel has no event for the end that it\n"
-			"accounts; there a time ends a little earlier than in\n"
-			"/proc/diskstats, where the last part of the request is completed.",
+		.help = HELP_TIME,
 	},
 	[KMMV_BLOCK_TIME + STAT_DISCARD] = {
 		.name = "block.dev.discard_rawactive",
@@ -138,13 +141,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Time of discards, by disk",
-		.help = "Sum of the times from the allocation of each request to its end. A\n"
-			"rate of 1 second per second means that one was in flight on\n"
-			"average; the rate divided by that of the operations is their mean\n"
-			"time. What is counted without accounting, see the label counts,\n"
-			"has no time. Before 6.5 the kernel has no event for the end that it\n"
-			"accounts; there a time ends a little earlier than in\n"
-			"/proc/diskstats, where the last part of the request is completed.",
+		.help = HELP_TIME,
 	},
 	[KMMV_BLOCK_TIME + STAT_FLUSH] = {
 		.name = "block.dev.flush_rawactive",
@@ -160,10 +157,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Reads merged, by disk",
-		.help = "Bios and requests of this kind that were merged into a request\n"
-			"that was waiting. They are not counted as operations; their bytes\n"
-			"are. Merges of discards are not counted, as the kernel has no\n"
-			"event for them.",
+		.help = HELP_MERGES,
 	},
 	[KMMV_BLOCK_MERGES + STAT_WRITE] = {
 		.name = "block.dev.write_merge",
@@ -171,10 +165,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Writes merged, by disk",
-		.help = "Bios and requests of this kind that were merged into a request\n"
-			"that was waiting. They are not counted as operations; their bytes\n"
-			"are. Merges of discards are not counted, as the kernel has no\n"
-			"event for them.",
+		.help = HELP_MERGES,
 	},
 	[KMMV_BLOCK_ERRORS] = {
 		.name = "block.dev.errors",
@@ -182,13 +173,7 @@ static const struct kmmv_family disk_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Operations that failed, by disk",
-		.help = "Parts of requests of all kinds that were completed with an error,\n"
-			"and bios that ended with one. Such a request also counts as an\n"
-			"operation. One that is tried again, by multipath for instance,\n"
-			"counts each time. Requests that pass through are not included, nor\n"
-			"bios that were not to wait and would have had to. A driver that\n"
-			"passes a bio on to another device (nvme multipath, md linear) has\n"
-			"its errors counted there only.",
+		.help = HELP_ERRORS,
 	},
 	[KMMV_BLOCK_PASSTHROUGH] = {
 		.name = "block.dev.passthrough",
@@ -222,16 +207,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Reads completed, by partition",
-		.help = "Requests of this kind that have ended, failed ones too. A request\n"
-			"that was merged into another one is counted with that. Equal to\n"
-			"/proc/diskstats for disks with requests whose iostats are on. With\n"
-			"the label counts = bios: bios that were submitted to a partition\n"
-			"whose driver takes bios, not requests (device mapper, md, zram);\n"
-			"no claim is made that /proc/diskstats counts them alike. When such\n"
-			"a driver passes a bio on (nvme multipath, md linear), a device\n"
-			"below that takes bios, too, does not count it. With the label\n"
-			"counts = requests_untimed: requests that the kernel did not account\n"
-			"are included.",
+		.help = HELP_OPERATIONS,
 	},
 	[KMMV_BLOCK_OPERATIONS + STAT_WRITE] = {
 		.name = "block.partitions.write",
@@ -239,16 +215,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Writes completed, by partition",
-		.help = "Requests of this kind that have ended, failed ones too. A request\n"
-			"that was merged into another one is counted with that. Equal to\n"
-			"/proc/diskstats for disks with requests whose iostats are on. With\n"
-			"the label counts = bios: bios that were submitted to a partition\n"
-			"whose driver takes bios, not requests (device mapper, md, zram);\n"
-			"no claim is made that /proc/diskstats counts them alike. When such\n"
-			"a driver passes a bio on (nvme multipath, md linear), a device\n"
-			"below that takes bios, too, does not count it. With the label\n"
-			"counts = requests_untimed: requests that the kernel did not account\n"
-			"are included.",
+		.help = HELP_OPERATIONS,
 	},
 	[KMMV_BLOCK_OPERATIONS + STAT_DISCARD] = {
 		.name = "block.partitions.discard",
@@ -256,16 +223,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Discards completed, by partition",
-		.help = "Requests of this kind that have ended, failed ones too. A request\n"
-			"that was merged into another one is counted with that. Equal to\n"
-			"/proc/diskstats for disks with requests whose iostats are on. With\n"
-			"the label counts = bios: bios that were submitted to a partition\n"
-			"whose driver takes bios, not requests (device mapper, md, zram);\n"
-			"no claim is made that /proc/diskstats counts them alike. When such\n"
-			"a driver passes a bio on (nvme multipath, md linear), a device\n"
-			"below that takes bios, too, does not count it. With the label\n"
-			"counts = requests_untimed: requests that the kernel did not account\n"
-			"are included.",
+		.help = HELP_OPERATIONS,
 	},
 	[KMMV_BLOCK_BYTES + STAT_READ] = {
 		.name = "block.partitions.read_bytes",
@@ -273,10 +231,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Bytes of reads, by partition",
-		.help = "Bytes of completed parts of requests, failed ones too. 512 times\n"
-			"the sectors of /proc/diskstats for disks with requests whose\n"
-			"iostats are on. With the label counts = bios: bytes of the bios\n"
-			"that count as operations.",
+		.help = HELP_BYTES,
 	},
 	[KMMV_BLOCK_BYTES + STAT_WRITE] = {
 		.name = "block.partitions.write_bytes",
@@ -284,10 +239,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Bytes of writes, by partition",
-		.help = "Bytes of completed parts of requests, failed ones too. 512 times\n"
-			"the sectors of /proc/diskstats for disks with requests whose\n"
-			"iostats are on. With the label counts = bios: bytes of the bios\n"
-			"that count as operations.",
+		.help = HELP_BYTES,
 	},
 	[KMMV_BLOCK_BYTES + STAT_DISCARD] = {
 		.name = "block.partitions.discard_bytes",
@@ -295,10 +247,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Bytes of discards, by partition",
-		.help = "Bytes of completed parts of requests, failed ones too. 512 times\n"
-			"the sectors of /proc/diskstats for disks with requests whose\n"
-			"iostats are on. With the label counts = bios: bytes of the bios\n"
-			"that count as operations.",
+		.help = HELP_BYTES,
 	},
 	[KMMV_BLOCK_TIME + STAT_READ] = {
 		.name = "block.partitions.read_rawactive",
@@ -306,13 +255,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Time of reads, by partition",
-		.help = "Sum of the times from the allocation of each request to its end. A\n"
-			"rate of 1 second per second means that one was in flight on\n"
-			"average; the rate divided by that of the operations is their mean\n"
-			"time. What is counted without accounting, see the label counts,\n"
-			"has no time. Before 6.5 the kernel has no event for the end that it\n"
-			"accounts; there a time ends a little earlier than in\n"
-			"/proc/diskstats, where the last part of the request is completed.",
+		.help = HELP_TIME,
 	},
 	[KMMV_BLOCK_TIME + STAT_WRITE] = {
 		.name = "block.partitions.write_rawactive",
@@ -320,13 +263,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Time of writes, by partition",
-		.help = "Sum of the times from the allocation of each request to its end. A\n"
-			"rate of 1 second per second means that one was in flight on\n"
-			"average; the rate divided by that of the operations is their mean\n"
-			"time. What is counted without accounting, see the label counts,\n"
-			"has no time. Before 6.5 the kernel has no event for the end that it\n"
-			"accounts; there a time ends a little earlier than in\n"
-			"/proc/diskstats, where the last part of the request is completed.",
+		.help = HELP_TIME,
 	},
 	[KMMV_BLOCK_TIME + STAT_DISCARD] = {
 		.name = "block.partitions.discard_rawactive",
@@ -334,13 +271,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Time of discards, by partition",
-		.help = "Sum of the times from the allocation of each request to its end. A\n"
-			"rate of 1 second per second means that one was in flight on\n"
-			"average; the rate divided by that of the operations is their mean\n"
-			"time. What is counted without accounting, see the label counts,\n"
-			"has no time. Before 6.5 the kernel has no event for the end that it\n"
-			"accounts; there a time ends a little earlier than in\n"
-			"/proc/diskstats, where the last part of the request is completed.",
+		.help = HELP_TIME,
 	},
 	[KMMV_BLOCK_MERGES + STAT_READ] = {
 		.name = "block.partitions.read_merge",
@@ -348,10 +279,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Reads merged, by partition",
-		.help = "Bios and requests of this kind that were merged into a request\n"
-			"that was waiting. They are not counted as operations; their bytes\n"
-			"are. Merges of discards are not counted, as the kernel has no\n"
-			"event for them.",
+		.help = HELP_MERGES,
 	},
 	[KMMV_BLOCK_MERGES + STAT_WRITE] = {
 		.name = "block.partitions.write_merge",
@@ -359,10 +287,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Writes merged, by partition",
-		.help = "Bios and requests of this kind that were merged into a request\n"
-			"that was waiting. They are not counted as operations; their bytes\n"
-			"are. Merges of discards are not counted, as the kernel has no\n"
-			"event for them.",
+		.help = HELP_MERGES,
 	},
 	[KMMV_BLOCK_ERRORS] = {
 		.name = "block.partitions.errors",
@@ -370,13 +295,7 @@ static const struct kmmv_family partition_families[KMMV_BLOCK_ITEMS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Operations that failed, by partition",
-		.help = "Parts of requests of all kinds that were completed with an error,\n"
-			"and bios that ended with one. Such a request also counts as an\n"
-			"operation. One that is tried again, by multipath for instance,\n"
-			"counts each time. Requests that pass through are not included, nor\n"
-			"bios that were not to wait and would have had to. A driver that\n"
-			"passes a bio on to another device (nvme multipath, md linear) has\n"
-			"its errors counted there only.",
+		.help = HELP_ERRORS,
 	},
 	[KMMV_BLOCK_INFLIGHT] = {
 		.name = "block.partitions.inflight",
@@ -397,12 +316,7 @@ static const struct kmmv_family latency_families[NR_STAT_GROUPS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Histogram of the times of reads, by disk and power of two",
-		.help = "Of each disk, how many reads took as long as the instance's name\n"
-			"says: sda/16us are those of at least 16 and less than 32\n"
-			"microseconds, sda/0us those of less than one, and sda/33554432us\n"
-			"all of at least 34 seconds. The times are those of\n"
-			"block.dev.read_rawactive, of the disk and its partitions. An\n"
-			"instance is there once it has counted.",
+		.help = HELP_LATENCY("reads", "read"),
 	},
 	[STAT_WRITE] = {
 		.name = "block.latency.write",
@@ -410,12 +324,7 @@ static const struct kmmv_family latency_families[NR_STAT_GROUPS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Histogram of the times of writes, by disk and power of two",
-		.help = "Of each disk, how many writes took as long as the instance's name\n"
-			"says: sda/16us are those of at least 16 and less than 32\n"
-			"microseconds, sda/0us those of less than one, and sda/33554432us\n"
-			"all of at least 34 seconds. The times are those of\n"
-			"block.dev.write_rawactive, of the disk and its partitions. An\n"
-			"instance is there once it has counted.",
+		.help = HELP_LATENCY("writes", "write"),
 	},
 	[STAT_DISCARD] = {
 		.name = "block.latency.discard",
@@ -423,12 +332,7 @@ static const struct kmmv_family latency_families[NR_STAT_GROUPS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Histogram of the times of discards, by disk and power of two",
-		.help = "Of each disk, how many discards took as long as the instance's\n"
-			"name says: sda/16us are those of at least 16 and less than 32\n"
-			"microseconds, sda/0us those of less than one, and sda/33554432us\n"
-			"all of at least 34 seconds. The times are those of\n"
-			"block.dev.discard_rawactive, of the disk and its partitions. An\n"
-			"instance is there once it has counted.",
+		.help = HELP_LATENCY("discards", "discard"),
 	},
 	[STAT_FLUSH] = {
 		.name = "block.latency.flush",
@@ -436,12 +340,7 @@ static const struct kmmv_family latency_families[NR_STAT_GROUPS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_NO_TOTAL,
 		.oneline = "Histogram of the times of flushes, by disk and power of two",
-		.help = "Of each disk, how many flushes took as long as the instance's name\n"
-			"says: sda/16us are those of at least 16 and less than 32\n"
-			"microseconds, sda/0us those of less than one, and sda/33554432us\n"
-			"all of at least 34 seconds. The times are those of\n"
-			"block.dev.flush_rawactive, of the disk and its partitions. An\n"
-			"instance is there once it has counted.",
+		.help = HELP_LATENCY("flushes", "flush"),
 	},
 };
 

@@ -118,6 +118,7 @@ static void count_request(struct kmmv_block_dev *dev, struct request *rq,
 static void on_rq_complete(void *data, struct request *rq, blk_status_t error,
 			   unsigned int nr_bytes)
 {
+	u64 began = kmmv_block_cost_begin();
 	bool accounted = is_accounted(rq);
 	struct kmmv_request request = {
 		.accounted = accounted,
@@ -135,13 +136,14 @@ static void on_rq_complete(void *data, struct request *rq, blk_status_t error,
 	unsigned int counts = kmmv_request_counts(&request);
 	struct kmmv_block_dev *dev;
 
-	if (!counts)
-		return;
-	rcu_read_lock();
-	dev = kmmv_block_device_find(device_of(rq, accounted));
-	if (dev)
-		count_request(dev, rq, counts, nr_bytes);
-	rcu_read_unlock();
+	if (counts) {
+		rcu_read_lock();
+		dev = kmmv_block_device_find(device_of(rq, accounted));
+		if (dev)
+			count_request(dev, rq, counts, nr_bytes);
+		rcu_read_unlock();
+	}
+	kmmv_block_cost_end(began);
 }
 
 #ifdef KMMV_HAVE_BLOCK_IO_DONE
@@ -201,9 +203,11 @@ static void on_bio_queue(void *data, struct bio *bio)
 {
 	unsigned int group = op_stat_group(bio_op(bio));
 	struct kmmv_block_dev *dev;
+	u64 began;
 
 	if (!takes_bios(bio))
 		return;
+	began = kmmv_block_cost_begin();
 	if (!bio->bi_iter.bi_size && op_is_flush(bio->bi_opf))
 		group = STAT_FLUSH;
 	rcu_read_lock();
@@ -217,6 +221,7 @@ static void on_bio_queue(void *data, struct bio *bio)
 			      bio->bi_iter.bi_size);
 	}
 	rcu_read_unlock();
+	kmmv_block_cost_end(began);
 }
 
 static void on_bio_complete(void *data, struct request_queue *q,

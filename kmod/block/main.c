@@ -11,9 +11,12 @@ static int __init block_init(void)
 	err = kmmv_block_family_init();
 	if (err)
 		return err;
-	err = kmmv_block_show_init();
+	err = kmmv_block_cost_init();
 	if (err)
 		return err;
+	err = kmmv_block_show_init();
+	if (err)
+		goto err_cost;
 	err = kmmv_block_device_init();
 	if (err)
 		goto err_show;
@@ -34,6 +37,8 @@ err_device:
 err_show:
 	kmmv_block_show_exit();
 	kmmv_block_device_exit();
+err_cost:
+	kmmv_block_cost_exit();
 	return err;
 }
 
@@ -45,6 +50,7 @@ static void __exit block_exit(void)
 	kmmv_block_inflight_end();
 	kmmv_block_show_exit();
 	kmmv_block_device_exit();
+	kmmv_block_cost_exit();
 }
 
 module_init(block_init);
@@ -53,3 +59,4 @@ module_exit(block_exit);
 MODULE_AUTHOR("The kmmv maintainers");
 MODULE_DESCRIPTION("kmmv: operations, bytes, times and errors of disks and partitions");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(KMMV_VERSION);

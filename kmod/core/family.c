@@ -8,7 +8,7 @@
 #include "family.h"
 #include "name.h"
 
-static int family_name_check(const char *name)
+static int family_name_check(const char *name, bool own)
 {
 	static const char *const reserved[] = { "control", "percpu", "all",
 						"ring", "profile" };
@@ -17,7 +17,7 @@ static int family_name_check(const char *name)
 	err = kmmv_name_check(name, KMMV_FAMILY_MAX, true);
 	if (err)
 		return err;
-	if (kmmv_name_is_below(name, reserved, ARRAY_SIZE(reserved)))
+	if (!own && kmmv_name_is_below(name, reserved, ARRAY_SIZE(reserved)))
 		return -EADDRINUSE;
 	return 0;
 }
@@ -25,18 +25,19 @@ static int family_name_check(const char *name)
 /**
  * kmmv_family_check() - check whether a family may be registered
  * @family: from a client, or NULL
+ * @own: of kmmv's own, whose name may begin with a reserved component
  *
  * Return: 0; -EINVAL for what is missing or misspelt; -ENAMETOOLONG; -EILSEQ
  * for a control character; -EADDRINUSE for a reserved first component.
  */
-int kmmv_family_check(const struct kmmv_family *family)
+int kmmv_family_check(const struct kmmv_family *family, bool own)
 {
 	int err;
 
 	if (!family || family->semantics > KMMV_DISCRETE ||
 	    family->flags & ~KMMV_FAMILY_FLAGS)
 		return -EINVAL;
-	err = family_name_check(family->name);
+	err = family_name_check(family->name, own);
 	if (err)
 		return err;
 	err = kmmv_units_check(family->units);
@@ -160,21 +161,13 @@ static int family_publish(struct kmmv_table *table, struct kmmv_family_entry *en
 	return entry->id;
 }
 
-/**
- * kmmv_family_add() - register a family, or find it
- * @table: the table
- * @family: copied
- *
- * Return: its id; an error of kmmv_family_check(); -EEXIST with other metadata;
- * -ENOTUNIQ if one name is a dotted prefix of another; -ENFILE if there are too
- * many; -ENOMEM.
- */
-int kmmv_family_add(struct kmmv_table *table, const struct kmmv_family *family)
+static int add(struct kmmv_table *table, const struct kmmv_family *family,
+	       bool own)
 {
 	struct kmmv_family_entry *entry = NULL;
 	int id;
 
-	id = kmmv_family_check(family);
+	id = kmmv_family_check(family, own);
 	if (id)
 		return id;
 
@@ -194,4 +187,31 @@ int kmmv_family_add(struct kmmv_table *table, const struct kmmv_family *family)
 	}
 	kfree(entry);
 	return id;
+}
+
+/**
+ * kmmv_family_add() - register a family, or find it
+ * @table: the table
+ * @family: copied
+ *
+ * Return: its id; an error of kmmv_family_check(); -EEXIST with other metadata;
+ * -ENOTUNIQ if one name is a dotted prefix of another; -ENFILE if there are too
+ * many; -ENOMEM.
+ */
+int kmmv_family_add(struct kmmv_table *table, const struct kmmv_family *family)
+{
+	return add(table, family, false);
+}
+
+/**
+ * kmmv_family_add_own() - kmmv_family_add() of one of kmmv's own
+ * @table: the table
+ * @family: copied; its name may begin with a reserved component
+ *
+ * Return: as kmmv_family_add().
+ */
+int kmmv_family_add_own(struct kmmv_table *table,
+			const struct kmmv_family *family)
+{
+	return add(table, family, true);
 }

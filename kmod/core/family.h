@@ -19,12 +19,14 @@ struct kmmv_family_entry {
 	struct kmmv_family	desc;
 };
 
-int kmmv_family_check(const struct kmmv_family *family);
+int kmmv_family_check(const struct kmmv_family *family, bool own);
 bool kmmv_family_same(const struct kmmv_family *a, const struct kmmv_family *b);
 bool kmmv_family_nested(const char *a, const char *b);
 
 int kmmv_families_init(struct kmmv_table *table);
 void kmmv_families_fini(struct kmmv_table *table);
 int kmmv_family_add(struct kmmv_table *table, const struct kmmv_family *family);
+int kmmv_family_add_own(struct kmmv_table *table,
+			const struct kmmv_family *family);
 
 #endif /* KMMV_FAMILY_H */

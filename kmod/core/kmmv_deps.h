@@ -35,6 +35,7 @@
 #include <linux/string.h>
 #include <linux/topology.h>
 #include <linux/types.h>
+#include <linux/uaccess.h>
 
 #include <asm/local.h>
 #include <asm/local64.h>
@@ -88,5 +89,9 @@ static inline u64 *kmmv_zeroed_page_of(int cpu)
 
 /* Copies what may be written meanwhile; the caller then discards the copy. */
 #define kmmv_copy_racy(to, from, size)	memcpy(to, from, size)
+
+/* Copies from an address that may be a wrong one: 0, or an error. */
+#define kmmv_copy_nofault(to, from, size)				\
+	copy_from_kernel_nofault(to, (const void *)(from), size)
 
 #endif /* KMMV_DEPS_H */

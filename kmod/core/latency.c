@@ -10,14 +10,9 @@
  */
 unsigned int kmmv_latency_bucket(u64 nsec)
 {
-	u64 usec = div_u64(nsec, 1000);
-	unsigned int bucket = 0;
+	unsigned int bucket = fls64(div_u64(nsec, 1000));
 
-	if (usec >> (KMMV_LATENCY_BUCKETS - 2))
-		return KMMV_LATENCY_BUCKETS - 1;
-	for (; usec; usec >>= 1)
-		bucket++;
-	return bucket;
+	return min(bucket, KMMV_LATENCY_BUCKETS - 1U);
 }
 
 /**

@@ -2,9 +2,7 @@
 /*
  * kmmv_net: when copies are made.
  */
-#include <linux/ktime.h>
 #include <linux/module.h>
-#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
 #include "net.h"
@@ -20,67 +18,28 @@ MODULE_PARM_DESC(names, "greatest number of names, present or gone, besides othe
 /* Serialises copies, and protects what only they use. */
 static DEFINE_MUTEX(copy_lock);
 
-/*
- * Under pace_lock, so that a reader that finds the copy young enough does not
- * wait for the next one.
- */
-static struct kmmv_pace pace;
-static DEFINE_SPINLOCK(pace_lock);
-
 static u64 keep(void)
 {
 	return (u64)READ_ONCE(forget_s) * NSEC_PER_SEC;
 }
 
-static void copy(void)
+static void copy(struct kmmv_source *source)
 {
-	u64 begun = ktime_get_ns();
-
+	mutex_lock(&copy_lock);
 	kmmv_net_copy(true, keep());
-	spin_lock(&pace_lock);
-	kmmv_pace_copied(&pace, begun, ktime_get_ns());
-	spin_unlock(&pace_lock);
-	kmmv_net_self_add(KMMV_NET_TOOK, pace.ended - pace.begun);
-	kmmv_net_self_add(KMMV_NET_REST, kmmv_pace_rest(&pace));
+	mutex_unlock(&copy_lock);
 }
 
-static bool is_due(u64 asked, u64 max_age)
+static void copied(struct kmmv_source *source,
+		   const struct kmmv_copied *copied)
 {
-	bool due;
-
-	spin_lock(&pace_lock);
-	due = kmmv_pace_due(&pace, asked, max_age, ktime_get_ns());
-	spin_unlock(&pace_lock);
-	return due;
-}
-
-static s64 age_now(void)
-{
-	s64 age;
-
-	spin_lock(&pace_lock);
-	age = ktime_get_ns() - pace.begun;
-	spin_unlock(&pace_lock);
-	return age;
-}
-
-static s64 refresh(struct kmmv_source *source, u64 max_age)
-{
-	u64 asked = ktime_get_ns();
-
-	if (is_due(asked, max_age)) {
-		if (mutex_lock_killable(&copy_lock))
-			return -EINTR;
-		/* The lock's last holder may have copied. */
-		if (is_due(asked, max_age))
-			copy();
-		mutex_unlock(&copy_lock);
-	}
-	return age_now();
+	kmmv_net_self_add(KMMV_NET_TOOK, copied->took);
+	kmmv_net_self_add(KMMV_NET_REST, copied->rest);
 }
 
 static struct kmmv_source source = {
-	.refresh = refresh,
+	.copy = copy,
+	.copied = copied,
 };
 
 static struct workqueue_struct *queue;
@@ -102,7 +61,7 @@ static void queue_copy(void)
 
 static void copy_work(struct work_struct *work)
 {
-	refresh(&source, 0);
+	kmmv_source_copy(&source);
 	queue_copy();
 }
 
@@ -171,13 +130,6 @@ static void exit_units(void)
 	kmmv_net_self_exit();
 }
 
-static void copy_all(void)
-{
-	mutex_lock(&copy_lock);
-	copy();
-	mutex_unlock(&copy_lock);
-}
-
 static int __init net_init(void)
 {
 	int err;
@@ -189,7 +141,6 @@ static int __init net_init(void)
 	err = init_units();
 	if (err)
 		goto err_destroy_queue;
-	copy_all();
 	err = kmmv_register_source(&source);
 	if (err)
 		goto err_exit_units;
@@ -205,8 +156,8 @@ err_destroy_queue:
 
 static void __exit net_exit(void)
 {
-	kmmv_unregister_source(&source);
 	cancel_delayed_work_sync(&periodic);
+	kmmv_unregister_source(&source);
 	exit_units();
 	destroy_workqueue(queue);
 }
@@ -217,3 +168,4 @@ module_exit(net_exit);
 MODULE_AUTHOR("The kmmv maintainers");
 MODULE_DESCRIPTION("kmmv: packets, bytes, errors and drops of network devices");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(KMMV_VERSION);

@@ -40,7 +40,6 @@
 #include <linux/netdevice.h>
 
 #include "lives.h"
-#include "pace.h"
 #include "spread.h"
 
 /* The first ones are also counted per CPU, by some drivers. */

@@ -16,32 +16,25 @@ static unsigned int period_ms;
 module_param(period_ms, uint, 0444);
 MODULE_PARM_DESC(period_ms, "period of copies in milliseconds (0, the default: when a reader asks)");
 
-/* Serialises copies, and protects what only they use. */
-static DEFINE_MUTEX(copy_lock);
-
-/* When the last copy that read everything was begun; under copy_lock. */
+/* When the last copy that read everything was begun; used by copies only. */
 static u64 whole_begun;
 
-/* When the last copy was begun; under copy_lock. */
-static u64 last_begun;
+/* The source ends: the next copy, or the one after it, is the last. */
+static bool last;
 
-/*
- * Under pace_lock, so that a reader that finds the copy young enough does not
- * wait for the next one.
- */
-static struct kmmv_pace pace;
-static DEFINE_SPINLOCK(pace_lock);
+/* When the last copy was begun; used by copies only. */
+static u64 last_begun;
 
 static enum cpuhp_state hotplug_state;
 
 /*
- * Under copy_lock. What has not changed since the last copy is left out where
- * the kernel's totals say so. That is relied on for one period only.
+ * What has not changed since the last copy is left out where the kernel's totals
+ * say so. That is relied on for one period only.
  */
-static void copy(void)
+static void copy(struct kmmv_source *source)
 {
 	u64 begun = ktime_get_ns();
-	bool whole = !whole_begun || begun - whole_begun >=
+	bool whole = READ_ONCE(last) || !whole_begun || begun - whole_begun >=
 		     (u64)KMMV_MIRROR_PERIOD * NSEC_PER_SEC;
 
 	kmmv_stat_cpu_copy();
@@ -50,51 +43,19 @@ static void copy(void)
 	if (whole)
 		whole_begun = begun;
 	last_begun = begun;
-	spin_lock(&pace_lock);
-	kmmv_pace_copied(&pace, begun, ktime_get_ns());
-	spin_unlock(&pace_lock);
+}
+
+static void copied(struct kmmv_source *source,
+		   const struct kmmv_copied *copied)
+{
 	kmmv_stat_section_begin();
-	kmmv_stat_self_copied(&pace);
+	kmmv_stat_self_copied(copied);
 	kmmv_stat_section_end();
 }
 
-static bool is_due(u64 asked, u64 max_age)
-{
-	bool due;
-
-	spin_lock(&pace_lock);
-	due = kmmv_pace_due(&pace, asked, max_age, ktime_get_ns());
-	spin_unlock(&pace_lock);
-	return due;
-}
-
-static s64 age_now(void)
-{
-	s64 age;
-
-	spin_lock(&pace_lock);
-	age = ktime_get_ns() - pace.begun;
-	spin_unlock(&pace_lock);
-	return age;
-}
-
-static s64 refresh(struct kmmv_source *source, u64 max_age)
-{
-	u64 asked = ktime_get_ns();
-
-	if (is_due(asked, max_age)) {
-		if (mutex_lock_killable(&copy_lock))
-			return -EINTR;
-		/* The lock's last holder may have copied. */
-		if (is_due(asked, max_age))
-			copy();
-		mutex_unlock(&copy_lock);
-	}
-	return age_now();
-}
-
 static struct kmmv_source source = {
-	.refresh = refresh,
+	.copy = copy,
+	.copied = copied,
 };
 
 /*
@@ -117,7 +78,7 @@ static void queue_copy(void)
 
 static void copy_work(struct work_struct *work)
 {
-	refresh(&source, 0);
+	kmmv_source_copy(&source);
 	queue_copy();
 }
 
@@ -216,18 +177,9 @@ out_unlock:
 	return err;
 }
 
-static void copy_all(void)
-{
-	mutex_lock(&copy_lock);
-	whole_begun = 0;
-	copy();
-	mutex_unlock(&copy_lock);
-}
-
 static void end(void)
 {
 	cpuhp_remove_state_nocalls(hotplug_state);
-	copy_all();
 	cpus_read_lock();
 	discard();
 	cpus_read_unlock();
@@ -243,7 +195,6 @@ static int __init stat_init(void)
 	err = begin();
 	if (err)
 		goto err_destroy_queue;
-	copy_all();
 	err = kmmv_register_source(&source);
 	if (err)
 		goto err_end;
@@ -259,9 +210,10 @@ err_destroy_queue:
 
 static void __exit stat_exit(void)
 {
-	kmmv_unregister_source(&source);
 	cancel_delayed_work_sync(&periodic);
 	destroy_workqueue(queue);
+	WRITE_ONCE(last, true);
+	kmmv_unregister_source(&source);
 	end();
 }
 
@@ -271,3 +223,4 @@ module_exit(stat_exit);
 MODULE_AUTHOR("The kmmv maintainers");
 MODULE_DESCRIPTION("kmmv: CPU times, softirqs, interrupts and vm events");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(KMMV_VERSION);

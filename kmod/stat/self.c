@@ -160,14 +160,14 @@ void kmmv_stat_self_read(unsigned int n)
  * Last step of a copy: a reader that sees the time sees its values, or later
  * ones.
  */
-void kmmv_stat_self_copied(const struct kmmv_pace *pace)
+void kmmv_stat_self_copied(const struct kmmv_copied *copy)
 {
 	kmmv_stat_row_add(copies, 1);
-	kmmv_stat_row_add(took, pace->ended - pace->begun);
-	kmmv_stat_row_add(rest, kmmv_pace_rest(pace));
+	kmmv_stat_row_add(took, copy->took);
+	kmmv_stat_row_add(rest, copy->rest);
 	/* self:A pairs with read_status:A; a reader asks for the time first. */
 	smp_wmb();
-	kmmv_stat_row_set(copied, pace->begun);
+	kmmv_stat_row_set(copied, copy->begun);
 }
 
 /* When the last copy was begun, by this load or an earlier one; 0 if never. */

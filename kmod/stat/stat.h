@@ -9,7 +9,7 @@
  * readers there are and however much there is to copy. The locks, in this
  * order:
  *
- *	copy_lock		one copy at a time
+ *	kmmv.ko's		one copy at a time
  *	cpus_read_lock()	a section: online mask and vm events are stable
  *	kmmv_stat_lock		all mirrors, all rows
  *	kmmv's own locks	kmmv_add() and the like
@@ -24,7 +24,6 @@
 #include <linux/mutex.h>
 
 #include "mirror.h"
-#include "pace.h"
 #include "tally.h"
 
 enum kmmv_stat_source {
@@ -117,7 +116,7 @@ void kmmv_stat_self_exit(void);
 struct kmmv_stat_row *kmmv_stat_self_resets(enum kmmv_stat_source source);
 void kmmv_stat_self_failed(int err);
 void kmmv_stat_self_read(unsigned int n);
-void kmmv_stat_self_copied(const struct kmmv_pace *pace);
+void kmmv_stat_self_copied(const struct kmmv_copied *copy);
 u64 kmmv_stat_self_last(void);
 
 int kmmv_stat_cpu_init(void);

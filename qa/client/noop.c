@@ -15,12 +15,11 @@
 #error "this client is to be built without kmmv"
 #endif
 
-static s64 refresh(struct kmmv_source *source, u64 max_age)
+static void copy(struct kmmv_source *source)
 {
-	return 0;
 }
 
-static struct kmmv_source source = { .refresh = refresh };
+static struct kmmv_source source = { .copy = copy };
 
 static bool counters_say_something(void)
 {
@@ -38,6 +37,7 @@ static bool counters_say_something(void)
 	perf_adjust(1, 1);
 	kmmv_slot_add(slot, 1);
 	perf_del(1);
+	kmmv_source_copy(&source);
 	kmmv_unregister_source(&source);
 	return said || sum || kmmv_load(slot, 0) || *kmmv_slot_cpu(slot, 0) ||
 	       memchr_inv(&slot, 0, sizeof(slot));
@@ -69,6 +69,7 @@ static bool rings_say_something(void)
 {
 	struct kmmv_event_type type = { .name = "noop" };
 	struct kmmv_ring *ring = kmmv_ring_get("default");
+	struct kmmv_ring *own = kmmv_ring_make("noop", 2);
 	struct kmmv_ring_head head;
 	struct kmmv_ring_entry entry;
 	int said = 0, number;
@@ -85,6 +86,7 @@ static bool rings_say_something(void)
 	}
 	if (!kmmv_ring_reserve_head(ring, head, 4, &entry))
 		said = -EPROTO;
+	kmmv_ring_put(own);
 	kmmv_ring_put(ring);
 	return said || IS_ERR(ring);
 }

@@ -34,6 +34,7 @@ typedef __s32 s32;
 typedef __s64 s64;
 
 #define U32_MAX		UINT32_MAX
+#define S32_MAX		INT32_MAX
 
 /* KMMV_SHIM_PAIR: like a machine without 64-bit atomicity, which -m32 is. */
 #if defined(KMMV_SHIM_PAIR) || __SIZEOF_LONG__ == 4
@@ -88,6 +89,11 @@ typedef __s64 s64;
 
 #define PAGE_SHIFT	12
 #define PAGE_SIZE	(1UL << PAGE_SHIFT)
+
+static inline int fls64(u64 n)
+{
+	return n ? 64 - __builtin_clzll(n) : 0;
+}
 
 static inline u64 div_u64(u64 n, u32 d)
 {
@@ -233,6 +239,13 @@ u64 shim_clock(void);
 /* custom: a copy that may race with stores; torn copies are not used */
 void shim_copy_racy(void *to, const void *from, size_t size);
 #define kmmv_copy_racy(to, from, size)	shim_copy_racy(to, from, size)
+
+/*
+ * custom: a copy that fails where shim_fault says so. It may read what is behind an
+ * object, as the kernel's may.
+ */
+extern bool (*shim_fault)(unsigned long from, size_t size);
+int kmmv_copy_nofault(void *to, unsigned long from, size_t size);
 
 /* stub: a thread does not move to another CPU */
 #define preempt_disable_notrace()	((void)0)

@@ -16,6 +16,20 @@ __thread unsigned long shim_raw_visits;
 
 void (*shim_nmi)(void);
 __thread bool shim_in_nmi;
+bool (*shim_fault)(unsigned long from, size_t size);
+
+__attribute__((no_sanitize("address")))
+int kmmv_copy_nofault(void *to, unsigned long from, size_t size)
+{
+	const volatile char *byte = (const volatile char *)from;
+	char *copy = to;
+
+	if (shim_fault && shim_fault(from, size))
+		return -EFAULT;
+	while (size--)
+		*copy++ = *byte++;
+	return 0;
+}
 
 void shim_nmi_window(void)
 {

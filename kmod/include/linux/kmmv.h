@@ -32,7 +32,10 @@
  * sink that is never read. A handle that was never returned by a call is not
  * valid, nor is one of all zeroes: kmmv_slot_add() checks nothing.
  *
- * Contexts: "task" may sleep, takes mutexes and allocates; "any" is task,
+ * Contexts: "task" may sleep, takes mutexes and allocates; "task, no memory" may
+ * sleep, but allocates nothing and waits for nobody who does, and so may also be
+ * called where memory must not wait for I/O: in the scope of
+ * memalloc_nofs_save(), with a frozen queue, or in reclaim. "any" is task,
  * softirq, hard irq and NMI. On machines where an NMI could arrive inside an
  * update and lose it, updates from NMI are refused and counted (KMMV_NMI_SAFE).
  *
@@ -158,16 +161,30 @@ struct kmmv_slot {
 #endif
 
 /**
+ * struct kmmv_copied - a copy of a source that is complete
+ * @begun: when it was begun, in nanoseconds of CLOCK_MONOTONIC: no value is older
+ * @took: nanoseconds until it was complete
+ * @rest: nanoseconds from then on in which no reader causes another one
+ */
+struct kmmv_copied {
+	u64			begun;
+	u64			took;
+	u64			rest;
+};
+
+/**
  * struct kmmv_source - a mirror of what is counted elsewhere
- * @list: kmmv's
- * @refresh: copies, unless the last copy is younger than @max_age nanoseconds,
- *	or too young for the source's own limit, as readers are many; returns
- *	the age of the last copy in nanoseconds, or -errno. Task context;
- *	several tasks may call it at once.
+ * @copy: copies all values; task context, may sleep; one call at a time
+ * @copied: after @copy, in the same context; or NULL
+ * @state: kmmv's
+ *
+ * Copies cost all readers together about a tenth of one CPU: see @rest above.
  */
 struct kmmv_source {
-	struct list_head	list;
-	s64 (*refresh)(struct kmmv_source *source, u64 max_age);
+	void (*copy)(struct kmmv_source *source);
+	void (*copied)(struct kmmv_source *source,
+		       const struct kmmv_copied *copied);
+	struct kmmv_source_state *state;
 };
 
 /* The family of perf_add(). */
@@ -203,7 +220,7 @@ int perf_add(const char *name);
  * stay. A bad number, or one without a reference, is counted in
  * kmmv.core.refused and otherwise harmless.
  *
- * Context: task, may sleep.
+ * Context: task, no memory.
  */
 void perf_del(int instance);
 
@@ -234,7 +251,7 @@ void perf_adjust(int instance, s64 delta);
  * no longer updated, by number or by handle: an update in flight would count
  * for the next owner.
  *
- * Context: task, may sleep.
+ * Context: task, no memory.
  * Return: 0; -EBUSY while there are references, that is, after perf_add()
  * without perf_del(); -ENOENT for a bad number; @instance if that is an error.
  */
@@ -351,23 +368,35 @@ int kmmv_merge(int instance, int into);
 
 /**
  * kmmv_register_source() - register a source, which copies when a reader asks
- * @source: caller's memory, with @refresh set
+ * @source: caller's memory, with @copy set; zeroed before
  *
- * The families whose values it copies have the flag KMMV_FROM_SOURCE: readers
- * of others do not ask.
+ * The first copy is complete on return. The families whose values it copies have
+ * the flag KMMV_FROM_SOURCE: readers of others do not ask.
  *
- * Context: task, may sleep.
- * Return: 0; -EINVAL without a function; -EEXIST if it is registered already.
+ * Context: task, may sleep; not with a lock that @source->copy takes.
+ * Return: 0; -EINVAL without a function; -EEXIST if it is registered already;
+ * -ENOMEM.
  */
 int kmmv_register_source(struct kmmv_source *source);
 
 /**
- * kmmv_unregister_source() - unregister a source, and wait for its copies
+ * kmmv_unregister_source() - make the last copy, and unregister a source
  * @source: from kmmv_register_source(); may be NULL, or not registered
  *
- * Context: task, may sleep; not with a lock that @source->refresh takes.
+ * No copy is made after the return.
+ *
+ * Context: task, may sleep, and waits for the copies of all sources that are under
+ * way, which allocate; not with a lock that @source->copy takes.
  */
 void kmmv_unregister_source(struct kmmv_source *source);
+
+/**
+ * kmmv_source_copy() - copy without a reader, unless the source rests
+ * @source: registered, and not unregistered meanwhile
+ *
+ * Context: task, may sleep; not with a lock that @source->copy takes.
+ */
+void kmmv_source_copy(struct kmmv_source *source);
 
 /**
  * kmmv_slot_cpu() - one CPU's part of a counter, for reading
@@ -479,6 +508,7 @@ static inline int kmmv_register_source(struct kmmv_source *source)
 	return 0;
 }
 static inline void kmmv_unregister_source(struct kmmv_source *source) { }
+static inline void kmmv_source_copy(struct kmmv_source *source) { }
 static inline const u64 *kmmv_slot_cpu(struct kmmv_slot slot, int cpu)
 {
 	static const u64 nothing;

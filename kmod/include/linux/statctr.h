@@ -231,7 +231,7 @@ int statctr_init_named(statctr_t *stctr, int family, const char *name,
  *
  * Its slot is reused, unless it has a name: then it keeps its count.
  *
- * Context: task, may sleep.
+ * Context: task, no memory; see kmmv.h.
  */
 void statctr_cleanup(statctr_t *stctr);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel as far as kmod/main.c, kmod/module.c and kmod/hit.c need it, natively,
+ * The kernel as far as kmod/main.c, module.c, hit.c and source.c need it, natively,
  * beside what the core needs. Included in front of each of their headers.
  *
  * custom and stub: as in kmmv_deps.h
@@ -38,6 +38,7 @@ typedef s64 ktime_t;
 #define __exit
 #define MODULE_PARM_DESC(name, text)
 #define MODULE_DESCRIPTION(text)
+#define MODULE_VERSION(text)
 #define MODULE_AUTHOR(text)
 #define MODULE_LICENSE(text)
 #define module_param(name, type, mode)
@@ -54,6 +55,27 @@ typedef s64 ktime_t;
 	})
 #define cpus_read_lock()	((void)0)
 #define cpus_read_unlock()	((void)0)
+
+/* custom: a semaphore for many readers, as a lock; _GNU_SOURCE: one that prefers writers */
+#ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
+#define SHIM_RWLOCK_INITIALIZER PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
+#else
+#define SHIM_RWLOCK_INITIALIZER PTHREAD_RWLOCK_INITIALIZER
+#endif
+struct rw_semaphore {
+	pthread_rwlock_t lock;
+};
+#define DECLARE_RWSEM(name) \
+	struct rw_semaphore name = { SHIM_RWLOCK_INITIALIZER }
+#define down_read_killable(s)						\
+	(shim_interrupted ? -EINTR : pthread_rwlock_rdlock(&(s)->lock))
+#define up_read(s)		((void)pthread_rwlock_unlock(&(s)->lock))
+#define down_write(s)		((void)pthread_rwlock_wrlock(&(s)->lock))
+#define up_write(s)		((void)pthread_rwlock_unlock(&(s)->lock))
+#define mutex_lock_killable(m)	mutex_lock_interruptible(m)
+
+/* custom: the clock is the test's */
+u64 ktime_get_ns(void);
 
 /* custom: the module is begun and ended by the test */
 #define module_init(begin)	int shim_init(void) { return begin(); }

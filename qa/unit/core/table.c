@@ -168,6 +168,24 @@ START_TEST(families_taken)
 }
 END_TEST
 
+/* A reserved word is for kmmv's own modules; all else is as for others. */
+START_TEST(families_own)
+{
+	struct kmmv_family other = family_a;
+
+	other.name = "profile.samples";
+	ck_assert_int_eq(kmmv_family_add(&table, &other), -EADDRINUSE);
+	ck_assert_int_eq(kmmv_family_add_own(&table, &other), 1);
+	ck_assert_int_eq(kmmv_family_add_own(&table, &other), 1);
+	ck_assert_int_eq(kmmv_family_add(&table, &other), -EADDRINUSE);
+	other.name = "profile";
+	ck_assert_int_eq(kmmv_family_add_own(&table, &other), -ENOTUNIQ);
+	other.name = "profile.a-b";
+	ck_assert_int_eq(kmmv_family_add_own(&table, &other), -EINVAL);
+	ck_assert_int_eq(kmmv_family_add_own(&table, NULL), -EINVAL);
+}
+END_TEST
+
 static const struct kmmv_field fields[] = {
 	{ "latency", KMMV_FIELD_TIME, 0, 8, "nanosec" },
 	{ "name", KMMV_FIELD_TEXT, 8, 16, NULL },
@@ -846,6 +864,7 @@ int main(void)
 	tcase_add_test(tcase, slots_refused);
 	tcase_add_loop_test(tcase, families_refused, 0, 30);
 	tcase_add_test(tcase, families_taken);
+	tcase_add_test(tcase, families_own);
 	tcase_add_loop_test(tcase, types_refused, 0, 35);
 	tcase_add_test(tcase, types_taken);
 	tcase_add_test(tcase, a_number_is_bound);

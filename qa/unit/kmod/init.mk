@@ -14,3 +14,9 @@ hit-sources := qa/unit/kmod/hit.c kmod/hit.c $(core-sources) \
 hit-cflags := $(core-cflags) -Iqa/shim/kmod -Ikmod -Iqa/unit/core \
 	-include kmod_deps.h
 hit-variants := plain asan
+
+# When sources copy; the sources and the clock are the test's.
+unit-programs += source
+source-sources := qa/unit/kmod/source.c kmod/source.c kmod/core/pace.c qa/shim/shim.c
+source-cflags := $(core-cflags) -D_GNU_SOURCE -Iqa/shim/kmod -Ikmod -include kmod_deps.h
+source-variants := plain asan tsan

@@ -47,10 +47,40 @@ done
 rawactive=$(gain "$disk" write_rawactive)
 ok "writes took time, $rawactive ns" test "$rawactive" -gt 0
 
+# What that costs: of so many reads on four CPUs, one has been timed at least.
+hits=$(value block.work hits) took=$(value block.took hits)
+reads=$(($(nproc) * 1024 + 1))
+dd if="/dev/$disk" of=/dev/null bs=512 count=$reads iflag=direct 2>/dev/null
+hits=$(($(value block.work hits) - hits))
+took=$(($(value block.took hits) - took))
+ok "each of $reads is a hit: $hits" test $hits -ge $reads
+ok "hits took time: $took ns" test $took -gt 0
+is "one in 1024 is timed" $((took % 1024)) 0
+
 before vda
 io vda
 agrees "virtio" vda
 ok "there were flushes" test "$(gain vda flush)" -gt 0
+
+# Its slot is emptied while it works, and filled again.
+slot=$(realpath /sys/block/vda/device/..)
+first=$(number block.dev.read vda)
+dd if=/dev/vda of=/dev/null bs=4k iflag=direct 2>/dev/null &
+wait_for 5 eval '! idle vda'
+echo 1 >"$slot/remove"
+wait $!
+ok "a disk whose slot is empty is inactive" wait_for 5 is_gone block.dev.read vda
+count=$(build/kmmvdump -a -r 0 -f block.dev.read |
+	sed -n 's,^[^ ]*\["vda"\] \([0-9]*\).*,\1,p')
+ok "it worked until then: $count" test "$count" -gt 0
+echo 1 >/sys/bus/pci/rescan
+ok "it is back" wait_for 20 is_there block.dev.read vda
+is "with its number" "$(number block.dev.read vda)" "$first"
+ok "and with its count" test "$(value block.dev.read vda)" -ge "$count"
+wait_for 10 idle vda
+before vda
+io vda
+agrees "virtio that came back" vda
 
 truncate -s 16M "$WORK/file"
 loop=$(losetup --show -f "$WORK/file")

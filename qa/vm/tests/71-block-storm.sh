@@ -78,6 +78,30 @@ new_null qa0 || bail "no null_blk"
 disk=$(null_disk qa0)
 wait_for 5 is_there block.dev.write "$disk"
 
+# ---- many at once, of many sizes
+
+if command -v fio >/dev/null; then
+	before "$disk"
+	ok "fio" fio --name=qa --filename="/dev/$disk" --rw=randrw --numjobs=4 \
+		--ioengine=libaio --iodepth=16 --direct=1 --size=64M \
+		--bssplit=512/25:4k/50:64k/25 --io_size=4M --fsync=64 \
+		--thread --group_reporting --output="$WORK/fio" --output-format=json
+	wait_for 10 idle "$disk"
+	agrees "fio" "$disk"
+	# What fio says of itself, in bytes and operations.
+	is "is what fio did" "$(/usr/bin/python3 -c '
+import json, sys
+job = json.load(open(sys.argv[1]))["jobs"][0]
+for way in "read", "write":
+    print(job[way]["total_ios"], job[way]["io_bytes"])' "$WORK/fio" | xargs)" \
+		"$(for way in read write; do
+			echo "$(($(gain "$disk" $way) + $(gain "$disk" ${way}_merge)))" \
+				"$(gain "$disk" ${way}_bytes)"
+		done | xargs)"
+else
+	skip "fio" "no fio: qa/setup check"
+fi
+
 # ---- hotplug of disks, partitions and CPUs, with a reader
 
 # /proc/diskstats and kmmv begin together.

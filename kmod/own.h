@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What kmmv.ko exports for the modules of this tree only. */
+#ifndef KMMV_OWN_H
+#define KMMV_OWN_H
+
+#include <linux/kmmv.h>
+
+int kmmv_register_own_family(const struct kmmv_family *family);
+
+#endif /* KMMV_OWN_H */
