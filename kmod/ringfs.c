@@ -5,11 +5,17 @@
  * depended on, and rmdir fails with -EBUSY.
  *
  * Default groups hold no reference of the module, but each directory that was
- * made does: kmmv.ko stays loaded while there are rings besides `default'.
+ * made does: kmmv.ko stays loaded while there are such rings. Those that modules
+ * make for themselves are like `default': they stay until kmmv.ko is unloaded.
+ *
+ * Sources have directories of their own beside rings, from kmmv_register_directory().
  */
 #include <linux/ctype.h>
+#include <linux/export.h>
+#include <linux/kmmv_configfs.h>
 #include <linux/kstrtox.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 
 #include "rings.h"
 
@@ -219,6 +225,98 @@ static void ring_unmake(struct kmmv_ring *ring)
 	config_group_put(&ring->group);
 }
 
+/*
+ * Rings of modules' own, from kmmv_ring_make(), and what serialises their making.
+ * They have no node and no directory until the ring is complete.
+ */
+static LIST_HEAD(made);
+static DEFINE_MUTEX(made_lock);
+
+/**
+ * struct made_ring - a ring that a module made
+ * @link: in made
+ * @ring: the ring
+ */
+struct made_ring {
+	struct list_head	link;
+	struct kmmv_ring	*ring;
+};
+
+static void made_end(struct made_ring *entry)
+{
+	struct kmmv_ring *ring = entry->ring;
+
+	configfs_unregister_group(&ring->group);
+	kmmv_ring_serve(ring, false);
+	kmmv_ringnode_remove(ring);
+	list_del(&entry->link);
+	ring_unmake(ring);
+	kfree(entry);
+}
+
+/*
+ * Under made_lock. The directory is the last step: it cannot be taken back from
+ * somebody who has opened a file in it.
+ */
+static int made_begin(const char *name, u32 pages)
+{
+	struct made_ring *entry;
+	struct kmmv_ring *ring;
+	int err;
+
+	entry = kmalloc(sizeof(*entry), GFP_KERNEL);
+	if (!entry)
+		return -ENOMEM;
+	err = -ENOMEM;
+	ring = kmmv_ring_new(name);
+	if (!ring)
+		goto err_free;
+	/* Nobody holds it before it is complete: it could not be unmade then. */
+	ring->leaving = true;
+	config_group_init_type_name(&ring->group, name, &ring_type);
+	kmmv_ring_show_up(ring);
+	err = kmmv_ring_set_pages(ring, pages);
+	err = err ?: kmmv_ring_enable(ring, true);
+	err = err ?: kmmv_ringnode_make(ring);
+	if (err)
+		goto err_unmake;
+	err = configfs_register_group(&rings_group, &ring->group);
+	if (err)
+		goto err_remove_node;
+	kmmv_ring_serve(ring, true);
+	kmmv_ring_stay(ring);
+	entry->ring = ring;
+	list_add_tail(&entry->link, &made);
+	return 0;
+
+err_remove_node:
+	kmmv_ringnode_remove(ring);
+err_unmake:
+	ring_unmake(ring);
+err_free:
+	kfree(entry);
+	return err;
+}
+
+struct kmmv_ring *kmmv_ring_make(const char *name, u32 pages)
+{
+	struct kmmv_ring *ring;
+	int err;
+
+	err = name ? name_check(name) : -EINVAL;
+	if (err)
+		return ERR_PTR(err);
+	mutex_lock(&made_lock);
+	ring = kmmv_ring_get(name);
+	if (ring == ERR_PTR(-ENOENT)) {
+		err = made_begin(name, pages);
+		ring = err ? ERR_PTR(err) : kmmv_ring_get(name);
+	}
+	mutex_unlock(&made_lock);
+	return ring;
+}
+EXPORT_SYMBOL_GPL(kmmv_ring_make);
+
 static struct config_group *rings_make_group(struct config_group *group,
 					     const char *name)
 {
@@ -280,6 +378,18 @@ static const struct config_item_type rings_type = {
 static const struct config_item_type kmmv_type = {
 	.ct_owner = THIS_MODULE,
 };
+
+int kmmv_register_directory(struct config_group *group)
+{
+	return configfs_register_group(&subsystem.su_group, group);
+}
+EXPORT_SYMBOL_GPL(kmmv_register_directory);
+
+void kmmv_unregister_directory(struct config_group *group)
+{
+	configfs_unregister_group(group);
+}
+EXPORT_SYMBOL_GPL(kmmv_unregister_directory);
 
 static struct kmmv_ring *default_ring;
 
@@ -343,6 +453,11 @@ int kmmv_ringfs_register(void)
 
 void kmmv_ringfs_unregister(void)
 {
+	struct made_ring *entry, *next;
+
+	/* Nobody holds them: those who would are clients, or have files open. */
+	list_for_each_entry_safe(entry, next, &made, link)
+		made_end(entry);
 	configfs_unregister_subsystem(&subsystem);
 	kmmv_ring_serve(default_ring, false);
 	kmmv_ringnode_remove(default_ring);

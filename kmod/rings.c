@@ -716,6 +716,17 @@ void kmmv_ring_leave(struct kmmv_ring *ring)
 }
 
 /**
+ * kmmv_ring_stay() - from now on let a ring be held
+ * @ring: complete
+ */
+void kmmv_ring_stay(struct kmmv_ring *ring)
+{
+	mutex_lock(&hold_lock);
+	ring->leaving = false;
+	mutex_unlock(&hold_lock);
+}
+
+/**
  * kmmv_ring_remove() - remove a ring from the list, and free its buffers
  * @ring: not held; it has no device and follows nothing
  */

@@ -125,7 +125,8 @@ struct kmmv_ring_home {
  * @minor: number of its node
  * @home: where it was made; NULL for one that stays until the module is
  *	unloaded
- * @leaving: its directory is being removed; it cannot be held any more
+ * @leaving: its directory is being removed, or is not made yet: it cannot be
+ *	held
  * @users: open files and kernel code that hold it
  * @opened: open files
  * @ready: there are buffers, and it can be opened
@@ -197,6 +198,7 @@ struct kmmv_ring {
 struct kmmv_ring *kmmv_ring_new(const char *name);
 void kmmv_ring_free(struct kmmv_ring *ring);
 void kmmv_ring_show_up(struct kmmv_ring *ring);
+void kmmv_ring_stay(struct kmmv_ring *ring);
 void kmmv_ring_leave(struct kmmv_ring *ring);
 void kmmv_ring_remove(struct kmmv_ring *ring);
 void kmmv_ring_serve(struct kmmv_ring *ring, bool serve);

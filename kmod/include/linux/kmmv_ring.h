@@ -16,8 +16,8 @@
  * A ring exists as long as it is held. Its administrator chooses whether it
  * records; while it does not, events are refused.
  *
- * Contexts: "task" may sleep; "any" is task, softirq, hard irq and NMI, where
- * RCU is watching.
+ * Contexts: "task" may sleep; "task, no memory" as in kmmv.h; "any" is task, softirq,
+ * hard irq and NMI, where RCU is watching.
  */
 #ifndef _LINUX_KMMV_RING_H
 #define _LINUX_KMMV_RING_H
@@ -122,13 +122,30 @@ struct kmmv_event_type {
 struct kmmv_ring *kmmv_ring_get(const char *name);
 
 /**
+ * kmmv_ring_make() - hold a ring of one's own, made if there is none
+ * @name: of the ring
+ * @pages: of each CPU's buffer, if it is made; it then records, and overwrites
+ *
+ * One that was made stays until kmmv.ko is unloaded, so that its events can be
+ * read after the module that wrote them is gone, and so that the module finds it
+ * when it is loaded again. An administrator who made one of the name before has
+ * chosen its settings. Undone by kmmv_ring_put().
+ *
+ * Context: task, may sleep; not in a callback of configfs.
+ * Return: the ring; ERR_PTR() of -EINVAL or -ENAMETOOLONG for the name; -ERANGE
+ * for @pages; -E2BIG for more memory than rings may have; -ENOSPC for too many
+ * rings; -ENOENT while one of the name is being made or removed; -ENOMEM.
+ */
+struct kmmv_ring *kmmv_ring_make(const char *name, u32 pages);
+
+/**
  * kmmv_ring_put() - stop holding a ring
  * @ring: from kmmv_ring_get(); may be NULL or an error
  *
  * The caller no longer writes to it, nor does any code that got it from the
  * caller.
  *
- * Context: task, may sleep.
+ * Context: task, no memory.
  */
 void kmmv_ring_put(struct kmmv_ring *ring);
 
@@ -311,6 +328,10 @@ int kmmv_ring_trace(struct kmmv_ring *ring, int instance);
 #else /* IS_ENABLED(CONFIG_KMMV) */
 
 static inline struct kmmv_ring *kmmv_ring_get(const char *name)
+{
+	return NULL;
+}
+static inline struct kmmv_ring *kmmv_ring_make(const char *name, u32 pages)
 {
 	return NULL;
 }
