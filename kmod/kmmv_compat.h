@@ -142,4 +142,34 @@ static inline bool poll_does_not_wait(const poll_table *wait)
 #define KMMV_BLOCK_ENDS_APART	false
 #endif
 
+/*
+ * Who freezes a queue may not wait for I/O to get memory, of which the kernel takes
+ * care since 1e1a9cecfab3 ("block: force noio scope in blk_mq_freeze_queue"), 6.14,
+ * for as long as the caller runs. For tests, which return meanwhile.
+ */
+#ifdef KMMV_HAVE_FREEZE_NOMEMSAVE
+#define kmmv_freeze_queue	blk_mq_freeze_queue_nomemsave
+#define kmmv_unfreeze_queue	blk_mq_unfreeze_queue_nomemrestore
+#else
+#define kmmv_freeze_queue	blk_mq_freeze_queue
+#define kmmv_unfreeze_queue	blk_mq_unfreeze_queue
+#endif
+
+/* A traced function's argument has a function of its own, 6.2 */
+#ifdef KMMV_HAVE_FTRACE_ARGUMENT
+#define kmmv_ftrace_argument(fregs, n)	ftrace_regs_get_argument(fregs, n)
+#else
+#define kmmv_ftrace_argument(fregs, n)	\
+	regs_get_kernel_argument(&(fregs)->regs, n)
+#endif
+
+/*
+ * kCFI: a handler's type has to be the tracepoint's. The option was renamed, 6.19.
+ */
+#if IS_ENABLED(CONFIG_CFI_CLANG) || IS_ENABLED(CONFIG_CFI)
+#define KMMV_TRACEPOINTS_TYPED	true
+#else
+#define KMMV_TRACEPOINTS_TYPED	false
+#endif
+
 #endif /* KMMV_COMPAT_H */

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Counters: enabled, disabled, and again when a module comes back. */
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "kmmv_compat.h"
+#include "trace.h"
+
+static bool is_function(const struct kmmv_trace_counter *counter)
+{
+	return counter->text[KMMV_TRACE_FUNCTION];
+}
+
+static void unhook(struct kmmv_trace_counter *counter)
+{
+	if (is_function(counter))
+		kmmv_trace_function_unhook(counter->run);
+	else
+		kmmv_trace_tracepoint_unhook(counter->run);
+}
+
+/*
+ * A tracepoint that is written with its system may be of a module that is loaded
+ * later. What is taken of its arguments is not known before.
+ */
+static int check_tracepoint(struct kmmv_trace_counter *counter)
+{
+	const char *text = counter->text[KMMV_TRACE_TRACEPOINT];
+	const char *name = kmmv_trace_tracepoint(text);
+
+	if (KMMV_TRACEPOINTS_TYPED)
+		return kmmv_trace_fail(counter, -EOPNOTSUPP,
+				       "this kernel checks the types of handlers (kCFI): count functions instead");
+	if (kmmv_trace_tracepoint_exists(name))
+		return 0;
+	if (!strncmp(name, "sys_enter_", 10) || !strncmp(name, "sys_exit_", 9))
+		return kmmv_trace_fail(counter, -ENOENT,
+				       "%s is an event, not a tracepoint: take raw_syscalls/sys_enter or sys_exit, or a function",
+				       name);
+	if (kmmv_trace_takes(counter))
+		return kmmv_trace_fail(counter, -ENOENT,
+				       "there is no tracepoint %s now; value, key and event need it loaded",
+				       name);
+	if (name == text)
+		return kmmv_trace_fail(counter, -ENOENT,
+				       "there is no tracepoint %s; one of a module that is loaded later is written SYSTEM/%s",
+				       name, name);
+	return 0;
+}
+
+static int hook_tracepoint(struct kmmv_trace_counter *counter,
+			   struct kmmv_trace_run *run)
+{
+	const char *text = counter->text[KMMV_TRACE_TRACEPOINT];
+	int err;
+
+	err = kmmv_trace_tracepoint_hook(run, kmmv_trace_tracepoint(text));
+	if (err && err != -ENOENT)
+		return kmmv_trace_fail(counter, err,
+				       "the tracepoint cannot be hooked, error %d",
+				       err);
+	counter->state = err ? KMMV_TRACE_WAITING : KMMV_TRACE_ON;
+	return 0;
+}
+
+static int hook_function(struct kmmv_trace_counter *counter,
+			 struct kmmv_trace_run *run)
+{
+	int err;
+
+	err = kmmv_trace_function_hook(run);
+	if (err)
+		return kmmv_trace_fail(counter, err,
+				       "the kernel's ftrace does not hook %s, error %d",
+				       counter->text[KMMV_TRACE_FUNCTION], err);
+	counter->state = KMMV_TRACE_ON;
+	return 0;
+}
+
+static void drop_run(struct kmmv_trace_counter *counter)
+{
+	if (!counter->run)
+		return;
+	counter->hits += kmmv_trace_hits(counter->run);
+	kmmv_trace_run_free(counter->run);
+	counter->run = NULL;
+}
+
+static int check(struct kmmv_trace_counter *counter)
+{
+	if (!is_function(counter) == !counter->text[KMMV_TRACE_TRACEPOINT])
+		return kmmv_trace_fail(counter, -EINVAL,
+				       "write a tracepoint or a function, one of both");
+	return is_function(counter) ? 0 : check_tracepoint(counter);
+}
+
+/**
+ * kmmv_trace_enable() - begin to count
+ * @counter: disabled; its `error' says what is wrong
+ *
+ * Context: under kmmv_trace_lock.
+ * Return: 0; an error of kmmv_trace_run_new(); that of the kernel's registration.
+ */
+int kmmv_trace_enable(struct kmmv_trace_counter *counter)
+{
+	struct kmmv_trace_run *run;
+	int err;
+
+	counter->error[0] = '\0';
+	err = check(counter);
+	err = err ?: kmmv_trace_run_new(counter, &run);
+	if (err) {
+		if (!counter->error[0])
+			kmmv_trace_fail(counter, err, "error %d", err);
+		return err;
+	}
+	/* The last run's hits are read before others count in its instances. */
+	drop_run(counter);
+	if (is_function(counter))
+		err = hook_function(counter, run);
+	else
+		err = hook_tracepoint(counter, run);
+	if (err) {
+		kmmv_trace_run_free(run);
+		return err;
+	}
+	counter->run = run;
+	return 0;
+}
+
+/* Count no more. Context: under kmmv_trace_lock. */
+void kmmv_trace_disable(struct kmmv_trace_counter *counter)
+{
+	if (!kmmv_trace_enabled(counter))
+		return;
+	/* There is none if the last one could not be made. */
+	if (counter->run) {
+		unhook(counter);
+		kmmv_trace_copy_stop(counter->run);
+	}
+	counter->state = KMMV_TRACE_OFF;
+}
+
+/**
+ * kmmv_trace_again() - count functions of a module that came back
+ * @counter: enabled, of functions
+ *
+ * Those that were never gone are not counted for a moment.
+ *
+ * Context: under kmmv_trace_lock.
+ */
+void kmmv_trace_again(struct kmmv_trace_counter *counter)
+{
+	if (!kmmv_trace_is_plain(counter->run)) {
+		counter->state = KMMV_TRACE_STALE;
+		kmmv_trace_fail(counter, 0,
+				"the module is back: value, key and event have to be resolved again");
+		return;
+	}
+	unhook(counter);
+	kmmv_trace_copy_stop(counter->run);
+	if (kmmv_trace_enable(counter))
+		counter->state = KMMV_TRACE_FAILED;
+}
+
+/* Count no more, and have no instances. Context: under kmmv_trace_lock. */
+void kmmv_trace_drop(struct kmmv_trace_counter *counter)
+{
+	kmmv_trace_disable(counter);
+	drop_run(counter);
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tracepoints, by name: those of the kernel, and of modules, whose coming and going
+ * the kernel tells. A module that is watched is not held: its tracepoint has no
+ * handler any more when it goes, and gets it again when it comes back.
+ *
+ * The lists of the kernel's own are looked at for each counter; those of modules that
+ * are there are kept here, as the kernel tells of them once.
+ */
+#include <linux/notifier.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "trace.h"
+
+/* A module with tracepoints; under kmmv_trace_lock. */
+struct watched {
+	struct list_head	link;
+	struct module		*mod;
+};
+
+static LIST_HEAD(watched);
+
+struct match {
+	const char		*name;
+	struct tracepoint	*tp;
+};
+
+static void match(struct tracepoint *tp, void *data)
+{
+	struct match *match = data;
+
+	if (!strcmp(tp->name, match->name))
+		match->tp = tp;
+}
+
+static struct tracepoint *find_in(struct module *mod, const char *name)
+{
+	struct tracepoint *tp;
+	unsigned int i;
+
+	for (i = 0; i < mod->num_tracepoints; i++) {
+		tp = tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
+		if (!strcmp(tp->name, name))
+			return tp;
+	}
+	return NULL;
+}
+
+static struct tracepoint *find(const char *name, struct module **mod)
+{
+	struct match first = { .name = name };
+	struct watched *one;
+
+	*mod = NULL;
+	for_each_kernel_tracepoint(match, &first);
+	if (first.tp)
+		return first.tp;
+	list_for_each_entry(one, &watched, link) {
+		first.tp = find_in(one->mod, name);
+		if (first.tp) {
+			*mod = one->mod;
+			break;
+		}
+	}
+	return first.tp;
+}
+
+/* Context: under kmmv_trace_lock. */
+bool kmmv_trace_tracepoint_exists(const char *name)
+{
+	struct module *mod;
+
+	return find(name, &mod);
+}
+
+static void *handler_of(const struct kmmv_trace_run *run)
+{
+	return kmmv_trace_is_plain(run) ? (void *)kmmv_trace_on_count :
+					  kmmv_trace_on_hit();
+}
+
+static void *data_of(struct kmmv_trace_run *run)
+{
+	return kmmv_trace_is_plain(run) ? (void *)&run->target->slot : run;
+}
+
+static int hook(struct kmmv_trace_run *run, struct tracepoint *tp,
+		struct module *mod)
+{
+	int err;
+
+	err = tracepoint_probe_register(tp, handler_of(run), data_of(run));
+	if (err)
+		return err;
+	run->tp = tp;
+	run->tp_module = mod;
+	run->hooked = true;
+	return 0;
+}
+
+/**
+ * kmmv_trace_tracepoint_hook() - have a run count a tracepoint
+ * @run: the run
+ * @name: of the tracepoint, without its system
+ *
+ * Context: under kmmv_trace_lock.
+ * Return: 0; -ENOENT if there is none now; an error of the kernel.
+ */
+int kmmv_trace_tracepoint_hook(struct kmmv_trace_run *run, const char *name)
+{
+	struct tracepoint *tp;
+	struct module *mod;
+
+	tp = find(name, &mod);
+	return tp ? hook(run, tp, mod) : -ENOENT;
+}
+
+static void unhook(struct kmmv_trace_run *run)
+{
+	tracepoint_probe_unregister(run->tp, handler_of(run), data_of(run));
+	run->tp = NULL;
+	run->tp_module = NULL;
+	run->hooked = false;
+}
+
+/* Under kmmv_trace_lock. When it returns, no handler of the run runs. */
+void kmmv_trace_tracepoint_unhook(struct kmmv_trace_run *run)
+{
+	if (run->hooked)
+		unhook(run);
+	/* A module may have gone with its handlers running. */
+	tracepoint_synchronize_unregister();
+}
+
+/* A counter that waited is hooked, unless its values may be elsewhere now. */
+static void come(struct kmmv_trace_counter *counter, struct module *mod)
+{
+	const char *text = counter->text[KMMV_TRACE_TRACEPOINT];
+	struct tracepoint *tp;
+	int err;
+
+	tp = find_in(mod, kmmv_trace_tracepoint(text));
+	if (!tp)
+		return;
+	if (!kmmv_trace_is_plain(counter->run)) {
+		counter->state = KMMV_TRACE_STALE;
+		kmmv_trace_fail(counter, 0,
+				"module %s is back: value, key and event have to be resolved again",
+				mod->name);
+		return;
+	}
+	err = hook(counter->run, tp, mod);
+	counter->state = err ? KMMV_TRACE_FAILED : KMMV_TRACE_ON;
+	if (err)
+		kmmv_trace_fail(counter, err,
+				"module %s is there, but error %d", mod->name,
+				err);
+	else
+		counter->error[0] = '\0';
+}
+
+static int watch(struct module *mod)
+{
+	struct kmmv_trace_counter *counter;
+	struct watched *one;
+
+	one = kzalloc(sizeof(*one), GFP_KERNEL);
+	if (!one)
+		goto err_alloc;
+	one->mod = mod;
+	list_add_tail(&one->link, &watched);
+	list_for_each_entry(counter, &kmmv_trace_counters, link)
+		if (counter->state == KMMV_TRACE_WAITING &&
+		    counter->text[KMMV_TRACE_TRACEPOINT])
+			come(counter, mod);
+	return NOTIFY_OK;
+
+err_alloc:
+	pr_warn("no memory for module %s: its tracepoints are not counted\n",
+		mod->name);
+	return NOTIFY_DONE;
+}
+
+static void forget(struct module *mod)
+{
+	struct kmmv_trace_counter *counter;
+	struct watched *one, *next;
+
+	list_for_each_entry(counter, &kmmv_trace_counters, link)
+		if (counter->run && counter->run->hooked &&
+		    counter->run->tp_module == mod) {
+			unhook(counter->run);
+			counter->state = KMMV_TRACE_WAITING;
+		}
+	list_for_each_entry_safe(one, next, &watched, link)
+		if (one->mod == mod) {
+			list_del(&one->link);
+			kfree(one);
+		}
+}
+
+static int on_module(struct notifier_block *block, unsigned long state,
+		     void *data)
+{
+	struct tp_module *tp_module = data;
+	int ret = NOTIFY_DONE;
+
+	mutex_lock(&kmmv_trace_lock);
+	if (state == MODULE_STATE_COMING)
+		ret = watch(tp_module->mod);
+	else if (state == MODULE_STATE_GOING)
+		forget(tp_module->mod);
+	mutex_unlock(&kmmv_trace_lock);
+	return ret;
+}
+
+static struct notifier_block modules = {
+	.notifier_call = on_module,
+};
+
+static void forget_all(void)
+{
+	struct watched *one, *next;
+
+	list_for_each_entry_safe(one, next, &watched, link) {
+		list_del(&one->link);
+		kfree(one);
+	}
+}
+
+int kmmv_trace_tracepoint_init(void)
+{
+	int err;
+
+	/* Tells of the modules that are there. */
+	err = register_tracepoint_module_notifier(&modules);
+	if (err)
+		forget_all();
+	return err;
+}
+
+void kmmv_trace_tracepoint_exit(void)
+{
+	unregister_tracepoint_module_notifier(&modules);
+	forget_all();
+	/* Handlers of modules that went may still run. */
+	tracepoint_synchronize_unregister();
+}

@@ -1,0 +1,155 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+#
+# Counters of a module's tracepoints and functions, while the module comes and goes;
+# other tracers beside; functions that the handlers call.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/trace.sh
+. qa/vm/trace.sh
+
+tracing=/sys/kernel/tracing
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	echo 0 >$tracing/events/enable
+	echo nop >$tracing/current_tracer
+	echo >$tracing/set_ftrace_filter
+	unload
+}
+trap clean_up EXIT
+
+module()
+{
+	insmod qa/client/kmmv_traced.ko
+}
+
+states()
+{
+	local name
+
+	for name; do
+		get "$name" state
+	done | xargs
+}
+
+load || bail "does not load"
+
+# ---- before it is loaded
+
+ok "a tracepoint of a module that is not loaded" define tp \
+	tracepoint=kmmv_qa/kmmv_traced
+is "waits" "$(states tp) $(get tp enable)" "waiting 1"
+is "with its instance" "$(build/kmmvdump -f trace.tp | tail -n 1)" \
+	'trace.tp["kmmv_traced"] 0'
+ok "the module" module
+is "it is counted" "$(states tp)" on
+hit tp 10
+is "from its first hit" "$(values tp)" "kmmv_traced 10"
+ok "a sum" define sum tracepoint=kmmv_traced value=number=arg1:8
+ok "functions" define fn 'function=kmmv_traced_t*'
+ok "one of them" define two function=kmmv_traced_two value=number=arg1:8
+ok "functions of several modules" define many 'function=*_traced_one'
+hit two 10 5
+is "nobody holds the module" "$(cat /sys/module/kmmv_traced/refcnt)" 0
+
+# ---- it goes, and comes back
+
+ok "the module goes" rmmod kmmv_traced
+is "counters wait" "$(states tp sum fn two many)" \
+	"waiting waiting waiting waiting waiting"
+is "no function is traced" "$(handlers)" 0
+is "counts stay" "$(values tp) $(values fn)" \
+	"kmmv_traced 10 kmmv_traced_two 10"
+ok "another module comes, perhaps where it was" insmod qa/client/kmmv_irqs.ko
+is "no function is traced" "$(handlers)" 0
+rmmod kmmv_irqs
+ok "the module comes back" module
+is "hits are counted again, values may be elsewhere" \
+	"$(states tp sum fn two many)" "on stale on stale on"
+like "which is said" "$(get sum error) $(get two error)" \
+	'resolved again.*resolved again'
+hit tp 5
+hit two 5
+hit one 6
+is "hits go on" "$(values tp) $(values fn | xargs) $(values many)" \
+	"kmmv_traced 15 kmmv_traced_two 15 kmmv_traced_one 6"
+is "values do not" "$(values sum) $(values two)" " kmmv_traced_two 50"
+for name in sum two; do
+	put $name enable 0
+	ok "until $name is enabled again" put $name enable 1
+done
+is "are on" "$(states sum two)" "on on"
+hit tp 1 7
+hit two 1 7
+is "values go on" "$(values sum) $(values two)" \
+	"kmmv_traced 7 kmmv_traced_two 57"
+is "their hits, too" "$(get tp hits) $(get sum hits) $(get fn hits)" "16 1 16"
+for _ in 1 2 3; do
+	rmmod kmmv_traced
+	module
+	hit tp 1
+	hit three 1
+done
+is "again and again" "$(values tp) $(values fn | xargs)" \
+	"kmmv_traced 19 kmmv_traced_three 3 kmmv_traced_two 16"
+rmmod kmmv_traced
+ok "rmdir while they wait" end tp sum fn two many
+ok "the module" module
+is "nobody watches" "$(handlers)" 0
+
+# ---- beside others
+
+ok "a counter" define tp tracepoint=kmmv_traced
+ok "values" define sum tracepoint=kmmv_traced value=number=arg1:8
+ok "a function" define call function=kmmv_traced_one
+ok "its values" define last function=kmmv_traced_one value=last=arg5:8
+ok "the kernel's tracer" sh -c "echo 1 >$tracing/events/kmmv_qa/kmmv_traced/enable &&
+	echo kmmv_traced_one >$tracing/set_ftrace_filter &&
+	echo function >$tracing/current_tracer"
+hit tp 20 3
+hit one 30 3
+is "all count" "$(values tp) $(values sum | cut -d' ' -f2) $(values call) \
+$(values last | cut -d' ' -f2)" "kmmv_traced 39 67 kmmv_traced_one 30 90"
+ok "it ends" sh -c "echo 0 >$tracing/events/kmmv_qa/kmmv_traced/enable &&
+	echo nop >$tracing/current_tracer && echo >$tracing/set_ftrace_filter"
+hit tp 1 0
+hit one 1 0
+is "they go on" "$(values tp) $(values call)" "kmmv_traced 40 kmmv_traced_one 31"
+end tp sum call last
+
+# ---- what handlers call
+
+ok "a function of the handlers" define self function=copy_from_kernel_nofault \
+	'key=first=arg1@0:1' max_keys=256
+ok "that others call" define far tracepoint=kmmv_traced \
+	"value=number=$inner_number"
+ok "and with events" define event tracepoint=kmmv_traced \
+	"event=default number=$inner_number"
+hit tp 100 1
+is "has no values there" "$(values far)" "kmmv_traced 100"
+put self enable 0
+hits=$(get self hits)
+ok "but its hits: $hits" test "$hits" -ge 200
+is "which all are in an instance" \
+	"$(values self | awk '{ n += $2 } END { print n }')" "$hits"
+ok "and are lost" test "$(stat_of lost self)" -ge 200
+ok "a tracepoint in each interrupt" define irq \
+	tracepoint=local_timer_entry 'key=vector=arg0:4'
+ok "every switch" define switch tracepoint=sched_switch 'key=prev=arg1:8x'
+ok "reads of the clock" define clock function=ktime_get 'value=log2 x=arg0:8'
+hit tp 1000 1
+for name in irq switch clock; do
+	ok "there were some: $name" test "$(get $name hits)" -gt 0
+	put $name enable 0
+	is "$name: all of them are in an instance" "$(values $name |
+		awk '{ n += $2 } END { print n }')" \
+		"$(get $name hits)"
+done
+end self far event irq switch clock
+is "no function is traced" "$(handlers)" 0
+ok "unloads" unload
+finish

@@ -1,0 +1,155 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+#
+# What kmmv_trace refuses, with which error, and what it says.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/trace.sh
+. qa/vm/trace.sh
+
+trap unload EXIT
+# What the shell says of errno.
+invalid="Invalid argument" none="No such file or directory" exists="File exists"
+busy="Device or resource busy" unsupported="Operation not supported"
+big="Argument list too long" unique="Name not unique on network"
+max=/sys/module/kmmv_trace/parameters/max_functions
+
+load ring_pages=16 || bail "does not load"
+insmod qa/client/kmmv_traced.ko || bail "nothing to count"
+
+# ---- names
+
+for name in 1st a..b a. 'a b' 'a-b'; do
+	not_ok "mkdir '$name'" mkdir "$trace/$name"
+done
+for name in stat stat.hits; do
+	like "mkdir $name" "$(mkdir $trace/$name 2>&1)" "Address already in use"
+done
+ok "a name with dots" mkdir $trace/a.b
+ok "a longer one" mkdir $trace/a.b.c
+put a.b tracepoint kmmv_traced
+put a.b.c tracepoint kmmv_traced
+ok "is a metric" put a.b enable 1
+refused a.b.c enable 1 "$unique" 'prefix of another'
+end a.b a.b.c
+
+# ---- syntax
+
+mkdir $trace/t
+refused t enable 1 "$invalid" 'a tracepoint or a function'
+refused t enable 2 "$invalid" '0 or 1'
+for text in / a/ /a a/b/c 'a b' 'a*'; do
+	refused t tracepoint "$text" "$invalid" 'SYSTEM/NAME'
+done
+for text in 'a b' '!vfs_read' 'a:mod:b' 'é'; do
+	refused t function "$text" "$invalid" 'not a function'
+done
+for text in x arg0:8 x=arg:8 x=arg0 x=arg0:3 x=arg0@:8 x=arg0@8:8z x=arg0:16t \
+	x=arg0@0:8t x=arg0@0:8p 'x=arg0:8 y=arg1:8' x=arg0:4+30.4 x=arg0:4+3 \
+	x=arg0:4+3.0 x=arg0@1@2@3@4@5@6@7@8@9:8 x=arg0@2147483648:8 log2x=arg0: \
+	=arg0:8 'log2 log2 x=arg0:8' x=arg256:8 ' x=arg0:8' 'x=arg0:8 '; do
+	refused t value "$text" "$invalid" 'argN'
+done
+for text in x=arg0@0:65t x=arg0:0p x=arg0:16t; do
+	refused t key "$text" "$invalid" 'argN'
+done
+for text in default 'default ' 'default x' 'default a-b=arg0:8' "$(printf 'default'
+	printf ' f%d=arg0:8' {0..16})"; do
+	refused t event "$text" "$invalid" 'RING'
+done
+refused t units 'a b' "$invalid" 'units'
+refused t oneline "$(printf '%0128d' 0)" "$invalid" '127'
+refused t help "$(printf '%01024d' 0)" "$invalid" '1023'
+for text in 0 1025 -1 x ''; do
+	refused t max_keys "$text" "$invalid" '1 to 1024'
+done
+is "nothing was stored" "$(cat $trace/t/{tracepoint,function,value,key,event,units} |
+	xargs) $(get t max_keys)" " 64"
+ok "what is well spelt" put t value 'log2 a->b=arg0@0@8@16:4s+1.31'
+is "clears the error" "$(get t error)" ""
+is "and is stored" "$(get t value)" 'log2 a->b=arg0@0@8@16:4s+1.31'
+put t value ''
+is "an empty line removes it" "$(get t value)" ""
+
+# ---- what is not there
+
+put t tracepoint no_such
+refused t function vfs_read "$invalid" 'tracepoint or a function'
+refused t enable 1 "$none" 'no tracepoint no_such'
+put t tracepoint syscalls/sys_enter_read
+refused t enable 1 "$none" 'raw_syscalls'
+put t tracepoint some/no_such
+put t value x=arg0:8
+refused t enable 1 "$none" 'no tracepoint no_such'
+put t tracepoint kmmv_traced
+put t value x=arg5:8
+refused t enable 1 "$unsupported" 'x is arg5: this machine passes 5'
+put t value ''
+put t event 'no_such x=arg0:8'
+refused t enable 1 "$none" 'no ring no_such'
+put t event ''
+put t tracepoint ''
+put t function no_such_function
+refused t enable 1 "$none" 'no function no_such_function'
+put t function 'no_such_*'
+refused t enable 1 "$none" 'no_such_'
+put t function 'kmmv_traced_*'
+put t value x=arg0:8
+refused t enable 1 "$invalid" '3 functions'
+put t value ''
+put t function 'kmmv_*'
+ok "its own functions are not traced" put t enable 1
+put t enable 0
+echo 2 >$max
+put t function 'kmmv_traced_*'
+refused t enable 1 "$big" 'more than 2 functions.*max_functions'
+put t function '*'
+refused t enable 1 "$big" 'more than 2 functions'
+end t
+ok "as many as the parameter says" define few 'function=kmmv_traced_t*'
+echo 256 >$max
+is "nothing else is traced" "$(handlers)" 2
+put few enable 0
+
+# ---- while it is enabled; other texts
+
+put few function kmmv_traced_one
+refused few enable 1 "$exists" 'known with other'
+end few
+ok "another name" define u function=kmmv_traced_one value=last=arg5:8 \
+	'oneline=What is last' help=Twice units=byte
+for text in 'function x' 'tracepoint x' 'value x=arg0:8' 'key x=arg0:8' \
+	'event default x=arg0:8' 'units count' 'oneline x' 'help x' 'max_keys 3'; do
+	refused u "${text%% *}" "${text#* }" "$busy" 'write 0 to enable'
+done
+ok "1 to enable once more" put u enable 1
+like "the family has the texts" "$(build/kmmvdump -f trace.u)" \
+	'trace.u \(byte, counter\): What is last'
+end u
+for text in units=count oneline=x help=x 'value=log2 last=arg5:8'; do
+	mkdir $trace/u
+	for attribute in function=kmmv_traced_one value=last=arg5:8 \
+		'oneline=What is last' help=Twice units=byte "$text"; do
+		put u "${attribute%%=*}" "${attribute#*=}"
+	done
+	refused u enable 1 "$exists" 'known with other units, texts or values'
+	end u
+done
+ok "the same" define u function=kmmv_traced_one value=last=arg5:8 \
+	'oneline=What is last' help=Twice units=byte
+ok "an event" define e function=kmmv_traced_one 'event=default last=arg5:8'
+is "rmdir of its ring" "$(rmdir /sys/kernel/config/kmmv/rings/default 2>&1 |
+	grep -c .)" 1
+not_ok "rmmod while there are counters" rmmod kmmv_trace
+end u e
+ok "a ring" mkdir /sys/kernel/config/kmmv/rings/r
+ok "events there" define f function=kmmv_traced_one 'event=r last=arg5:8'
+not_ok "hold it" rmdir /sys/kernel/config/kmmv/rings/r
+put f enable 0
+end f
+ok "until the counter goes" rmdir /sys/kernel/config/kmmv/rings/r
+is "no function is traced" "$(handlers)" 0
+ok "unloads" unload
+finish

@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# kmmv.trace: each hit of a tracepoint or a function is counted, with the values, keys
+# and events that were asked for, as often as the test made it.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/trace.sh
+. qa/vm/trace.sh
+
+trap unload EXIT
+
+ok "loads" load ring_pages=16
+ok "there is something to count" insmod qa/client/kmmv_traced.ko
+is "no function is traced" "$(handlers)" 0
+
+# ---- hits
+
+ok "a tracepoint" define hits tracepoint=kmmv_qa/kmmv_traced
+is "is on" "$(get hits state) $(get hits enable)" "on 1"
+hit tp 1000
+is "its hits" "$(values hits)" "kmmv_traced 1000"
+is "are the file's" "$(get hits hits)" 1000
+is "and the metric's" "$(stat_of hits hits)" 1000
+ok "cost something: $(stat_of cost hits) ns" test "$(stat_of cost hits)" -gt 0
+ok "0 to enable" put hits enable 0
+is "is off" "$(get hits state)" off
+hit tp 10
+is "no hit counts then" "$(values hits) $(get hits hits)" \
+	"kmmv_traced 1000 1000"
+ok "1 to enable" put hits enable 1
+hit tp 10
+is "the count goes on" "$(values hits) $(get hits hits)" "kmmv_traced 1010 1010"
+ok "rmdir" end hits
+is "its instance is not active" "$(values hits)" ""
+hit tp 10
+ok "a counter of this name" define hits tracepoint=kmmv_traced
+is "goes on" "$(values hits) $(get hits hits)" "kmmv_traced 1010 0"
+
+ok "a function" define one function=kmmv_traced_one
+hit one 500
+hit two 50
+is "its calls" "$(values one)" "kmmv_traced_one 500"
+ok "a glob" define glob 'function=kmmv_traced_*'
+hit one 7
+hit two 8
+hit three 9
+is "each function" "$(values glob | xargs)" \
+	"kmmv_traced_one 7 kmmv_traced_three 9 kmmv_traced_two 8"
+is "of which another counter has one" "$(values one)" "kmmv_traced_one 507"
+is "all of them" "$(stat_of hits glob) $(get glob hits)" "24 24"
+ok "which ends" end one
+hit one 3
+is "the glob's go on" "$(values glob | grep one)" "kmmv_traced_one 10"
+
+# ---- values
+
+ok "a sum of an argument" define sum tracepoint=kmmv_traced value=number=arg1:8
+ok "a sum behind a pointer" define far tracepoint=kmmv_traced \
+	"value=number=$inner_number"
+ok "a sum of bits" define bits tracepoint=kmmv_traced \
+	"value=middle=$object_middle" units=byte
+ok "a sum of a byte" define byte tracepoint=kmmv_traced value=small=arg3:1
+ok "a sum of a signed one" define level tracepoint=kmmv_traced \
+	"value=level=$object_level"
+ok "a sum of a function's last argument" define last \
+	function=kmmv_traced_two value=last=arg5:8
+hit tp 100 300 1 -5
+hit tp 10 1000 0 7
+hit two 100 1 1
+sum=$((100 * 300 + 99 * 100 / 2 + 10 * 1000))
+is "the sum" "$(values sum)" "kmmv_traced $sum"
+is "behind a pointer" "$(values far)" "kmmv_traced $sum"
+bits=$(for ((i = 300; i < 400; i++)); do echo $((i >> 4)); done |
+	awk '{ n += $1 } END { print n + 10 * 62 }')
+is "of bits" "$(values bits)" "kmmv_traced $bits"
+bytes=$(for ((i = 300; i < 400; i++)); do echo $((i & 255)); done |
+	awk '{ n += $1 } END { print n + 10 * 232 }')
+is "of a byte" "$(values byte)" "kmmv_traced $bytes"
+is "a counter does not fall" "$(values level) $(stat_of lost level)" \
+	"kmmv_traced 70 100"
+is "of a function" "$(values last)" "kmmv_traced_two 5050"
+hit null 5
+is "what cannot be read" "$(values far) $(stat_of faults far)" \
+	"kmmv_traced $sum 5"
+is "is a hit" "$(stat_of hits far)" 115
+end sum far bits byte level last
+
+ok "a histogram" define log tracepoint=kmmv_traced 'value=log2 number=arg1:8'
+for number in 0 1 2 3 4 7 8 1023 1024 18446744073709551615; do
+	hit tp 3 $number
+done
+is "has buckets by their lower bound" "$(values log | sort -n | xargs)" \
+	"0 3 1 3 2 6 4 6 8 3 512 3 1024 3 9223372036854775808 3"
+
+# ---- keys
+
+ok "a key" define key tracepoint=kmmv_traced "key=text=$object_text" max_keys=3
+ok "a key behind pointers" define string tracepoint=kmmv_traced \
+	"key=string=$inner_string" "value=number=$object_number"
+ok "a number as key" define both tracepoint=kmmv_traced \
+	"key=level=$object_level" 'value=log2 number=arg1:8'
+for name in a b c d e a; do
+	hit tp 10 2 0 -1 $name
+done
+hit tp 1 5 0 0 others
+is "each key" "$(values key | xargs)" "a 20 b 10 c 10 others 21"
+is "sums by key" "$(values string | tr '\n' ' ')" \
+	'\others 5 a 40 b 20 c 20 d 20 e 20 '
+is "buckets by key" "$(values both | xargs)" "-1/2 60 0/4 1"
+hit null 4
+is "no key is another" "$(values key | xargs)" "a 20 b 10 c 10 others 25"
+is "all of them" "$(stat_of hits key) $(values key |
+	awk '{ n += $2 } END { print n }')" "65 65"
+is "unless it has a value" "$(values string | grep -c '^others')" 0
+end key string both log
+ok "again" define key tracepoint=kmmv_traced "key=text=$object_text" max_keys=3
+is "with the others" "$(values key)" "others 25"
+hit tp 1 1 0 0 e
+hit tp 1 1 0 0 a
+is "with their counts" "$(values key | xargs)" "a 21 e 1 others 25"
+end key
+
+# ---- events
+
+ok "events" define event tracepoint=kmmv_traced \
+	"event=default number=arg1:8 level=$object_level text=$object_text\
+ hex=arg1:2x string=arg4:8p"
+hit tp 3 70000 1 -2 first
+hit null 1 9
+timeout 600 build/kmmvdump -x -R default -N 4 >"$WORK/events"
+note "$(cat "$WORK/events")"
+is "one for each hit" "$(grep -c 'trace\.event' "$WORK/events")" 4
+like "with its fields" "$(grep 'trace\.event' "$WORK/events" | head -n 1)" \
+	'70000.*-2.*first.*0x1170.*first'
+is "what cannot be read is empty" "$(stat_of faults event)" 3
+end event
+
+# ---- the end
+
+end hits glob
+is "no function is traced" "$(handlers)" 0
+ok "unloads" unload
+is "no handler is left" "$(handlers)" 0
+finish
