@@ -77,8 +77,8 @@ enum {
 	FAMILY_CORE = 0,	/* kmmv, kmmv_stat */
 	FAMILY_BLOCK = 16,
 	FAMILY_NET = 48,	/* kmmv_net */
-	FAMILY_TRACE = 80,
-	FAMILY_PROFILE = 112,
+	FAMILY_TRACE = 80,	/* kmmv_trace */
+	FAMILY_PROFILE = 112,	/* kmmv_profile */
 	FAMILY_PARTITIONS = 144,
 	FIRST_FREE_FAMILY = 240,
 };

@@ -11,12 +11,14 @@
 enum {
 	STATE, ERROR, DEVICE, ABI, GENERATION, EPOCH, FAMILIES, INSTANCES,
 	CAPACITY, SLOTS_FREE, CPUS_POSSIBLE, CPUS_ONLINE, MAPPED, RETRIES,
-	REREADS, RESETS, ATTACH, MAX_AGE, PERCPU_LIMIT, PERCPU_OMITTED,
+	REREADS, RESETS, ATTACH, MAX_AGE, PERCPU_LIMIT, PERCPU_OMITTED, ATTACHED,
+	PROFILE_ENABLE, PROFILE_FREQ,
 };
 
 #define NONE	PMDA_PMUNITS(0, 0, 0, 0, 0, 0)
 #define COUNT	PMDA_PMUNITS(0, 0, 1, 0, 0, PM_COUNT_ONE)
 #define BYTES	PMDA_PMUNITS(1, 0, 0, PM_SPACE_BYTE, 0, 0)
+#define HERTZ	PMDA_PMUNITS(0, -1, 1, 0, PM_TIME_SEC, PM_COUNT_ONE)
 #define MSEC	PMDA_PMUNITS(0, 1, 0, 0, PM_TIME_MSEC, 0)
 
 static const struct control {
@@ -27,6 +29,7 @@ static const struct control {
 	pmUnits units;
 } controls[] = {
 	{ "state", STATE, PM_TYPE_STRING, PM_SEM_DISCRETE, NONE },
+	{ "attached", ATTACHED, PM_TYPE_U32, PM_SEM_DISCRETE, NONE },
 	{ "error", ERROR, PM_TYPE_STRING, PM_SEM_DISCRETE, NONE },
 	{ "device", DEVICE, PM_TYPE_STRING, PM_SEM_DISCRETE, NONE },
 	{ "abi", ABI, PM_TYPE_STRING, PM_SEM_DISCRETE, NONE },
@@ -47,6 +50,9 @@ static const struct control {
 	{ "percpu.limit", PERCPU_LIMIT, PM_TYPE_U32, PM_SEM_DISCRETE, COUNT },
 	{ "percpu.omitted", PERCPU_OMITTED, PM_TYPE_U32, PM_SEM_INSTANT,
 	  COUNT },
+	{ "profile.enable", PROFILE_ENABLE, PM_TYPE_U32, PM_SEM_DISCRETE,
+	  NONE },
+	{ "profile.freq", PROFILE_FREQ, PM_TYPE_U32, PM_SEM_DISCRETE, HERTZ },
 };
 
 enum { NR_CONTROLS = sizeof(controls) / sizeof(controls[0]) };
@@ -131,6 +137,15 @@ static uint64_t mapped(void)
 	return info.mapped;
 }
 
+static pmValueSet *profile_value(pmID pmid, enum agent_profile setting)
+{
+	uint32_t value;
+	int rc = agent_profile_get(setting, &value);
+
+	return rc > 0 ? agent_values_u32(pmid, value)
+		      : agent_values_error(pmid, rc);
+}
+
 static pmValueSet *control_fetch(pmID pmid, const struct request *req)
 {
 	uint64_t retries, rereads;
@@ -139,6 +154,8 @@ static pmValueSet *control_fetch(pmID pmid, const struct request *req)
 	switch (pmID_item(pmid)) {
 	case STATE:
 		return agent_values_string(pmid, agent_attach_state());
+	case ATTACHED:
+		return agent_values_u32(pmid, agent_attach_handle() != NULL);
 	case ERROR:
 		return agent_values_string(pmid, agent_error_text());
 	case DEVICE:
@@ -163,6 +180,10 @@ static pmValueSet *control_fetch(pmID pmid, const struct request *req)
 		return agent_values_u32(pmid, agent_percpu_limit);
 	case PERCPU_OMITTED:
 		return agent_values_u32(pmid, agent_percpu_omitted);
+	case PROFILE_ENABLE:
+		return profile_value(pmid, AGENT_PROFILE_ENABLE);
+	case PROFILE_FREQ:
+		return profile_value(pmid, AGENT_PROFILE_FREQ);
 	default:
 		return table_value(pmid);
 	}
@@ -178,6 +199,8 @@ static int control_store(int ctx, const pmValueSet *set)
 	case ATTACH:
 	case MAX_AGE:
 	case PERCPU_LIMIT:
+	case PROFILE_ENABLE:
+	case PROFILE_FREQ:
 		break;
 	default:
 		return PM_ERR_PERMISSION;
@@ -198,6 +221,12 @@ static int control_store(int ctx, const pmValueSet *set)
 	case MAX_AGE:
 		agent_reading_max_age = atom.ul * 1000000ULL;
 		return 0;
+	case PROFILE_ENABLE:
+		return atom.ul > 1 ? PM_ERR_BADSTORE :
+				     agent_profile_set(AGENT_PROFILE_ENABLE,
+						       atom.ul);
+	case PROFILE_FREQ:
+		return agent_profile_set(AGENT_PROFILE_FREQ, atom.ul);
 	default:
 		if (atom.ul > AGENT_PERCPU_MAX)
 			return PM_ERR_BADSTORE;

@@ -79,6 +79,8 @@ static const struct {
 	{ FAMILY_BLOCK + 18, "block.latency.discard:counter:0,0,1,0,0,0" },
 	{ FAMILY_BLOCK + 19, "block.latency.flush:counter:0,0,1,0,0,0" },
 	{ FAMILY_BLOCK + 20, "block.failed:counter:0,0,1,0,0,0" },
+	{ FAMILY_BLOCK + 21, "block.work:counter:0,0,1,0,0,0" },
+	{ FAMILY_BLOCK + 22, "block.took:counter:0,1,0,0,0,0" },
 	{ FAMILY_PARTITIONS + 0, "block.partitions.read:counter:0,0,1,0,0,0" },
 	{ FAMILY_PARTITIONS + 1, "block.partitions.write:counter:0,0,1,0,0,0" },
 	{ FAMILY_PARTITIONS + 2, "block.partitions.discard:counter:0,0,1,0,0,0" },
@@ -110,6 +112,21 @@ static const struct {
 	{ FAMILY_NET + 15, "net.took:counter:0,1,0,0,0,0" },
 	{ FAMILY_NET + 16, "net.failed:counter:0,0,1,0,0,0" },
 	{ FAMILY_NET + 17, "net.resets:counter:0,0,1,0,0,0" },
+	{ FAMILY_TRACE + 0, "trace.stat.hits:counter:0,0,1,0,0,0" },
+	{ FAMILY_TRACE + 1, "trace.stat.cost:counter:0,1,0,0,0,0" },
+	{ FAMILY_TRACE + 2, "trace.stat.faults:counter:0,0,1,0,0,0" },
+	{ FAMILY_TRACE + 3, "trace.stat.lost:counter:0,0,1,0,0,0" },
+	{ FAMILY_PROFILE + 0, "profile.samples:counter:0,0,1,0,0,0" },
+	{ FAMILY_PROFILE + 1, "profile.lost:counter:0,0,1,0,0,0" },
+	{ FAMILY_PROFILE + 2, "profile.missed:counter:0,0,1,0,0,0" },
+	{ FAMILY_PROFILE + 3, "profile.work:counter:0,0,1,0,0,0" },
+	{ FAMILY_PROFILE + 4, "profile.overhead:counter:0,1,0,0,0,0" },
+	{ FAMILY_PROFILE + 5, "profile.error:counter:0,0,1,0,0,0" },
+	{ FAMILY_PROFILE + 6, "profile.source:discrete:0,0,0,0,0,0" },
+	{ FAMILY_PROFILE + 7, "profile.period:instant:0,0,0,0,0,0" },
+	{ FAMILY_PROFILE + 8, "profile.symbol.samples:counter:0,0,1,0,0,0" },
+	{ FAMILY_PROFILE + 9, "profile.command.samples:counter:0,0,1,0,0,0" },
+	{ FAMILY_PROFILE + 10, "profile.image.samples:counter:0,0,1,0,0,0" },
 };
 
 static int fixed_number(const char *key)
@@ -123,6 +140,22 @@ static int fixed_number(const char *key)
 	return -1;
 }
 
+/*
+ * Only the kernel modules of this tree have families of a reserved word, and
+ * those are in the table.
+ */
+static bool is_fixed(const char *name)
+{
+	size_t len = strlen(name), i;
+
+	for (i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+		if (strncmp(fixed[i].key, name, len) == 0 &&
+		    fixed[i].key[len] == ':')
+			return true;
+	}
+	return false;
+}
+
 static bool reserved(const char *name)
 {
 	static const char *const words[] = { "control", "percpu", "all",
@@ -133,7 +166,7 @@ static bool reserved(const char *name)
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strlen(words[i]) == len &&
 		    strncmp(name, words[i], len) == 0)
-			return true;
+			return !is_fixed(name);
 	}
 	return false;
 }

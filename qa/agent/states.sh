@@ -27,6 +27,7 @@ look()
 expect()
 {
 	is "$1: state" "$(look)" "\"$2\""
+	is "$1: as a number" "$(db_values kmmv.control.attached)" 0
 	is "$1: values" "$(db_values kmmv.value.counter kmmv.percpu.counter \
 		kmmv.all.counter | sort -u)" "$3"
 	is "$1: the domain answers, with nothing in it" \
@@ -54,6 +55,7 @@ good
 is "it is not looked for all the time" "$(db_values kmmv.control.state)" \
 	'"absent"'
 is "it appears" "$(look)" '"attached"'
+is "as a number" "$(db_values kmmv.control.attached)" 1
 is "then there are values" "$(db_values kmmv.value.counter)" "one 10"
 is "and no error" "$(db_values kmmv.control.error)" '""'
 grant
@@ -79,6 +81,7 @@ is "let go: state" "$(db_values kmmv.control.state)" '"detached"'
 is "let go: values" "$(db_values kmmv.value.counter)" \
 	"Try again. Information not currently available"
 is "let go: it stays so" "$(look)" '"detached"'
+is "let go: as a number" "$(db_values kmmv.control.attached)" 0
 is "let go: attach" "$(db_values kmmv.control.attach)" 0
 rm -r "${work:?}/dev"
 attach

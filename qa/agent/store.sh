@@ -8,6 +8,11 @@
 # shellcheck source=qa/agent/env
 . qa/agent/env
 
+# What kmmv_profile has in configfs.
+export KMMV_CONFIG_DIR=$work/config
+profile=$work/config/profile
+freq=$profile/events/default/freq
+
 area <<E
 family 0 counter count counter Counters
 inst 0 0 0 active 1,2,3,4 one
@@ -89,6 +94,32 @@ for how in dso pipe; do
 		'"attached",one 10,'
 	is "$how: and no more than is good" \
 		"$(store kmmv.control.percpu.limit 1048577)" "Bad input to pmstore"
+	is "$how: without the profiler no settings" "$(db_values \
+		kmmv.control.profile.enable kmmv.control.profile.freq | xargs)" \
+		"none none"
+	mkdir -p "${freq%/*}"
+	echo 0 >"$profile/enable"
+	echo 19 >"$freq"
+	is "$how: its settings" "$(db_values kmmv.control.profile.enable \
+		kmmv.control.profile.freq | xargs)" "0 19"
+	is "$how: start it" "$(store kmmv.control.profile.enable 1
+		cat "$profile/enable")" 1
+	is "$how: its rate" "$(store kmmv.control.profile.freq 97
+		cat "$freq")" 97
+	is "$how: stop it" "$(store kmmv.control.profile.enable 0
+		cat "$profile/enable" "$freq" | xargs)" "0 97"
+	is "$how: the switch has two positions" \
+		"$(store kmmv.control.profile.enable 2)" "Bad input to pmstore"
+	client 65534 65534
+	is "$how: another user may not start it" \
+		"$(store kmmv.control.profile.enable 1)" "$denied"
+	is "$how: nor set its rate" "$(store kmmv.control.profile.freq 7)" "$denied"
+	is "$how: and has not" "$(cat "$profile/enable" "$freq" | xargs)" "0 97"
+	client 0 0
+	echo much >"$freq"
+	is "$how: what is no number" "$(db_values kmmv.control.profile.freq)" \
+		"Missing metric value(s)"
+	rm -r "$work/config"
 	if [ -n "$service" ]; then
 		echo "$service" >"$work/etc/kmmv/users"
 		client "$service" "$group"

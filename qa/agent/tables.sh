@@ -144,6 +144,10 @@ broken()
 
 is "modules and agent agree" "$(differences .)" ""
 note "$(families . | wc -l) families"
+qa/agent/machine.py area 0 | sed -n 's/^family [0-9]* \([^ ]*\) .*/\1/p' |
+	sort >"$work/machine"
+is "the machine of the tests has all of them" \
+	"$(families . | cut -d : -f 1 | sort | comm -23 - "$work/machine")" ""
 broken "sees a family without a number" pmda/family.c '/"stat\.took/d' \
 	'^stat.took:counter:0,1,0,0,0,0: has no fixed number'
 broken "sees a number without a family" kmod/stat/self.c \

@@ -28,7 +28,7 @@ unload()
 {
 	local module
 
-	for module in kmmv_block kmmv_net kmmv_stat kmmv_client kmmv_noop kmmv; do
+	for module in kmmv_profile kmmv_trace kmmv_block kmmv_net kmmv_stat kmmv_client kmmv_noop kmmv; do
 		[ ! -d /sys/module/$module ] || rmmod $module || return
 	done
 }

@@ -32,12 +32,13 @@ import time
 
 FOLDERS = {
     "kmod/core": ["kmod/core/*.c"],
-    "lib": ["lib/*.c", "lib/kmmvdump/*.c"],
+    "lib": ["lib/*.c", "lib/kmmvctl/*.c", "lib/kmmvdump/*.c", "lib/kmmvprof/*.c"],
     "pmda": ["pmda/*.c"],
 }
 SCRIPTS = {
     "kmod/core": [],
-    "lib": ["qa/shipped/kmmvdump.sh"],
+    "lib": ["qa/shipped/kmmvctl.sh", "qa/shipped/kmmvdump.sh",
+            "qa/shipped/kmmvprof.sh"],
     "pmda": sorted(set(glob.glob("qa/agent/*.sh")) -
                    {"qa/agent/" + s for s in
                     # Tests of installed files, and slow ones.

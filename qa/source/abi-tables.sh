@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The offset tables of kmmv(5) agree with <linux/kmmv.h> and <linux/kmmv_ring.h>:
-# each row is compiled, and each member of a structure has a row.
+# The offset tables of kmmv(5) agree with <linux/kmmv.h>, <linux/kmmv_ring.h> and
+# <linux/kmmv_profile.h>: each row is compiled, and each member of a structure has a row.
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
 
-headers=(kmod/include/uapi/linux/kmmv.h kmod/include/uapi/linux/kmmv_ring.h)
+headers=(kmod/include/uapi/linux/kmmv.h kmod/include/uapi/linux/kmmv_ring.h
+	kmod/include/uapi/linux/kmmv_profile.h)
 mkdir -p build
 work=$(mktemp -d build/abi.XXXXXX) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -46,6 +47,7 @@ compare()
 		echo '#include <stdio.h>'
 		echo '#include <linux/kmmv.h>'
 		echo '#include <linux/kmmv_ring.h>'
+		echo '#include <linux/kmmv_profile.h>'
 		echo 'int main(void) {'
 		while read -r name offset length member; do
 			if [ "$offset" = size ]; then
@@ -89,7 +91,7 @@ broken()
 
 is "the headers have the structures that are known here" \
 	"$(members | cut -d' ' -f1 | sort -u | tr '\n' ' ')" \
-	"kmmv_event kmmv_header kmmv_hit kmmv_pair kmmv_refresh kmmv_ring_block kmmv_ring_clock kmmv_ring_counts kmmv_ring_header kmmv_ring_page kmmv_ring_range kmmv_ring_reader kmmv_ring_release kmmv_ring_stats kmmv_ring_take kmmv_ring_writer "
+	"kmmv_event kmmv_header kmmv_hit kmmv_pair kmmv_profile_entry kmmv_profile_sample kmmv_profile_state kmmv_refresh kmmv_ring_block kmmv_ring_clock kmmv_ring_counts kmmv_ring_header kmmv_ring_page kmmv_ring_range kmmv_ring_reader kmmv_ring_release kmmv_ring_stats kmmv_ring_take kmmv_ring_writer "
 is "tables and headers agree" "$(compare help/kmmv.5)" ""
 note "$(wc -l <"$work/rows") rows, $(wc -l <"$work/there") members"
 
@@ -107,6 +109,9 @@ broken "sees a missing row of a ring's" '/Ta Va swaps/d' \
 broken "sees a wrong size of an array" \
 	's/^\.It 56 Ta 40 Ta Va dropped/.It 56 Ta 48 Ta Va dropped/' \
 	'kmmv_ring_writer.dropped: not 48 bytes at 56'
+broken "sees a wrong offset of a sample's" \
+	's/^\.It 53 Ta 1 Ta Va found/.It 54 Ta 1 Ta Va found/' \
+	'kmmv_profile_sample.found: not 1 bytes at 54'
 broken "sees a size that is not told" '/^16 bytes/d' \
 	'kmmv_refresh: its size is not told'
 finish

@@ -88,6 +88,18 @@ attributes()
 	sed -n 's/^CONFIGFS_ATTR(ring_, \([a-z]*\));/\1/p' kmod/ringfs.c
 }
 
+# Those of kmmv_profile and of kmmv_trace, below their directories.
+settings()
+{
+	sed -n 's/^CONFIGFS_ATTR(profile_, \([a-z_]*\));/profile\/\1/p
+		s/^PROFILE_BOOL(\([a-z_]*\),.*/profile\/\1/p
+		s/^CONFIGFS_ATTR(event_, \([a-z_]*\));/profile\/events\/default\/\1/p
+		s/^EVENT_BOOL(\([a-z_]*\));/profile\/events\/default\/\1/p' \
+		kmod/profile/config.c
+	sed -n 's/^	&counter_attr_\([a-z_]*\),/trace\/syz0\/\1/p' kmod/trace/dir.c |
+		grep -vE '/(state|error|hits)$'
+}
+
 devices()
 {
 	sed -n 's/.*\.nodename = "\(kmmv\/.*\)",/\1/p' kmod/chardev.c
@@ -183,3 +195,7 @@ broken_device "sees a file that is not opened" 's,syz1/spares,syz1/spare,' \
 broken_device "sees a file that is not written" '/^write[$]kmmv_trace/d' \
 	'^trace: not written'
 finish
+broken_device "sees a setting that is not opened" 's,/default/unit_mask,/default/mask,' \
+	'^profile/events/default/unit_mask: not opened'
+broken_device "sees a file of a counter that is not opened" 's,syz0/max_keys,syz0/keys,' \
+	'^trace/syz0/max_keys: not opened'

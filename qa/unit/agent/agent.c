@@ -12,7 +12,7 @@ START_TEST(unknown_metrics)
 	static const struct {
 		int cluster, item;
 	} unknown[] = {
-		{ CLUSTER_CONTROL, 20 },      { CLUSTER_RING, 99 },
+		{ CLUSTER_CONTROL, 1023 },    { CLUSTER_RING, 99 },
 		{ CLUSTER_RING_EVENT, 1023 }, { CLUSTER_RING_FIELDS, 1023 },
 		{ FIRST_CLUSTER, NR_ITEMS },  { LAST_CLUSTER, 0 },
 	};
@@ -272,6 +272,7 @@ int main(void)
 	add_rings(suite);
 	add_who(suite);
 	add_loop(suite);
+	add_profile(suite);
 	add_lasting(suite);
 
 	runner = srunner_create(suite);

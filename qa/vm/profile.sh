@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# The common part of the tests of kmmv_profile: `. qa/vm/profile.sh`, after qa/tap.sh.
+
+# shellcheck disable=SC2034 # for the tests
+config=/sys/kernel/config/kmmv/profile
+cpu1=/sys/devices/system/cpu/cpu1/online
+burn=build/qa/vm/burn
+loops=
+
+# load [PARAM=VALUE...]: no ceiling, as a machine that is emulated needs much time
+load()
+{
+	insmod kmod/kmmv.ko && insmod kmod/kmmv_profile.ko max_overhead=1000 "$@"
+}
+
+unload()
+{
+	local name
+
+	for name in kmmv_burn1 kmmv_burn2 kmmv_profile kmmv; do
+		[ ! -e /sys/module/$name ] || rmmod $name || return
+	done
+}
+
+start()
+{
+	echo 1 >$config/enable
+}
+
+stop()
+{
+	echo 0 >$config/enable
+}
+
+# stat WHAT
+stat()
+{
+	cat "$config/stats/$1"
+}
+
+# value FAMILY NAME, active or not
+value()
+{
+	build/kmmvdump -a -f "profile.$1" | grep -F "[\"$2\"]" |
+		sed 's/.*"\] \([0-9]*\).*/\1/'
+}
+
+# sum FAMILY: of all names, active or not
+sum()
+{
+	build/kmmvdump -a -f "profile.$1" |
+		sed -n 's/^[^ ]*\[".*"\] \([0-9]*\).*/\1/p' |
+		awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# burn_until MODE NUMBER COMMAND...: again, until so many samples more are of MODE,
+# user or kernel, however fast the machine is
+burn_until()
+{
+	local mode=$1 enough=$(($2 + $(value samples "$1"))) i
+
+	shift 2
+	for ((i = 0; i < 100; i++)); do
+		[ "$(value samples "$mode")" -lt $enough ] || return
+		"$@" || return
+	done
+}
+
+# burn_kernel NUMBER ROUNDS: by kmmv_burnNUMBER
+burn_kernel()
+{
+	echo "$2" >"/sys/module/kmmv_burn$1/parameters/burn"
+}
+
+# events NUMBER: the first ones in the ring
+events()
+{
+	timeout 300 build/kmmvdump -R profile -N "$1"
+}
+
+# share NAME PART ALL THOUSANDTHS: PART of ALL samples is this share, but for the
+# sampling error: 4.5 standard deviations of a binomial distribution
+share()
+{
+	local text
+
+	text=$(awk -v k="$2" -v n="$3" -v p="$4" 'BEGIN {
+		p /= 1000
+		sd = sqrt(p * (1 - p) / n)
+		printf "%s %.4f, expected %.4f +- %.4f of %d samples\n",
+			n >= 200 && (k / n - p) ^ 2 <= (4.5 * sd) ^ 2 ?
+			"yes" : "no", k / n, p, 4.5 * sd, n }')
+	note "$1: $text"
+	is "$1" "${text%% *}" yes
+}
+
+# accounted: each sample that was taken is in one place
+accounted()
+{
+	local taken
+
+	taken=$(stat sample_received)
+	is "each of $taken samples is accounted for: $1" \
+		"$(($(stat sample_not_kept) + $(stat sample_lost_overflow) +
+		$(stat event_lost_overflow) + $(stat sample_delivered) +
+		$(stat sample_inside)))" "$taken"
+	is "commands add up: $1" "$(sum command.samples)" \
+		"$(($(stat sample_delivered) + $(stat event_lost_overflow)))"
+	is "images add up: $1" "$(sum image.samples)" "$(sum command.samples)"
+	is "symbols add up: $1" "$(sum symbol.samples)" \
+		"$(build/kmmvdump -a -f profile.image.samples |
+			sed -n 's/.*\["\[kernel\]"\] \([0-9]*\).*/\1/p')"
+}
+
+# A loop in the background, until the test ends it.
+start_loop()
+{
+	(while [ ! -e "$WORK/stop" ]; do "$@"; done) >/dev/null 2>&1 &
+	loops="$loops $!"
+}
+
+stop_loops()
+{
+	touch "$WORK/stop"
+	# shellcheck disable=SC2086 # a list
+	[ -z "$loops" ] || wait $loops
+	loops=
+	rm -f "$WORK/stop"
+}
+
+# shellcheck disable=SC2317 # called by the trap
+profile_end()
+{
+	local dir
+
+	stop_loops
+	echo 1 >$cpu1
+	[ ! -d $config ] || stop
+	for dir in "$config"/events/qa*; do
+		[ ! -d "$dir" ] || rmdir "$dir"
+	done
+	echo 0 >/proc/sys/kernel/kptr_restrict
+	unload
+}
+trap profile_end EXIT

@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+#
+# kmmv_profile finds where known programs and known kernel code spend their time, by
+# each source that this machine has, and without showing where the kernel is.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/profile.sh
+. qa/vm/profile.sh
+
+echo 2 >/proc/sys/kernel/kptr_restrict
+ok "loads" load freq=197 ring_pages=2048
+insmod qa/client/kmmv_burn1.ko || bail "kmmv_burn1 does not load"
+is "it does not sample by itself" "$(cat $config/enable)" 0
+is "the size of a pointer" "$(cat $config/pointer_size)" \
+	"$(($(getconf LONG_BIT) / 8))"
+before=$(stat sample_received)
+is "nothing was sampled" "$before" 0
+
+# ---- shares, user and kernel
+
+ok "starts" start
+is "this machine has no counter: perf's clock" "$(cat $config/source)" cpu-clock
+is "which OProfile called" "$(cat $config/cpu_type)" timer
+is "the metric says so" "$(value source cpu-clock) $(value source timer)" "1 0"
+is "its period in nanoseconds" "$(value period default)" $((1000000000 / 197))
+burn_until user 400 $burn 15000 >"$WORK/where"
+burn_until kernel 400 burn_kernel 1 15000
+ok "stops" stop
+is "the source is none" "$(cat $config/source)" none
+accounted "after a stop"
+is "nothing is left inside" "$(stat sample_inside)" 0
+events $(($(stat sample_delivered) + 2)) >"$WORK/events"
+is "all are in the ring" "$(grep -c 'profile.sample' "$WORK/events")" \
+	"$(stat sample_delivered)"
+like "the first event" "$(head -n 1 "$WORK/events")" \
+	'profile.state .* what="start" source="cpu-clock"'
+like "the last one" "$(tail -n 1 "$WORK/events")" \
+	'profile.state .* what="stop" source="cpu-clock"'
+
+# The samples in the program's functions, by offset.
+awk '
+	FNR == NR { begin[$1] = $2; end[$1] = $3; next }
+	/image.samples\[".*\/burn"\]/ && match($0, / offset=[0-9]+/) {
+		at = substr($0, RSTART + 8, RLENGTH - 8) + 0
+		for (name in begin)
+			if (at >= begin[name] && at < end[name])
+				n[name]++
+	}
+	END { print n["first"] + 0, n["second"] + 0 }' \
+	"$WORK/where" "$WORK/events" >"$WORK/user"
+read -r first second <"$WORK/user"
+share "a program's first function has three quarters" "$first" \
+	$((first + second)) 750
+first=$(grep -c 'symbol.samples\["burn1_first \[kmmv_burn1\]"\]' "$WORK/events")
+second=$(grep -c 'symbol.samples\["burn1_second \[kmmv_burn1\]"\]' "$WORK/events")
+share "so has a function of the kernel" "$first" $((first + second)) 750
+# While it is not among those that are shown, a name counts in others: no more often
+# than profile.error says.
+error=$(value error symbol)
+for name in burn1_first:$first burn1_second:$second; do
+	others=$((${name#*:} - $(value symbol.samples "${name%:*} [kmmv_burn1]")))
+	ok "the metric of ${name%:*} has all but $others, at most $error" \
+		test $others -ge 0 -a $others -le "$error"
+done
+like "the file of a sample is known" "$(grep '/burn"\]' "$WORK/events")" \
+	" inode=$(command stat -c %i $burn) "
+is "no address is in the ring" "$(grep -ciE '0x|ffffffff[0-9a-f]{4}' "$WORK/events")" 0
+is "nor in a name" "$(build/kmmvdump -a | grep profile | grep -ciE '0x|ffffffff')" 0
+
+# ---- stacks
+
+echo 1 >$config/stack
+seen=$(($(stat sample_delivered) + 2))
+start
+burn_until kernel 100 burn_kernel 1 5000
+stop
+events $(($(stat sample_delivered) + 4)) | tail -n +$((seen + 1)) >"$WORK/events"
+like "a stack begins with the function, and goes on" "$(cat "$WORK/events")" \
+	'stack="burn1_first \[kmmv_burn1\];burn_set \[kmmv_burn1\];.*entry_SYSCALL'
+is "each of the kernel's has one" "$(grep 'mode=0' "$WORK/events" |
+	grep -c 'stack=""')" 0
+echo 0 >$config/stack
+
+# ---- a module goes, another one comes at its place
+
+start
+burn_until kernel 100 burn_kernel 1 5000
+before=$(value symbol.samples 'burn1_first [kmmv_burn1]')
+rmmod kmmv_burn1
+insmod qa/client/kmmv_burn2.ko
+after=$(value symbol.samples 'burn1_first [kmmv_burn1]')
+burn_until kernel 100 burn_kernel 2 5000
+stop
+ok "samples of a module that goes keep its names: $before, $after" \
+	test "$after" -ge "$before"
+is "afterwards there are none" "$(value symbol.samples 'burn1_first [kmmv_burn1]')" \
+	"$after"
+ok "the other module's have its own" test \
+	"$(value symbol.samples 'burn2_first [kmmv_burn2]')" -gt 0
+accounted "over modules"
+
+# ---- an event by the numbers that sysfs has
+
+mkdir $config/events/qa_sysfs
+echo 0 >$config/events/default/enabled
+# The PMU "software" has no names for its events; 0 is cpu-clock.
+build/kmmvprof events software/config=0/ >$config/events/qa_sysfs/event
+echo 1 >$config/events/qa_sysfs/enabled
+is "an event by numbers" "$(cat $config/events/qa_sysfs/event)" "1:0x0"
+count=$(value symbol.samples 'burn2_first [kmmv_burn2]')
+start
+is "the default event has no source" "$(cat $config/source)" none
+is "nor a metric of one" "$(value source cpu-clock)" 0
+burn_until kernel 100 burn_kernel 2 2000
+stop
+ok "is sampled" test "$(value symbol.samples 'burn2_first [kmmv_burn2]')" -gt "$count"
+rmdir $config/events/qa_sysfs
+echo 1 >$config/events/default/enabled
+
+# ---- again, by a timer
+
+count=$(value symbol.samples 'burn2_first [kmmv_burn2]')
+ok "unloads" rmmod kmmv_profile
+ok "loads again, for a timer" insmod kmod/kmmv_profile.ko source=timer freq=197 \
+	max_overhead=1000
+is "a name goes on" "$(value symbol.samples 'burn2_first [kmmv_burn2]')" "$count"
+second=$(value symbol.samples 'burn2_second [kmmv_burn2]')
+start
+is "the source is" "$(cat $config/source)" timer
+burn_until kernel 400 burn_kernel 2 15000
+stop
+count=$(($(value symbol.samples 'burn2_first [kmmv_burn2]') - count))
+second=$(($(value symbol.samples 'burn2_second [kmmv_burn2]') - second))
+share "three quarters by a timer" $count $((count + second)) 750
+ok "unloads" rmmod kmmv_profile
+ok "loads for a counter that is not there" insmod kmod/kmmv_profile.ko source=pmu
+not_ok "does not start" start
+like "says why" "$(cat $config/events/default/error)" \
+	'this machine has no counter for it \(errno 2\)'
+is "and samples nothing" "$(cat $config/enable) $(cat $config/source)" "0 none"
+ok "everything unloads" unload
+finish

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+#
+# /dev/kmmv/profile gives every sample once, waits for a watershed's worth and for
+# nothing else, and has an end when sampling stops.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/profile.sh
+. qa/vm/profile.sh
+
+device=/dev/kmmv/profile
+not_ok "a queue of nothing" load read_entries=0
+rmmod kmmv
+ok "loads" load freq=197 read_entries=200
+is "root's" "$(command stat -c '%U:%G %a' $device)" "root:root 440"
+echo 1 >$config/idle
+# So that nothing is lost before it is an entry, whatever the machine does.
+echo 65536 >$config/buffer_size
+
+program=$(build/qa/vm/profile-read)
+status=$?
+planned=
+while IFS= read -r line; do
+	case $line in
+	"ok "*) pass "${line#ok * - }" ;;
+	"not ok "*) fail "${line#not ok * - }" ;;
+	"1.."*) planned=${line#1..} ;;
+	*) echo "$line" ;;
+	esac
+done <<<"$program"
+is "all of it was run" "$status $planned" \
+	"0 $(printf '%s\n' "$program" | grep -cE '^(not )?ok ')"
+accounted "after all readers"
+
+# What a program's samples say, by the tools of a shell.
+echo 0 >$config/idle
+echo 100 >/sys/module/kmmv_profile/parameters/drain_ms
+# Page faults, by the numbers of sysfs.
+mkdir $config/events/qafault
+ok "an event by its numbers" sh -c "echo \$(cat \
+	/sys/bus/event_source/devices/software/type):2 >$config/events/qafault/event"
+echo 1 >$config/events/qafault/count
+echo 1 >$config/events/qafault/enabled
+exec 7<$device
+start
+# It ends when sampling does.
+dd bs=65536 <&7 2>/dev/null >"$WORK/entries" &
+reader=$!
+$burn 3000 100 >/dev/null
+not_ok "it does not unload while the file is open" rmmod kmmv_profile
+stop
+wait $reader
+is "a reader comes to its end" $? 0
+exec 7<&-
+is "whole entries" $(($(command stat -c %s "$WORK/entries") % 256)) 0
+tr '\0' '\n' <"$WORK/entries" | sort | uniq -c >"$WORK/words"
+for word in burn default qafault "/.*/burn"; do
+	like "entries have $word" "$(cat "$WORK/words")" "^ *[0-9]+ $word\$"
+done
+rmdir $config/events/qafault
+# Numbers have no eight printable bytes in a row.
+is "no address" "$(strings -n 8 "$WORK/entries" | grep -ciE '0x|ffffffff[0-9a-f]{4}')" 0
+ok "everything unloads" unload
+not_ok "the device is gone" test -e $device
+finish

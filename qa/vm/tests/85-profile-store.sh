@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+#
+# pmstore starts and stops the profiler, and sets its rate, through an agent that is not
+# root: for root alone, up to a limit that is none of the agent's.
+
+# shellcheck disable=SC2317 # functions called by wait_for
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/agent.sh
+. qa/vm/agent.sh
+
+config=/sys/kernel/config/kmmv/profile
+enable=kmmv.control.profile.enable
+freq=kmmv.control.profile.freq
+log=/var/log/pcp/pmcd/kmmv.log
+
+# shellcheck disable=SC2317 # called by the trap
+profile_end()
+{
+	[ ! -e /sys/module/kmmv_profile ] || rmmod kmmv_profile
+	clean_up
+}
+trap profile_end EXIT
+
+settings()
+{
+	echo "$(value $enable '') $(value $freq '')"
+}
+# store METRIC VALUE: print the error, if any
+store()
+{
+	local text
+
+	text=$(pmstore "$1" "$2" 2>&1) || echo "${text##*: }"
+}
+# shellcheck disable=SC2317 # called by wait_for
+open_to_pcp()
+{
+	[ "$(stat -c %G:%a "$config/enable" "$config/events/default/freq" | xargs)" = \
+		"pcp:664 pcp:664" ]
+}
+
+install_agent
+is "without the module there are no settings" "$(settings)" " "
+ok "the module" modprobe kmmv_profile freq=29 max_freq=500
+ok "udev gives its settings to the agent's group" wait_for 60 open_to_pcp
+is "and no other file" "$(find $config -type f -group pcp | sort | xargs)" \
+	"$config/enable $config/events/default/freq"
+# shellcheck disable=SC2317 # called by wait_for
+device_open()
+{
+	[ "$(stat -c %G:%a /dev/kmmv/profile)" = pcp:440 ]
+}
+ok "its device is to be read by the group, too" wait_for 60 device_open
+is "they have values" "$(settings)" "0 29"
+is "root starts it" "$(store $enable 1)" ""
+is "it samples" "$(cat $config/enable)" 1
+taken()
+{
+	[ "$(cat "$config/stats/sample_received")" -gt 0 ]
+}
+ok "really" wait_for 60 taken
+# perf would refuse the agent, and the timer be what is left.
+is "by what it would have for root" "$(cat $config/source)" cpu-clock
+is "root sets its rate" "$(store $freq 97)" ""
+is "which the module has" "$(cat $config/events/default/freq)" 97
+is "with the same source" "$(cat $config/source)" cpu-clock
+is "the period follows" "$(value kmmv.value.profile.period default)" \
+	$((1000000000 / 97))
+is "not above the limit" "$(store $freq 501)" "Bad input to pmstore"
+like "the log says which" "$(cat $log)" "501 is beyond the limit.*max_freq"
+is "nor none" "$(store $freq 0)" "Bad input to pmstore"
+is "up to it" "$(store $freq 500; settings)" "1 500"
+not_ok "another user may not stop it" setpriv --reuid 65534 --regid 65534 \
+	--clear-groups pmstore $enable 0
+not_ok "nor may user pcp, who is the agent" setpriv --reuid "$(id -u pcp)" \
+	--regid "$(id -g pcp)" --init-groups pmstore $enable 0
+not_ok "nor root from the network" pmstore -h 127.0.0.1 $enable 0
+is "it goes on" "$(settings)" "1 500"
+is "root stops it" "$(store $enable 0; settings)" "0 500"
+ok "it unloads" rmmod kmmv_profile
+is "its settings are gone" "$(settings)" " "
+
+# A module that cannot sample, and files that are not the group's.
+ok "loaded for a counter that there is not" modprobe kmmv_profile source=pmu
+ok "the settings are there again" wait_for 60 open_to_pcp
+is "it does not start" "$(store $enable 1)" "No such file or directory"
+like "the log says why" "$(cat $log)" \
+	"the module refuses 1: this machine has no counter for it"
+is "and it is off" "$(settings)" "0 19"
+chgrp root $config/enable
+chmod 644 $config/enable
+is "the agent is not root" "$(store $enable 1)" \
+	"No permission to perform requested operation"
+like "the log says who can help" "$(cat $log)" "./Install lets the agent's group"
+ok "./Install" sh -c './Install </dev/null'
+ok "does" open_to_pcp
+finish
