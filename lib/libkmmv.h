@@ -15,9 +15,9 @@
 #ifndef LIBKMMV_H
 #define LIBKMMV_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -292,6 +292,60 @@ const struct kmmv_instance_info *kmmv_record_instance(const struct kmmv *handle,
 /* A field's value as text, as kmmvdump shows it; returns as snprintf(3). */
 int kmmv_field_text(const struct kmmv_field_info *field, const struct kmmv_record *record,
 		    char *text, size_t size);
+
+/*
+ * Readers, for programs that print a few values or events, and want no more to
+ * do with it.
+ *
+ * A reader opens the devices when something is read, and again after the module
+ * was loaded again: it may be there before the module is, and before the
+ * instance or the ring that it is asked for. While it has them open, the module
+ * cannot be unloaded. A reader is not thread safe.
+ */
+struct kmmv_reader;
+
+/*
+ * A reader of DIR, of KMMV_DEVICE_DIR if DIR is NULL. It opens nothing yet. NULL
+ * if there is no memory, with which kmmv_read() and kmmv_follow() return -ENOMEM.
+ */
+struct kmmv_reader *kmmv_reader_open(const char *dir);
+void kmmv_reader_close(struct kmmv_reader *reader);
+/*
+ * Close the devices until the next read, so that the module can be unloaded, or
+ * a ring be removed. Events are then read from the oldest one again.
+ */
+void kmmv_reader_detach(struct kmmv_reader *reader);
+/* Why the last call failed, with advice if there is any; never NULL. */
+const char *kmmv_reader_error(const struct kmmv_reader *reader);
+
+/*
+ * Read the sum of an active instance; mirrored counters are at most 10 ms old, or as
+ * old as the kernel's shortest period. -ENOENT: there is no such instance now, or no
+ * device; -EAGAIN: it kept changing; others as kmmv_open(). A later call may
+ * succeed after any error. On error *VALUE is 0.
+ */
+int kmmv_read(struct kmmv_reader *reader, const char *family, const char *name,
+	      uint64_t *value);
+
+/* An event with its names. Pointers are valid until the reader's next call. */
+struct kmmv_followed {
+	struct kmmv_record record;
+	uint64_t realtime;	/* CLOCK_REALTIME in nanoseconds; 0: unknown */
+	const char *type;	/* "" for losses alone, or if it is unknown */
+	const char *family, *instance;	/* "" if there is none */
+	uint32_t nr_fields;
+	const struct kmmv_field_info *fields;	/* for kmmv_field_text() */
+};
+
+/*
+ * Get the next event of a ring as a snapshot reader: 1, or 0 if there was none
+ * within TIMEOUT_MS (-1: no limit). It waits for a ring that is not there or not
+ * enabled yet. A reader follows one ring: another RING begins with that ring's
+ * oldest event. -EINTR: a signal; -EACCES: the device, for a second or
+ * TIMEOUT_MS; -ENAMETOOLONG; others as kmmv_open() and kmmv_ring_open().
+ */
+int kmmv_follow(struct kmmv_reader *reader, const char *ring,
+		struct kmmv_followed *event, int timeout_ms);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 # The library, from its sources; the code that reads values also as on 32 bits.
 lib-sources := $(wildcard lib/*.c)
 lib-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi -Wno-tsan
-lib-programs := libopen libnames libtable libread liblive libfuzz libring libringfuzz libtypes
+lib-programs := libopen libnames libtable libread liblive libfuzz libring libringfuzz libtypes libreader
 split-programs := libread-split liblive-split libring-split
 
 unit-programs += $(lib-programs) $(split-programs)
@@ -17,6 +17,7 @@ libfuzz-variants := plain asan
 libring-variants := plain asan
 libring-split-variants := plain asan
 libtypes-variants := plain asan
+libreader-variants := plain asan
 libringfuzz-variants := plain asan
 
 define lib-rule

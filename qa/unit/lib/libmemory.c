@@ -223,10 +223,49 @@ START_TEST(captures)
 }
 END_TEST
 
+/* A reader opens nothing by itself; its first read does. */
+START_TEST(reader)
+{
+	struct kmmv_reader *reader;
+	uint64_t value;
+	int n, err, before;
+
+	area_small(&area, true);
+	area_share(&area);
+	before = descriptors();
+	for (n = 1;; n++) {
+		fails_at = n;
+		reader = kmmv_reader_open(area.dir);
+		if (fails_at)
+			break;
+		ck_assert_ptr_null(reader);
+	}
+	ck_assert_int_eq(n, 3);
+	for (n = 1;; n++) {
+		fails_at = n;
+		err = kmmv_read(reader, "counter", "zero", &value);
+		if (fails_at)
+			break;
+		ck_assert_int_eq(err, -ENOMEM);
+		ck_assert_uint_eq(value, 0);
+		ck_assert_ptr_nonnull(strcasestr(kmmv_reader_error(reader), "memory"));
+		ck_assert_int_eq(descriptors(), before);
+	}
+	fails_at = 0;
+	ck_assert_int_gt(n, 30);
+	ck_assert_int_eq(err, 0);
+	ck_assert_uint_eq(value, area_small_sum(0));
+	kmmv_reader_close(reader);
+	ck_assert_int_eq(descriptors(), before);
+	area_fini(&area);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("memory");
 
+	tcase_add_test(tcase, reader);
 	tcase_add_loop_test(tcase, opens, 0, 2);
 	tcase_add_test(tcase, updates);
 	tcase_add_test(tcase, captures);

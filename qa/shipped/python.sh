@@ -1,0 +1,142 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The Python module: its structures are the header's, its types hold, and it reads
+# simulated values and events.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+export PATH=/usr/bin:$PATH
+work=$(mktemp -d) || bail "no directory"
+follower=''
+# The simulated ring ends with its input.
+# shellcheck disable=SC2317 # called by the trap
+end()
+{
+	exec 9>&-
+	[ -z "$follower" ] || kill "$follower" 2>/dev/null
+	rm -rf "$work"
+}
+trap end EXIT
+make -s lib >/dev/null || bail "does not build"
+make -s -f qa/GNUmakefile build/qa/bench/kmmvsim build/qa/bench/kmmvringsim \
+	>/dev/null || bail "the simulation does not build"
+export LD_LIBRARY_PATH=$PWD/build PYTHONPATH=$PWD/lib/python PYTHONDONTWRITEBYTECODE=1
+
+if command -v mypy >/dev/null; then
+	ok "its types hold" mypy --strict --cache-dir="$work/mypy" lib/python/kmmv.py
+else
+	skip "its types hold" "no mypy"
+fi
+
+# Each structure: size, and offset and size of each member; both sides print the same.
+python3 - >"$work/python" <<'E2'
+import ctypes, kmmv
+for name, kind in (("kmmv_record", kmmv._Record), ("kmmv_field_info", kmmv._Field),
+                   ("kmmv_followed", kmmv._Followed), ("kmmv_info", kmmv._Info),
+                   ("kmmv_family_info", kmmv._Family),
+                   ("kmmv_instance_info", kmmv._Instance)):
+    print(name, "-", ctypes.sizeof(kind), 0)
+    for member, *_ in kind._fields_:
+        field = getattr(kind, member)
+        print(name, member, field.size, field.offset)
+E2
+{
+	echo '#include <stdio.h>'
+	echo '#include <stddef.h>'
+	echo '#include <libkmmv.h>'
+	echo 'int main(void) {'
+	while read -r name member _; do
+		if [ "$member" = - ]; then
+			echo "puts(\"\"), printf(\"$name - %zu 0\", sizeof(struct $name));"
+		else
+			echo "puts(\"\"), printf(\"$name $member %zu %zu\"," \
+				"sizeof(((struct $name *)0)->$member)," \
+				"offsetof(struct $name, $member));"
+		fi
+	done <"$work/python"
+	echo 'puts(""); return 0; }'
+} >"$work/layout.c"
+ok "its structures have members" test "$(wc -l <"$work/python")" -gt 50
+ok "which the header has" gcc -Ilib -o "$work/layout" "$work/layout.c"
+is "at the same places" "$(diff "$work/python" <("$work/layout" | tail -n +2))" ""
+is "as many as the header" "$(grep -vc ' - ' "$work/python")" "$(
+	gcc -E -Ilib lib/libkmmv.h | awk '
+	/^struct kmmv_(record|field_info|followed|info|family_info|instance_info) \{/ { on = 1 }
+	/^\}/ { on = 0 }
+	on && /;/ { n += gsub(/,/, ",") + 1 }
+	END { print n }')"
+is "its enumerators are the header's" "$(printf '#include <libkmmv.h>\n%s\n' \
+	'int a[] = { KMMV_SIGNED, KMMV_TEXT, KMMV_ACTIVE };' | gcc -Ilib -S -o - -x c - |
+	awk '/\.(long|zero)/ { print $2 }' | xargs)" "1 3 0"
+
+# ---- values
+
+mkdir "$work/dev"
+# In a subshell: what the background has is the interpreter, which the end can kill.
+python() { exec python3 -c "import kmmv, sys
+d = '$work/dev'
+$1" 2>&1; }
+like "what is not there is FileNotFoundError" "$(python '
+try:
+    kmmv.Reader(d).read("sim.f0", "i0.0")
+except FileNotFoundError as error:
+    print("none:", error)')" "^none: .*$work/dev/counters"
+is "events of a ring that is not there" "$(python '
+print(list(kmmv.Reader(d).follow("none", timeout=0.1)))')" "[]"
+build/qa/bench/kmmvsim --cpus 4 --instances 6 --start 100 "$work/dev"
+is "one value" "$(python 'print(kmmv.Reader(d).read("sim.f0", "i2.0"))')" 414
+is "all values" "$(python '
+for family, instances in sorted(kmmv.values(d).items()):
+    print(family, sorted(instances.items()))')" "$(build/kmmvdump -d "$work/dev" |
+	sed -n 's/^\([a-z.0-9]*\)\["\(.*\)"\] \([0-9]*\).*/\1 \2 \3/p' | sort | awk '
+	$1 != last { if (last) print "]"; printf "%s [", $1; comma = ""; last = $1 }
+	{ printf "%s(\047%s\047, %s)", comma, $2, $3; comma = ", " }
+	END { print "]" }')"
+like "no such instance" "$(python '
+try:
+    with kmmv.Reader(d) as reader:
+        reader.read("sim.f0", "none")
+except FileNotFoundError as error:
+    print(error)')" 'no active instance "none" of the family sim.f0'
+# ---- events
+
+mkdir "$work/ring"
+cp -r "$work/dev/counters" "$work/ring"
+epoch=$(sed -n '1s/.*epoch=//p' "$work/dev/names")
+printf '%s\n' "kmmv abi=1.0 epoch=$epoch" \
+	'family id=0 units=count semantics=counter name=requests' \
+	'instance number=0 family=0 incarnation=3 state=active name=web 1' \
+	'instance number=1 family=0 incarnation=3 state=inactive name=db' \
+	'type id=17 name=disk.done' 'about id=17 text=Done' \
+	'field id=17 offset=0 size=8 kind=time units=nanosec name=began' \
+	'field id=17 offset=8 size=2 kind=hex units=none name=flags' \
+	'field id=17 offset=10 size=20 kind=text units=none name=who' \
+	"$(tail -n 1 "$work/dev/names")" >"$work/ring/names"
+mkfifo "$work/more"
+build/qa/bench/kmmvringsim "$work/ring" <"$work/more" >"$work/ready" &
+exec 9>"$work/more"
+ready() { grep -q ready "$work/ready"; }
+wait_for 20 ready || bail "no simulated ring"
+python '
+for event in kmmv.Reader("'"$work/ring"'").follow():
+    print(event.cpu, event.type, event.family, event.instance,
+          sorted(event.fields.items()), event.lost, event.dropped, event.time, flush=True)
+' >"$work/events" 9>&- &
+follower=$!
+lines() { [ "$(wc -l <"$work/events")" -ge "$1" ]; }
+ok "the events of a ring" wait_for 20 lines 5
+echo >&9
+ok "one that comes" wait_for 20 lines 6
+echo 12 >&9
+ok "drops that no event follows" wait_for 20 lines 7
+is "are what they are" "$(cat "$work/events")" "\
+0 hit requests web 1 [('delta', -5)] 0 0 None
+1 mark   [('text', 'a \"mark\"\\nof two lines')] 0 0 None
+1 disk.done requests db [('began', 1234567890123), ('flags', 48879), ('who', 'someone')] 0 0 None
+1    [] 0 0 None
+1 disk.done requests db [] 0 0 None
+0 hit requests web 1 [('delta', 7)] 0 0 None
+0    [] 0 12 None"
+is "follow() ends after its timeout" "$(python '
+print(len(list(kmmv.Reader("'"$work/ring"'").follow(timeout=0.5))))')" 7
+finish
