@@ -3,9 +3,6 @@
 #ifndef KMMV_LIB_DUMP_H
 #define KMMV_LIB_DUMP_H
 
-/* Version of the library and of the command. */
-#define KMMV_VERSION "0.1.0"
-
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -7,3 +7,8 @@ bench-programs += kmmvringsim
 kmmvringsim-sources := qa/sim/kmmvringsim.c
 kmmvringsim-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi
 kmmvringsim-libs = $(check-libs)
+# A simulated ring of the profiler.
+bench-programs += kmmvprofsim
+kmmvprofsim-sources := qa/sim/kmmvprofsim.c
+kmmvprofsim-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi
+kmmvprofsim-libs = $(check-libs)

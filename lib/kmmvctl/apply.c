@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apply.h"
+#include "configfs.h"
+#include "define.h"
+#include "fault.h"
+#include "functions.h"
+#include "saved.h"
+
+static int make(const struct places *p, const struct counter *c, bool applied)
+{
+	int err = kmmv_configfs_make(p, c);
+
+	if (err == -ENOENT && c->text[ATTR_FUNCTION])
+		kmmv_functions_explain(p->tracing, c->text[ATTR_FUNCTION]);
+	if (err)
+		return err;
+	/* Without this file, the counter cannot be exported, and is not pruned. */
+	if (kmmv_saved_put(p, c, applied))
+		fprintf(stderr, "kmmvctl: %s\n", kmmv_fault_text());
+	return 0;
+}
+
+static void say_waits(const struct places *p, const struct counter *c)
+{
+	char *state = kmmv_configfs_get(p, c->name, "state");
+
+	if (state && !strcmp(state, "waiting"))
+		fprintf(stderr,
+			"kmmvctl: %s waits: no module that is loaded has "
+			"%s\n",
+			c->name, c->text[ATTR_TRACEPOINT]);
+	free(state);
+}
+
+int kmmv_add(const struct places *p, struct hooks **hooks, struct counter *c)
+{
+	int err;
+
+	err = kmmv_configfs_ready(p);
+	if (!err && kmmv_configfs_has(p, c->name))
+		err = kmmv_fault_set(-EEXIST,
+				     "there is a counter %s: remove it "
+				     "first",
+				     c->name);
+	if (!err)
+		err = kmmv_define(p, hooks, c);
+	if (!err)
+		err = make(p, c, false);
+	if (!err)
+		say_waits(p, c);
+	return err;
+}
+
+static bool same(const char *a, const char *b)
+{
+	return !strcmp(a ?: "", b ?: "");
+}
+
+/* Attributes that decide what is counted, and what it is called. */
+static bool is_equal(const struct counter *wanted, const struct counter *has)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_ATTRIBUTES; i++) {
+		/* A default of the module. */
+		if (i == ATTR_MAX_KEYS && !wanted->attr[i])
+			continue;
+		if (i != ATTR_ENABLE && !same(wanted->attr[i], has->attr[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Was the same written for it? A default of the module does not tell. */
+static bool is_saved(const struct places *p, const struct counter *c)
+{
+	char *text = kmmv_counter_print(c);
+	bool applied, is_same = true;
+	char *saved = kmmv_saved_get(p, c->name, &applied);
+
+	if (text && saved)
+		is_same = !strcmp(text, saved);
+	free(saved);
+	free(text);
+	return is_same;
+}
+
+bool kmmv_is_as_defined(const struct places *p, const struct counter *c)
+{
+	struct counter *has;
+	bool equal;
+
+	if (kmmv_configfs_read(p, c->name, &has))
+		return false;
+	equal = is_equal(c, has);
+	kmmv_counter_free(has);
+	return equal;
+}
+
+static bool is_stale(const struct places *p, const char *name)
+{
+	char *state = kmmv_configfs_get(p, name, "state");
+	bool stale = state &&
+		     (!strcmp(state, "stale") || !strcmp(state, "failed"));
+
+	free(state);
+	return stale;
+}
+
+static void say(const struct apply *a, const char *what,
+		const struct counter *c)
+{
+	if (a->verbose || a->only_say)
+		printf("%s %s\n", what, c->name);
+}
+
+/* The old one comes back if the new one is refused. */
+static int replace(const struct places *p, const struct counter *c,
+		   const struct counter *old)
+{
+	char reason[1024];
+	int err;
+
+	err = kmmv_configfs_remove(p, c->name);
+	if (!err)
+		err = make(p, c, true);
+	if (!err || kmmv_configfs_has(p, c->name))
+		return err;
+	snprintf(reason, sizeof(reason), "%s", kmmv_fault_text());
+	if (kmmv_configfs_make(p, old))
+		return kmmv_fault_set(err,
+				      "%s; what was there before is gone, "
+				      "too: %s",
+				      reason, kmmv_fault_text());
+	return kmmv_fault_set(err, "%s; what was there before is left", reason);
+}
+
+static int turn(const struct apply *a, const struct counter *c, bool again)
+{
+	const char *on = kmmv_counter_is_on(c) ? "1" : "0";
+	int err = 0;
+
+	say(a, again ? "resolve" : *on == '1' ? "enable" : "disable", c);
+	if (a->only_say)
+		return 0;
+	if (again)
+		err = kmmv_configfs_put(a->places, c->name, "enable", "0");
+	return err ?: kmmv_configfs_put(a->places, c->name, "enable", on);
+}
+
+static int change(const struct apply *a, const struct counter *c,
+		  const struct counter *has)
+{
+	const struct places *p = a->places;
+	bool equal = is_equal(c, has) && is_saved(p, c);
+	bool again = kmmv_counter_is_on(c) && is_stale(p, c->name);
+
+	if (!equal) {
+		say(a, "change", c);
+		return a->only_say ? 0 : replace(p, c, has);
+	}
+	if (again || kmmv_counter_is_on(c) != kmmv_counter_is_on(has))
+		return turn(a, c, again);
+	say(a, "leave", c);
+	/* Also one that was added by hand is now a file's. */
+	return a->only_say ? 0 : kmmv_saved_put(p, c, true);
+}
+
+static int apply_one(struct apply *a, struct counter *c)
+{
+	struct counter *has;
+	int err;
+
+	if (c->fault)
+		return kmmv_fault_set(-EINVAL, "%s", c->fault);
+	err = kmmv_define(a->places, &a->hooks, c);
+	if (err)
+		return kmmv_fault_set(err, "%s: %s: %s", c->where ?: "",
+				      c->name, kmmv_fault_text());
+	err = kmmv_configfs_read(a->places, c->name, &has);
+	if (!err) {
+		err = change(a, c, has);
+		kmmv_counter_free(has);
+	} else if (err == -ENOENT) {
+		say(a, "make", c);
+		err = a->only_say ? 0 : make(a->places, c, true);
+	}
+	if (err)
+		kmmv_fault_set(err, "%s: %s", c->where ?: "",
+			       kmmv_fault_text());
+	return err;
+}
+
+/* One more failure. */
+static int complain(const struct apply *a)
+{
+	if (!a->quiet)
+		fprintf(stderr, "kmmvctl: %s\n", kmmv_fault_text());
+	return 1;
+}
+
+static bool is_listed(const struct counter *c, const char *name)
+{
+	while (c && strcmp(c->name, name))
+		c = c->next;
+	return c;
+}
+
+static int prune_one(const struct apply *a, const char *name)
+{
+	struct counter *c;
+	int err;
+
+	err = kmmv_counter_new(name, &c);
+	if (err)
+		return err;
+	say(a, "remove", c);
+	kmmv_counter_free(c);
+	if (a->only_say)
+		return 0;
+	err = kmmv_configfs_remove(a->places, name);
+	if (!err)
+		kmmv_saved_remove(a->places, name);
+	return err;
+}
+
+static int prune(const struct apply *a, const struct counter *counters)
+{
+	int i, nr, failures = 0;
+	char **names, *text;
+	bool applied;
+
+	nr = kmmv_configfs_names(a->places, &names);
+	if (nr < 0)
+		return nr;
+	for (i = 0; i < nr; i++) {
+		text = kmmv_saved_get(a->places, names[i], &applied);
+		if (text && applied && !is_listed(counters, names[i]) &&
+		    prune_one(a, names[i]))
+			failures += complain(a);
+		free(text);
+	}
+	kmmv_configfs_names_free(names, nr);
+	return failures;
+}
+
+int kmmv_apply(struct apply *a, struct counter *counters)
+{
+	int failures = 0, pruned = 0, err;
+	struct counter *c;
+
+	err = kmmv_configfs_ready(a->places);
+	if (err)
+		return err;
+	if (a->prune)
+		pruned = prune(a, counters);
+	if (pruned < 0)
+		return pruned;
+	for (c = counters; c; c = c->next)
+		if (apply_one(a, c))
+			failures += complain(a);
+	return failures + pruned;
+}

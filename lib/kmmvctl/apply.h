@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Counters of the kernel that are as the user wrote them. */
+#ifndef KMMV_CTL_APPLY_H
+#define KMMV_CTL_APPLY_H
+
+#include <stdbool.h>
+
+#include "counter.h"
+#include "hook.h"
+#include "places.h"
+
+/*
+ * kmmv_add - make a counter
+ *
+ * Return: 0; -EEXIST if there is one of this name; what kmmv_define() and
+ * kmmv_configfs_make() return.
+ */
+int kmmv_add(const struct places *places, struct hooks **hooks,
+	     struct counter *counter);
+
+/* How counters are applied. */
+struct apply {
+	const struct places *places;
+	struct hooks *hooks; /* NULL: not opened so far */
+	bool only_say; /* change nothing */
+	bool prune; /* remove what was applied and is not in the files */
+	bool verbose; /* say what is changed */
+	bool quiet; /* do not say what fails */
+};
+
+/*
+ * kmmv_apply - make counters as they are in a list
+ *
+ * What is there and equal is left alone, what differs is made anew, with the counts
+ * going on. The others are done when one fails, which is reported on standard error.
+ *
+ * Return: the number of failures; -errno if nothing could be done.
+ */
+int kmmv_apply(struct apply *apply, struct counter *counters);
+
+/* kmmv_is_as_defined - does the kernel have what kmmv_define() made of @counter? */
+bool kmmv_is_as_defined(const struct places *places,
+			const struct counter *counter);
+
+#endif /* KMMV_CTL_APPLY_H */

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * inih truncates a long name of a section, and takes the rest of a long line for a
+ * line of its own, without an error: its lines pass through here first.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <ini.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "fault.h"
+
+/* inih's arrays, with the NUL. */
+#define LONGEST_SECTION 50
+#define LONGEST_NAME	50
+
+struct reader {
+	FILE *file;
+	const char *path;
+	unsigned int line;
+	bool continues; /* the line begins with white space */
+	bool is_empty; /* the section has no attribute so far */
+	char section[LONGEST_SECTION];
+	struct counter **list, *current;
+	int err; /* of the file */
+	char *reason;
+};
+
+/* The first error of the file counts. */
+static void bad_file(struct reader *r, int err)
+{
+	if (r->err)
+		return;
+	r->err = err;
+	if (asprintf(&r->reason, "%s:%u: %s", r->path, r->line,
+		     kmmv_fault_text()) < 0)
+		r->reason = NULL;
+}
+
+/* The first error of a counter counts. */
+static void bad_counter(struct reader *r)
+{
+	struct counter *c = r->current;
+
+	if (!c->fault && asprintf(&c->fault, "%s:%u: %s", r->path, r->line,
+				  kmmv_fault_text()) < 0)
+		c->fault = NULL;
+}
+
+static struct counter *find(struct counter *c, const char *name)
+{
+	while (c && strcmp(c->name, name))
+		c = c->next;
+	return c;
+}
+
+static void begin_section(struct reader *r)
+{
+	struct counter *old = find(*r->list, r->section), **end = r->list;
+
+	r->current = NULL;
+	if (kmmv_counter_new(r->section, &r->current)) {
+		bad_file(r, -EINVAL);
+		return;
+	}
+	while (*end)
+		end = &(*end)->next;
+	*end = r->current;
+	if (asprintf(&r->current->where, "%s:%u", r->path, r->line) < 0)
+		r->current->where = NULL;
+	if (old) {
+		kmmv_fault_set(-EEXIST, "%s is defined at %s, too", r->section,
+			       old->where ?: "another place");
+		bad_counter(r);
+	}
+}
+
+/* A heading without attributes never reaches the handler. */
+static void note_section(struct reader *r, const char *line)
+{
+	const char *end = strchr(line, ']');
+	int length;
+
+	if (!end)
+		return; /* inih reports it */
+	length = end - line - 1;
+	if (length >= LONGEST_SECTION) {
+		kmmv_fault_set(-EINVAL,
+			       "the name of a section has more than %d "
+			       "characters",
+			       LONGEST_SECTION - 1);
+		bad_file(r, -EINVAL);
+		return;
+	}
+	snprintf(r->section, sizeof(r->section), "%.*s", length, line + 1);
+	begin_section(r);
+}
+
+/* ini_reader: as fgets() */
+static char *read_line(char *line, int size, void *stream)
+{
+	struct reader *r = stream;
+	const char *at;
+
+	if (!fgets(line, size, r->file))
+		return NULL;
+	r->line++;
+	if (!strchr(line, '\n') && !feof(r->file)) {
+		kmmv_fault_set(-EINVAL,
+			       "the line has more than %d characters: "
+			       "continue it on a line that begins with a blank",
+			       size - 3);
+		bad_file(r, -EINVAL);
+		return NULL;
+	}
+	r->continues = isspace((unsigned char)*line);
+	for (at = line; isspace((unsigned char)*at); at++)
+		;
+	if (*at == '[' && !r->continues)
+		note_section(r, at);
+	return line;
+}
+
+/* ini_handler: zero is an error */
+static int take(void *arg, const char *section, const char *name,
+		const char *text)
+{
+	struct reader *r = arg;
+
+	if (!r->current || strcmp(section, r->current->name)) {
+		kmmv_fault_set(-EINVAL, "%s is in no section", name);
+		bad_file(r, -EINVAL);
+		return 0;
+	}
+	if (strlen(name) >= LONGEST_NAME - 1) {
+		kmmv_fault_set(-EINVAL, "%s: the name is too long", name);
+		bad_counter(r);
+		return 1;
+	}
+	if (kmmv_counter_set(r->current, name, text, r->continues))
+		bad_counter(r);
+	return 1;
+}
+
+static void check_sections(struct counter *c)
+{
+	for (; c; c = c->next)
+		if (!c->fault && kmmv_counter_check(c) &&
+		    asprintf(&c->fault, "%s: %s", c->where ?: "",
+			     kmmv_fault_text()) < 0)
+			c->fault = NULL;
+}
+
+int kmmv_config_read(const char *path, struct counter **counters)
+{
+	struct reader r = { .path = path, .list = counters };
+	int line;
+
+	r.file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	if (!r.file)
+		return kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
+	line = ini_parse_stream(read_line, &r, take, &r);
+	if (ferror(r.file)) {
+		kmmv_fault_set(-EIO, "%s", strerror(errno));
+		bad_file(&r, -EIO);
+	}
+	if (r.file != stdin)
+		fclose(r.file);
+	check_sections(*counters);
+	if (!r.err && line > 0) {
+		r.line = line;
+		kmmv_fault_set(-EINVAL, "neither a section nor NAME = TEXT");
+		bad_file(&r, -EINVAL);
+	}
+	if (r.err)
+		kmmv_fault_set(r.err, "%s", r.reason ?: path);
+	free(r.reason);
+	return r.err;
+}
+
+static int is_config(const struct dirent *entry)
+{
+	const char *dot = strrchr(entry->d_name, '.');
+
+	return entry->d_name[0] != '.' && dot && !strcmp(dot, ".conf");
+}
+
+int kmmv_config_read_dir(const char *dir, struct counter **counters)
+{
+	struct dirent **entries;
+	char *path, *reason = NULL;
+	int i, nr, err, first = 0;
+
+	nr = scandir(dir, &entries, is_config, alphasort);
+	if (nr < 0 && errno == ENOENT)
+		return 0;
+	if (nr < 0)
+		return kmmv_fault_set(-errno, "%s: %s", dir, strerror(errno));
+	for (i = 0; i < nr; i++) {
+		if (asprintf(&path, "%s/%s", dir, entries[i]->d_name) < 0) {
+			path = NULL;
+			err = kmmv_fault_memory();
+		} else {
+			err = kmmv_config_read(path, counters);
+		}
+		if (err && !first) {
+			first = err;
+			reason = strdup(kmmv_fault_text());
+		}
+		free(path);
+		free(entries[i]);
+	}
+	free(entries);
+	if (first)
+		kmmv_fault_set(first, "%s", reason ?: dir);
+	free(reason);
+	return first;
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counter.h"
+#include "fault.h"
+#include "hint.h"
+
+const char *const kmmv_attribute_names[NR_ATTRIBUTES] = {
+	[ATTR_TRACEPOINT] = "tracepoint",
+	[ATTR_FUNCTION] = "function",
+	[ATTR_MAX_KEYS] = "max_keys",
+	[ATTR_UNITS] = "units",
+	[ATTR_ONELINE] = "oneline",
+	[ATTR_HELP] = "help",
+	[ATTR_KEY] = "key",
+	[ATTR_VALUE] = "value",
+	[ATTR_EVENT] = "event",
+	[ATTR_ENABLE] = "enable",
+};
+
+/* Each component becomes one of a metric's name, which begins with a letter. */
+static bool is_name(const char *name)
+{
+	bool begins = true;
+
+	for (; *name; name++) {
+		if (begins ? !isalpha((unsigned char)*name)
+			   : !isalnum((unsigned char)*name) && *name != '_' &&
+				     *name != '.')
+			return false;
+		begins = *name == '.';
+	}
+	return !begins;
+}
+
+int kmmv_counter_new(const char *name, struct counter **counter)
+{
+	struct counter *c;
+
+	if (strlen(name) >= COUNTER_NAME)
+		return kmmv_fault_set(-EINVAL,
+				      "%.20s...: the name has more than "
+				      "%d characters",
+				      name, COUNTER_NAME - 1);
+	if (!is_name(name))
+		return kmmv_fault_set(-EINVAL,
+				      "%s: a name has letters, digits "
+				      "and '_', in components separated by '.' "
+				      "that begin with a letter",
+				      name);
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return kmmv_fault_memory();
+	strcpy(c->name, name);
+	*counter = c;
+	return 0;
+}
+
+void kmmv_counter_free(struct counter *c)
+{
+	unsigned int i;
+
+	if (!c)
+		return;
+	for (i = 0; i < NR_ATTRIBUTES; i++) {
+		free(c->text[i]);
+		free(c->attr[i]);
+	}
+	free(c->where);
+	free(c->fault);
+	free(c);
+}
+
+void kmmv_counter_free_all(struct counter *c)
+{
+	struct counter *next;
+
+	for (; c; c = next) {
+		next = c->next;
+		kmmv_counter_free(c);
+	}
+}
+
+static int find_attribute(const char *name)
+{
+	struct hint hint;
+	unsigned int i;
+
+	for (i = 0; i < NR_ATTRIBUTES; i++)
+		if (!strcmp(kmmv_attribute_names[i], name))
+			return i;
+	kmmv_fault_set(-ENOENT, "a counter has no attribute %s", name);
+	kmmv_hint_begin(&hint, name);
+	for (i = 0; i < NR_ATTRIBUTES; i++)
+		kmmv_hint_offer(&hint, kmmv_attribute_names[i]);
+	kmmv_hint_say(&hint);
+	return -ENOENT;
+}
+
+static bool is_among(const char *text, const char *const *words)
+{
+	for (; *words; words++)
+		if (!strcmp(text, *words))
+			return true;
+	return false;
+}
+
+static const char *const yes[] = { "1", "yes", "on", "true", NULL };
+static const char *const no[] = { "0", "no", "off", "false", NULL };
+
+static int check_text(unsigned int i, const char *text)
+{
+	const char *at;
+
+	for (at = text; *at; at++)
+		if (iscntrl((unsigned char)*at))
+			return kmmv_fault_set(-EINVAL,
+					      "%s has a control character",
+					      kmmv_attribute_names[i]);
+	if (i == ATTR_ENABLE && !is_among(text, yes) && !is_among(text, no))
+		return kmmv_fault_set(-EINVAL, "enable is yes or no, not %s",
+				      text);
+	if (i == ATTR_MAX_KEYS && (!isdigit((unsigned char)*text) ||
+				   text[strspn(text, "0123456789")]))
+		return kmmv_fault_set(-EINVAL, "max_keys is a number, not %s",
+				      text);
+	if ((i == ATTR_TRACEPOINT || i == ATTR_FUNCTION) &&
+	    strpbrk(text, " \t,"))
+		return kmmv_fault_set(-EINVAL, "%s is one name, not \"%s\"",
+				      kmmv_attribute_names[i], text);
+	return 0;
+}
+
+int kmmv_counter_set(struct counter *c, const char *name, const char *text,
+		     bool more)
+{
+	int i = find_attribute(name), err;
+	char *whole;
+
+	if (i < 0)
+		return i;
+	if (c->text[i] && !more)
+		return kmmv_fault_set(-EEXIST, "%s is given twice", name);
+	if (asprintf(&whole, "%s%s%s", c->text[i] ?: "", c->text[i] ? " " : "",
+		     text) < 0)
+		return kmmv_fault_memory();
+	err = check_text(i, whole);
+	if (err) {
+		free(whole);
+		return err;
+	}
+	free(c->text[i]);
+	c->text[i] = whole;
+	/* An empty text is as good as none. */
+	if (!*whole) {
+		free(whole);
+		c->text[i] = NULL;
+	}
+	return 0;
+}
+
+int kmmv_counter_check(const struct counter *c)
+{
+	if (!c->text[ATTR_TRACEPOINT] == !c->text[ATTR_FUNCTION])
+		return kmmv_fault_set(-EINVAL,
+				      "%s: give either tracepoint or function",
+				      c->name);
+	if (c->text[ATTR_MAX_KEYS] && !c->text[ATTR_KEY])
+		return kmmv_fault_set(
+			-EINVAL, "%s: max_keys is for a counter with a key",
+			c->name);
+	return 0;
+}
+
+bool kmmv_counter_is_on(const struct counter *c)
+{
+	return !c->text[ATTR_ENABLE] || is_among(c->text[ATTR_ENABLE], yes);
+}
+
+/*
+ * inih takes lines of up to 199 bytes: a long text continues on lines that begin
+ * with a tab, which it joins with a blank.
+ */
+static void print_text(FILE *f, const char *name, const char *text)
+{
+	int column = fprintf(f, "%s =", name), length;
+
+	while (*text) {
+		length = strcspn(text, " ");
+		if (column + length > 77 && column > 8) {
+			fprintf(f, "\n\t");
+			column = 8;
+		} else {
+			column += fprintf(f, " ");
+		}
+		column += fprintf(f, "%.*s", length, text);
+		text += length;
+		text += *text == ' ';
+	}
+	fprintf(f, "\n");
+}
+
+char *kmmv_counter_print(const struct counter *c)
+{
+	unsigned int i;
+	char *text;
+	size_t size;
+	FILE *f;
+
+	f = open_memstream(&text, &size);
+	if (!f)
+		return NULL;
+	fprintf(f, "[%s]\n", c->name);
+	for (i = 0; i < NR_ATTRIBUTES; i++)
+		if (c->text[i])
+			print_text(f, kmmv_attribute_names[i], c->text[i]);
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A counter as the user defines it, and as the kernel module takes it. */
+#ifndef KMMV_CTL_COUNTER_H
+#define KMMV_CTL_COUNTER_H
+
+#include <stdbool.h>
+
+/* The module puts "trace." before it, and the agent "kmmv.value.". */
+#define COUNTER_NAME 64
+
+/* In the order in which they are written; the names are those of configfs. */
+enum attribute {
+	ATTR_TRACEPOINT,
+	ATTR_FUNCTION,
+	ATTR_MAX_KEYS,
+	ATTR_UNITS,
+	ATTR_ONELINE,
+	ATTR_HELP,
+	ATTR_KEY,
+	ATTR_VALUE,
+	ATTR_EVENT,
+	ATTR_ENABLE,
+	NR_ATTRIBUTES
+};
+
+extern const char *const kmmv_attribute_names[NR_ATTRIBUTES];
+
+struct counter {
+	char name[COUNTER_NAME];
+	/* As written by the user; NULL: not given. */
+	char *text[NR_ATTRIBUTES];
+	/* As written to configfs; NULL: the module's default. */
+	char *attr[NR_ATTRIBUTES];
+	/* Where the user wrote it, for messages; NULL: on the command line. */
+	char *where;
+	/* What is wrong with it, in the user's file; NULL: nothing so far. */
+	char *fault;
+	struct counter *next;
+};
+
+/*
+ * kmmv_counter_new - a counter of which nothing but the name is known
+ *
+ * Return: 0; -EINVAL if the name cannot be that of a metric.
+ */
+int kmmv_counter_new(const char *name, struct counter **counter);
+void kmmv_counter_free(struct counter *counter);
+
+/* kmmv_counter_free_all - also those after it */
+void kmmv_counter_free_all(struct counter *counter);
+
+/*
+ * kmmv_counter_set - give it an attribute
+ * @more: the text continues what was given before
+ *
+ * Return: 0; -ENOENT if there is no such attribute; -EEXIST if it was given before;
+ * -EINVAL for a text that cannot be one.
+ */
+int kmmv_counter_set(struct counter *counter, const char *name,
+		     const char *text, bool more);
+
+/* kmmv_counter_check - -EINVAL if attributes are missing or exclude each other */
+int kmmv_counter_check(const struct counter *counter);
+
+/* kmmv_counter_is_on - is it to be enabled? It is, if nothing else is said. */
+bool kmmv_counter_is_on(const struct counter *counter);
+
+/*
+ * kmmv_counter_print - the section of a configuration file that defines it
+ * @name: also its heading
+ *
+ * Return: memory for free(), or NULL.
+ */
+char *kmmv_counter_print(const struct counter *counter);
+
+#endif /* KMMV_CTL_COUNTER_H */

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "define.h"
+#include "event.h"
+#include "fault.h"
+#include "resolve.h"
+
+/* Fields of an event, and bytes of the name of one (kmmv_ring.h). */
+#define EVENT_FIELDS 16
+#define FIELD_NAME   31
+/* Bytes of the name of a value or a key. */
+#define VALUE_NAME 63
+
+/* "NAME=EXPR" of the path at @text; *end is what follows. */
+static int define_one(const struct hook *hook, const struct places *places,
+		      const char *text, bool is_field, struct place *place,
+		      char **expr, const char **end)
+{
+	char shown[256], printed[256];
+	struct target target;
+	struct path path;
+	int err;
+
+	*end = kmmv_path_parse(text, &path);
+	if (!*end)
+		return -EINVAL;
+	if (is_field && strlen(path.name) > FIELD_NAME)
+		return kmmv_fault_set(-EINVAL,
+				      "%s has more than %d characters: "
+				      "write NAME=%s...",
+				      path.name, FIELD_NAME, path.argument);
+	err = kmmv_resolve_walk(hook, &path, &target);
+	if (err == -ENOENT && !hook->is_function)
+		kmmv_event_explain(places->tracing, hook->name, path.argument);
+	if (err)
+		return err;
+	kmmv_path_print(&path, path.nr_steps, shown, sizeof(shown));
+	err = kmmv_resolve_place(&target, shown, place);
+	if (err)
+		return err;
+	kmmv_place_print(place, printed, sizeof(printed));
+	/* A field has a name of its own, the others a path if it is not too long. */
+	if (is_field || path.is_named || strlen(shown) > VALUE_NAME)
+		strcpy(shown, path.name);
+	if (asprintf(expr, "%s=%s", shown, printed) < 0)
+		return kmmv_fault_memory();
+	return 0;
+}
+
+static int check_end(const char *text, const char *what)
+{
+	if (!*text)
+		return 0;
+	return kmmv_fault_set(-EINVAL, "%s: \"%.20s\" is not expected", what,
+			      text);
+}
+
+static int define_value(const struct hook *hook, const struct places *places,
+			struct counter *c)
+{
+	const char *text = c->text[ATTR_VALUE], *end;
+	bool log2 = !strncmp(text, "log2", 4) &&
+		    isspace((unsigned char)text[4]);
+	struct place place;
+	char *expr;
+	int err;
+
+	err = define_one(hook, places, text + (log2 ? 4 : 0), false, &place,
+			 &expr, &end);
+	if (err)
+		return err;
+	if (kmmv_place_is_text(&place))
+		err = kmmv_fault_set(-EINVAL,
+				     "value: a text cannot be added up; "
+				     "make it a key");
+	else
+		err = check_end(end, "value");
+	if (!err && asprintf(&c->attr[ATTR_VALUE], "%s%s", log2 ? "log2 " : "",
+			     expr) < 0) {
+		c->attr[ATTR_VALUE] = NULL;
+		err = kmmv_fault_memory();
+	}
+	free(expr);
+	return err;
+}
+
+static int define_key(const struct hook *hook, const struct places *places,
+		      struct counter *c)
+{
+	struct place place;
+	const char *end;
+	int err;
+
+	err = define_one(hook, places, c->text[ATTR_KEY], false, &place,
+			 &c->attr[ATTR_KEY], &end);
+	return err ?: check_end(end, "key");
+}
+
+static int define_field(const struct hook *hook, const struct places *places,
+			const char **at, FILE *to)
+{
+	struct place place;
+	char *expr;
+	int err;
+
+	err = define_one(hook, places, *at, true, &place, &expr, at);
+	if (err)
+		return err;
+	fprintf(to, " %s", expr);
+	free(expr);
+	if (!**at)
+		return 0;
+	if (**at != ',')
+		return check_end(*at, "event");
+	++*at;
+	return 0;
+}
+
+/* "RING PATH, PATH..." */
+static int define_event(const struct hook *hook, const struct places *places,
+			struct counter *c)
+{
+	const char *at = c->text[ATTR_EVENT];
+	size_t size, ring = strcspn(at, " \t,");
+	unsigned int nr;
+	int err = 0;
+	FILE *to;
+
+	if (!ring || at[ring] == ',' || !at[ring])
+		return kmmv_fault_set(-EINVAL,
+				      "event: give a ring and fields, as "
+				      "in: default pid, comm");
+	to = open_memstream(&c->attr[ATTR_EVENT], &size);
+	if (!to)
+		return kmmv_fault_memory();
+	fprintf(to, "%.*s", (int)ring, at);
+	at += ring;
+	for (nr = 0; !err && (*at || at[-1] == ','); nr++) {
+		if (nr == EVENT_FIELDS)
+			err = kmmv_fault_set(-E2BIG,
+					     "event: more than %d fields",
+					     EVENT_FIELDS);
+		else
+			err = define_field(hook, places, &at, to);
+	}
+	if (fclose(to) && !err)
+		err = kmmv_fault_memory();
+	return err;
+}
+
+static bool needs_types(const struct counter *c)
+{
+	return c->text[ATTR_VALUE] || c->text[ATTR_KEY] || c->text[ATTR_EVENT];
+}
+
+static int define_types(const struct places *places, struct hooks **hooks,
+			struct counter *c)
+{
+	bool is_function = c->text[ATTR_FUNCTION];
+	const char *name =
+		c->text[is_function ? ATTR_FUNCTION : ATTR_TRACEPOINT];
+	struct hook hook;
+	int err;
+
+	if (is_function && strpbrk(name, "*?["))
+		return kmmv_fault_set(
+			-EINVAL,
+			"%s are several functions, whose "
+			"arguments differ: only hits can be counted",
+			name);
+	if (!*hooks) {
+		err = kmmv_hooks_open(places->btf, hooks);
+		if (err)
+			return err;
+	}
+	err = kmmv_hooks_find(*hooks, name, is_function, &hook);
+	if (err == -ENOENT)
+		kmmv_fault_add(
+			"; value, key and event need its types: if it is a "
+			"module's, load the module first");
+	if (err)
+		return err;
+	if (c->text[ATTR_KEY])
+		err = define_key(&hook, places, c);
+	if (!err && c->text[ATTR_VALUE])
+		err = define_value(&hook, places, c);
+	if (!err && c->text[ATTR_EVENT])
+		err = define_event(&hook, places, c);
+	return err;
+}
+
+int kmmv_define(const struct places *places, struct hooks **hooks,
+		struct counter *c)
+{
+	unsigned int i;
+	int err;
+
+	err = kmmv_counter_check(c);
+	if (!err && c->text[ATTR_TRACEPOINT])
+		err = kmmv_event_check(places->tracing,
+				       c->text[ATTR_TRACEPOINT]);
+	if (!err && needs_types(c))
+		err = define_types(places, hooks, c);
+	for (i = 0; !err && i < NR_ATTRIBUTES; i++) {
+		if (!c->text[i] || c->attr[i] || i == ATTR_ENABLE)
+			continue;
+		c->attr[i] = strdup(c->text[i]);
+		if (!c->attr[i])
+			err = kmmv_fault_memory();
+	}
+	return err;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From what the user wrote to what the kernel module takes. */
+#ifndef KMMV_CTL_DEFINE_H
+#define KMMV_CTL_DEFINE_H
+
+#include "counter.h"
+#include "hook.h"
+#include "places.h"
+
+/*
+ * kmmv_define - fill in the counter's attributes for configfs
+ * @hooks: is opened when the first counter needs it, and kept for the next ones
+ *
+ * A counter that only counts hits needs no BTF, and its tracepoint may be one of a
+ * module that is not loaded yet.
+ *
+ * Return: 0, or what kmmv_hooks_open(), kmmv_hooks_find() and kmmv_resolve_walk()
+ * return; -EINVAL for a text that cannot be understood.
+ */
+int kmmv_define(const struct places *places, struct hooks **hooks,
+		struct counter *counter);
+
+#endif /* KMMV_CTL_DEFINE_H */

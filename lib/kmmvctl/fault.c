@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fault.h"
+
+static char reason[1024];
+
+int kmmv_fault_set(int err, const char *format, ...)
+{
+	char text[sizeof(reason)];
+	va_list args;
+
+	/* An argument may be the last reason. */
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	strcpy(reason, text);
+	return err;
+}
+
+void kmmv_fault_add(const char *format, ...)
+{
+	size_t length = strlen(reason);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(reason + length, sizeof(reason) - length, format, args);
+	va_end(args);
+}
+
+const char *kmmv_fault_text(void)
+{
+	return reason;
+}
+
+int kmmv_fault_memory(void)
+{
+	return kmmv_fault_set(-ENOMEM, "out of memory");
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fault.h"
+#include "functions.h"
+#include "hint.h"
+
+/* A line is "vfs_read" or "ext4_sync_fs [ext4]". */
+void kmmv_functions_explain(const char *tracing, const char *name)
+{
+	char *path, *line = NULL;
+	bool found = false;
+	struct hint hint;
+	size_t size = 0;
+	FILE *f = NULL;
+
+	if (strchr(name, '*'))
+		return;
+	if (asprintf(&path, "%s/available_filter_functions", tracing) >= 0) {
+		f = fopen(path, "re");
+		free(path);
+	}
+	if (!f)
+		return;
+	kmmv_hint_begin(&hint, name);
+	while (!found && getline(&line, &size, f) > 0) {
+		line[strcspn(line, " \t\n")] = '\0';
+		found = !strcmp(line, name);
+		kmmv_hint_offer(&hint, line);
+	}
+	free(line);
+	fclose(f);
+	if (found)
+		return;
+	kmmv_fault_add(
+		"; it is not among the functions that can be traced: it is "
+		"inlined, or of a module that is not loaded, or not there");
+	kmmv_hint_say(&hint);
+}

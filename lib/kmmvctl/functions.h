@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The functions that can be traced. */
+#ifndef KMMV_CTL_FUNCTIONS_H
+#define KMMV_CTL_FUNCTIONS_H
+
+/*
+ * kmmv_functions_explain - append to the reason why a function cannot be counted
+ * @tracing: /sys/kernel/tracing
+ * @name: the function; nothing is appended for a glob, and for one that can be traced
+ */
+void kmmv_functions_explain(const char *tracing, const char *name);
+
+#endif /* KMMV_CTL_FUNCTIONS_H */

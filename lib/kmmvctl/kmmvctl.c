@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* kmmvctl: counters of kmmv_trace by the names of what they count. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apply.h"
+#include "config.h"
+#include "configfs.h"
+#include "define.h"
+#include "fault.h"
+#include "saved.h"
+#include "show.h"
+
+static struct places places;
+static struct hooks *hooks;
+static bool verbose, as_json, only_say, to_prune, if_running;
+
+static int fail(void)
+{
+	fprintf(stderr, "kmmvctl: %s\n", kmmv_fault_text());
+	return 1;
+}
+
+static int finish(int err)
+{
+	return err ? fail() : 0;
+}
+
+static int do_list(int argc, char **argv)
+{
+	(void)argc;
+	return finish(kmmv_list(&places, argv, verbose, as_json));
+}
+
+static int do_export(int argc, char **argv)
+{
+	(void)argc;
+	return finish(kmmv_export(&places, &hooks, argv));
+}
+
+static int do_describe(int argc, char **argv)
+{
+	return finish(kmmv_describe(&places, &hooks, argv[0],
+				    argc > 1 ? argv[1] : NULL));
+}
+
+/* "NAME=TEXT", NAME being an attribute */
+static int set_attribute(struct counter *c, char *argument)
+{
+	char *equals = strchr(argument, '=');
+
+	if (!equals)
+		return kmmv_fault_set(-EINVAL, "%s: not ATTRIBUTE=TEXT",
+				      argument);
+	*equals = '\0';
+	return kmmv_counter_set(c, argument, equals + 1, false);
+}
+
+/* What the module would get. */
+static void print_defined(const struct counter *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_ATTRIBUTES; i++)
+		if (c->attr[i])
+			printf("%s: %s: %s\n", c->name, kmmv_attribute_names[i],
+			       c->attr[i]);
+}
+
+static int do_add(int argc, char **argv)
+{
+	struct counter *c;
+	int i, lock, err;
+
+	err = kmmv_counter_new(argv[0], &c);
+	if (err)
+		return fail();
+	for (i = 1; !err && i < argc; i++)
+		err = set_attribute(c, argv[i]);
+	if (!err && only_say) {
+		err = kmmv_define(&places, &hooks, c);
+		if (!err)
+			print_defined(c);
+	}
+	if (!err && !only_say) {
+		err = kmmv_configfs_ready(&places);
+		lock = err ?: kmmv_saved_lock(&places);
+		err = lock < 0 ? lock : kmmv_add(&places, &hooks, c);
+		if (lock >= 0)
+			close(lock);
+	}
+	if (err)
+		fail();
+	kmmv_counter_free(c);
+	return !!err;
+}
+
+static int remove_one(const char *name)
+{
+	int err = kmmv_configfs_remove(&places, name);
+
+	if (!err)
+		kmmv_saved_remove(&places, name);
+	return err;
+}
+
+static int enable_one(const char *name)
+{
+	return kmmv_configfs_put(&places, name, "enable", "1");
+}
+
+static int disable_one(const char *name)
+{
+	return kmmv_configfs_put(&places, name, "enable", "0");
+}
+
+/* All that can be done is done. */
+static int change_each(char **argv, int (*change)(const char *name))
+{
+	int lock, err, status = 0;
+
+	err = kmmv_configfs_ready(&places);
+	lock = err ?: kmmv_saved_lock(&places);
+	if (lock < 0)
+		return fail();
+	for (; *argv; argv++) {
+		if (strchr(*argv, '/') || !kmmv_configfs_has(&places, *argv))
+			err = kmmv_fault_set(-ENOENT, "there is no counter %s",
+					     *argv);
+		else
+			err = change(*argv);
+		if (err)
+			status = fail();
+	}
+	close(lock);
+	return status;
+}
+
+static int do_remove(int argc, char **argv)
+{
+	(void)argc;
+	return change_each(argv, remove_one);
+}
+
+static int do_enable(int argc, char **argv)
+{
+	(void)argc;
+	return change_each(argv, enable_one);
+}
+
+static int do_disable(int argc, char **argv)
+{
+	(void)argc;
+	return change_each(argv, disable_one);
+}
+
+/* What one file has wrong keeps nobody from the others. Return: 0, or 1 after messages. */
+static int read_files(char **argv, struct counter **counters)
+{
+	int status = 0;
+
+	for (; *argv; argv++)
+		status |= finish(kmmv_config_read(*argv, counters));
+	return status;
+}
+
+/* Those that the service applies. */
+static int read_system(struct counter **counters)
+{
+	char *file = NULL, *dir = NULL;
+	int status = 0;
+
+	if (asprintf(&file, "%s/trace.conf", places.etc) < 0 ||
+	    asprintf(&dir, "%s/trace.d", places.etc) < 0)
+		return finish(kmmv_fault_memory());
+	if (!access(file, F_OK))
+		status = finish(kmmv_config_read(file, counters));
+	status |= finish(kmmv_config_read_dir(dir, counters));
+	free(file);
+	free(dir);
+	return status;
+}
+
+/* After the files have been read. */
+static int apply_counters(struct apply *apply, struct counter *counters,
+			  bool of_system)
+{
+	int lock = -1, err;
+
+	err = kmmv_configfs_ready(&places);
+	if (!err && !only_say) {
+		lock = kmmv_saved_lock(&places);
+		err = lock < 0 ? lock : 0;
+	}
+	if (!err && !only_say && of_system)
+		err = kmmv_saved_mark(&places);
+	if (!err)
+		err = kmmv_apply(apply, counters);
+	if (err < 0)
+		fail();
+	if (lock >= 0)
+		close(lock);
+	kmmv_hooks_close(apply->hooks);
+	return !!err;
+}
+
+static int do_apply(int argc, char **argv)
+{
+	struct apply apply = { .places = &places,
+			       .only_say = only_say,
+			       .prune = to_prune,
+			       .verbose = verbose,
+			       .quiet = if_running };
+	struct counter *counters = NULL;
+	int status;
+
+	if (if_running && !kmmv_saved_is_marked(&places))
+		return 0;
+	status = argc ? read_files(argv, &counters) : read_system(&counters);
+	/* Nothing is pruned after a file that could not be read. */
+	if (status)
+		apply.prune = false;
+	if (counters || apply.prune)
+		status |= apply_counters(&apply, counters, !argc);
+	kmmv_counter_free_all(counters);
+	return if_running ? 0 : status;
+}
+
+static int do_check(int argc, char **argv)
+{
+	struct counter *counters = NULL, *c;
+	int status;
+
+	status = argc ? read_files(argv, &counters) : read_system(&counters);
+	for (c = counters; c; c = c->next) {
+		if (c->fault) {
+			kmmv_fault_set(-EINVAL, "%s", c->fault);
+			status = fail();
+		} else if (kmmv_define(&places, &hooks, c)) {
+			fprintf(stderr, "kmmvctl: %s: %s: %s\n", c->where ?: "",
+				c->name, kmmv_fault_text());
+			status = 1;
+		} else if (verbose) {
+			print_defined(c);
+		}
+	}
+	kmmv_counter_free_all(counters);
+	return status;
+}
+
+static const struct command {
+	const char *name, *arguments;
+	int least, most;
+	int (*call)(int argc, char **argv);
+} commands[] = {
+	{ "list", "[-v] [-j] [NAME...]", 0, -1, do_list },
+	{ "add", "[-n] NAME ATTRIBUTE=TEXT...", 2, -1, do_add },
+	{ "remove", "NAME...", 1, -1, do_remove },
+	{ "enable", "NAME...", 1, -1, do_enable },
+	{ "disable", "NAME...", 1, -1, do_disable },
+	{ "describe", "TRACEPOINT|FUNCTION [PATH]", 1, 2, do_describe },
+	{ "apply", "[-n] [-p] [-v] [FILE...]", 0, -1, do_apply },
+	{ "check", "[-v] [FILE...]", 0, -1, do_check },
+	{ "export", "[NAME...]", 0, -1, do_export },
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(*commands))
+
+static int usage(FILE *to)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_COMMANDS; i++)
+		fprintf(to, "%s kmmvctl %s %s\n",
+			i ? "      " : "usage:", commands[i].name,
+			commands[i].arguments);
+	return to == stdout ? 0 : 2;
+}
+
+static const struct option options[] = {
+	{ "help", no_argument, NULL, 'h' },
+	{ "if-running", no_argument, NULL, 'i' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "dry-run", no_argument, NULL, 'n' },
+	{ "prune", no_argument, NULL, 'p' },
+	{ "root", required_argument, NULL, 'r' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int run(int argc, char **argv)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(commands[i].name, argv[0]))
+			break;
+	if (i == NR_COMMANDS) {
+		fprintf(stderr, "kmmvctl: no command %s\n", argv[0]);
+		return usage(stderr);
+	}
+	argc--;
+	if (argc < commands[i].least ||
+	    (commands[i].most >= 0 && argc > commands[i].most)) {
+		fprintf(stderr, "usage: kmmvctl %s %s\n", commands[i].name,
+			commands[i].arguments);
+		return 2;
+	}
+	return commands[i].call(argc, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	const char *root = "";
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "hijnpr:vV", options, NULL)) !=
+	       -1) {
+		switch (option) {
+		case 'h':
+			return usage(stdout);
+		case 'i':
+			if_running = true;
+			break;
+		case 'j':
+			as_json = true;
+			break;
+		case 'n':
+			only_say = true;
+			break;
+		case 'p':
+			to_prune = true;
+			break;
+		case 'r':
+			root = optarg;
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		case 'V':
+			printf("kmmvctl %s\n", KMMV_VERSION);
+			return 0;
+		default:
+			return usage(stderr);
+		}
+	}
+	if (optind == argc)
+		return usage(stderr);
+	if (kmmv_places_set(&places, root))
+		return fail();
+	status = run(argc - optind, argv + optind);
+	kmmv_hooks_close(hooks);
+	kmmv_places_free(&places);
+	return status;
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apply.h"
+#include "config.h"
+#include "configfs.h"
+#include "define.h"
+#include "fault.h"
+#include "saved.h"
+#include "show.h"
+
+static bool is_wanted(const char *name, char *const *only)
+{
+	if (!only || !*only)
+		return true;
+	for (; *only; only++)
+		if (!strcmp(name, *only))
+			return true;
+	return false;
+}
+
+static int check_names(const struct places *p, char *const *only)
+{
+	for (; only && *only; only++)
+		if (strchr(*only, '/') || !kmmv_configfs_has(p, *only))
+			return kmmv_fault_set(-ENOENT, "there is no counter %s",
+					      *only);
+	return 0;
+}
+
+/* What the module says, not the user. */
+static const char *const own[] = { "state", "hits", "error" };
+
+static void print_attribute(const char *name, const char *text)
+{
+	if (*text)
+		printf("\t%-10s  %s\n", name, text);
+}
+
+static int print(const struct places *p, const struct counter *c, bool verbose)
+{
+	char *state = kmmv_configfs_get(p, c->name, "state");
+	char *hits = kmmv_configfs_get(p, c->name, "hits");
+	char *error = kmmv_configfs_get(p, c->name, "error");
+	int err = state && hits && error ? 0 : -EIO;
+	unsigned int i;
+
+	if (!err)
+		printf("%-30s %-8s %12s  %s\n", c->name, state, hits,
+		       c->attr[ATTR_TRACEPOINT] ?: c->attr[ATTR_FUNCTION] ?: "-");
+	if (!err && *error)
+		print_attribute("error", error);
+	for (i = ATTR_MAX_KEYS; !err && verbose && i < NR_ATTRIBUTES; i++)
+		print_attribute(kmmv_attribute_names[i], c->attr[i] ?: "");
+	free(state);
+	free(hits);
+	free(error);
+	return err;
+}
+
+static void put(json_t *object, const char *name, const char *text)
+{
+	if (!strcmp(name, "hits") || !strcmp(name, "max_keys"))
+		json_object_set_new(object, name,
+				    json_integer(strtoll(text, NULL, 10)));
+	else
+		json_object_set_new(object, name, json_string(text));
+}
+
+static int to_json(const struct places *p, const struct counter *c, json_t *all)
+{
+	json_t *object = json_object();
+	unsigned int i;
+	char *text;
+
+	put(object, "name", c->name);
+	for (i = 0; i < sizeof(own) / sizeof(*own); i++) {
+		text = kmmv_configfs_get(p, c->name, own[i]);
+		if (text)
+			put(object, own[i], text);
+		free(text);
+	}
+	for (i = 0; i < NR_ATTRIBUTES; i++)
+		if (c->attr[i])
+			put(object, kmmv_attribute_names[i], c->attr[i]);
+	return json_array_append_new(all, object) ? kmmv_fault_memory() : 0;
+}
+
+/* Call one of both for each that is wanted. */
+static int each(const struct places *p, char *const *only, bool verbose,
+		json_t *all)
+{
+	int i, nr, err;
+	char **names;
+
+	nr = kmmv_configfs_names(p, &names);
+	if (nr < 0)
+		return nr;
+	err = check_names(p, only);
+	for (i = 0; !err && i < nr; i++) {
+		struct counter *c;
+
+		if (!is_wanted(names[i], only))
+			continue;
+		err = kmmv_configfs_read(p, names[i], &c);
+		/* One that was removed meanwhile. */
+		if (err == -ENOENT) {
+			err = 0;
+			continue;
+		}
+		if (err)
+			break;
+		err = all ? to_json(p, c, all) : print(p, c, verbose);
+		kmmv_counter_free(c);
+	}
+	kmmv_configfs_names_free(names, nr);
+	return err;
+}
+
+int kmmv_list(const struct places *p, char *const *only, bool verbose,
+	      bool as_json)
+{
+	json_t *all = NULL;
+	int err;
+
+	if (as_json) {
+		all = json_array();
+		if (!all)
+			return kmmv_fault_memory();
+	}
+	err = each(p, only, verbose, all);
+	if (!err && all) {
+		json_dumpf(all, stdout, JSON_INDENT(1));
+		putchar('\n');
+	}
+	json_decref(all);
+	return err;
+}
+
+/* The user's text, if the kernel still has what it means. */
+static bool export_saved(const struct places *p, struct hooks **hooks,
+			 const char *name)
+{
+	struct counter *c = NULL;
+	char *text, *path;
+	bool valid, applied;
+
+	text = kmmv_saved_get(p, name, &applied);
+	path = kmmv_saved_path(p, name);
+	valid = text && path && !kmmv_config_read(path, &c) && c && !c->fault &&
+		!kmmv_define(p, hooks, c) && kmmv_is_as_defined(p, c);
+	if (valid)
+		printf("%s\n", text);
+	kmmv_counter_free_all(c);
+	free(path);
+	free(text);
+	return valid;
+}
+
+static int export_raw(const struct places *p, const char *name)
+{
+	struct counter *c;
+	unsigned int i;
+	int err;
+
+	err = kmmv_configfs_read(p, name, &c);
+	if (err)
+		return err;
+	printf("# This one was not made by kmmvctl, or has changed since:\n"
+	       "# [%s]\n",
+	       name);
+	for (i = 0; i < NR_ATTRIBUTES; i++)
+		if (c->attr[i])
+			printf("# %s = %s\n", kmmv_attribute_names[i],
+			       c->attr[i]);
+	putchar('\n');
+	kmmv_counter_free(c);
+	return 0;
+}
+
+int kmmv_export(const struct places *p, struct hooks **hooks, char *const *only)
+{
+	int i, nr, err;
+	char **names;
+
+	nr = kmmv_configfs_names(p, &names);
+	if (nr < 0)
+		return nr;
+	err = check_names(p, only);
+	for (i = 0; !err && i < nr; i++)
+		if (is_wanted(names[i], only) &&
+		    !export_saved(p, hooks, names[i]))
+			err = export_raw(p, names[i]);
+	kmmv_configfs_names_free(names, nr);
+	return err;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the user wrote for each counter. configfs has offsets, and loses the path
+ * that led to them. These files last as long as the counters: until the next boot.
+ */
+#ifndef KMMV_CTL_SAVED_H
+#define KMMV_CTL_SAVED_H
+
+#include <stdbool.h>
+
+#include "counter.h"
+#include "places.h"
+
+/*
+ * kmmv_saved_lock - have no other command change counters meanwhile
+ *
+ * Return: a descriptor to close; -errno.
+ */
+int kmmv_saved_lock(const struct places *places);
+
+/*
+ * kmmv_saved_put - keep the definition of a counter
+ * @applied: it is from a configuration file
+ */
+int kmmv_saved_put(const struct places *places, const struct counter *counter,
+		   bool applied);
+
+/*
+ * kmmv_saved_get - the definition of a counter, as kmmv_counter_print() prints it
+ * @applied: is it from a configuration file?
+ *
+ * Return: memory for free(), or NULL: there is none.
+ */
+char *kmmv_saved_get(const struct places *places, const char *name,
+		     bool *applied);
+
+/*
+ * kmmv_saved_mark - note that the system's configuration has been applied
+ *
+ * Without it, modules that are loaded later are of no concern.
+ */
+int kmmv_saved_mark(const struct places *places);
+bool kmmv_saved_is_marked(const struct places *places);
+
+/* kmmv_saved_path - the file, as memory for free(), or NULL */
+char *kmmv_saved_path(const struct places *places, const char *name);
+
+void kmmv_saved_remove(const struct places *places, const char *name);
+
+#endif /* KMMV_CTL_SAVED_H */

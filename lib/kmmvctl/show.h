@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What is printed of counters, tracepoints and functions. */
+#ifndef KMMV_CTL_SHOW_H
+#define KMMV_CTL_SHOW_H
+
+#include <stdbool.h>
+
+#include "hook.h"
+#include "places.h"
+
+/*
+ * kmmv_list - print counters, their states and hits
+ * @only: the names of those that are wanted; NULL: all
+ * @verbose: also what they count, in the module's words
+ * @as_json: one object with all attributes of each
+ *
+ * Return: 0; -ENOENT if one of @only is not there; -errno.
+ */
+int kmmv_list(const struct places *places, char *const *only, bool verbose,
+	      bool as_json);
+
+/* kmmv_export - print counters as a configuration file; returns as kmmv_list() */
+int kmmv_export(const struct places *places, struct hooks **hooks,
+		char *const *only);
+
+/*
+ * kmmv_describe - print what can be used at a tracepoint or a function
+ * @path: NULL: all arguments and their members; else the members of one
+ *
+ * Return: 0; what kmmv_hooks_open(), kmmv_hooks_find() and kmmv_resolve_walk() return.
+ */
+int kmmv_describe(const struct places *places, struct hooks **hooks,
+		  const char *name, const char *path);
+
+#endif /* KMMV_CTL_SHOW_H */

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What became of samples. */
+#include <string.h>
+
+#include "accounts.h"
+
+void prof_accounts_state(struct prof_accounts *accounts,
+			 const struct prof_sample_state *state)
+{
+	/* The module counts from 0 when it is loaded again. */
+	if (!accounts->states || state->taken < accounts->last.taken ||
+	    state->lost < accounts->last.lost ||
+	    state->missed < accounts->last.missed) {
+		accounts->states = 0;
+		accounts->first = *state;
+		accounts->at_first = accounts->counts;
+	}
+	accounts->states++;
+	accounts->last = *state;
+	accounts->at_last = accounts->counts;
+}
+
+void prof_accounts_gap(struct prof_accounts *accounts)
+{
+	accounts->states = 0;
+}
+
+bool prof_accounts_balance(const struct prof_accounts *accounts,
+			   struct prof_balance *balance)
+{
+	const struct prof_counts *from = &accounts->at_first;
+	const struct prof_counts *to = &accounts->at_last;
+	struct prof_counts *counts = &balance->counts;
+
+	if (accounts->states < 2)
+		return false;
+	balance->taken = accounts->last.taken - accounts->first.taken;
+	balance->lost = accounts->last.lost - accounts->first.lost;
+	balance->missed = accounts->last.missed - accounts->first.missed;
+	counts->read = to->read - from->read;
+	counts->malformed = to->malformed - from->malformed;
+	counts->overwritten = to->overwritten - from->overwritten;
+	counts->dropped = to->dropped - from->dropped;
+	balance->inside = (int64_t)(balance->taken - balance->lost -
+				    counts->read - counts->malformed -
+				    counts->overwritten - counts->dropped);
+	return true;
+}
+
+bool prof_accounts_is_time(const struct prof_accounts *accounts,
+			   const char *event)
+{
+	const char *source = accounts->last.source;
+
+	if (!strcmp(event, "cpu-clock") || !strcmp(event, "task-clock"))
+		return true;
+	return !strcmp(event, "default") && (!strcmp(source, "cpu-clock") ||
+					     !strcmp(source, "timer"));
+}

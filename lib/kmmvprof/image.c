@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The files in which samples of processes were taken. */
+#include <errno.h>
+#include <search.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "functions.h"
+#include "image.h"
+
+/*
+ * A process may be gone, or may not have the file any more, where the next one
+ * has it: so many are tried.
+ */
+enum { TRIES_MAX = 16 };
+
+struct image {
+	uint64_t major, minor, inode;
+	char *path;
+	struct prof_functions *functions;	/* NULL: not found */
+	const char *why;			/* that is */
+	uint64_t process;			/* tried last */
+	unsigned int tries;
+	unsigned int round;			/* looked at last */
+	struct stat as_read;			/* valid with functions */
+};
+
+void prof_images_init(struct prof_images *images, const char *debug_dir,
+		      struct prof_table *notes)
+{
+	memset(images, 0, sizeof(*images));
+	images->debug_dir = debug_dir;
+	images->notes = notes;
+}
+
+static void free_image(void *node)
+{
+	struct image *image = node;
+
+	prof_functions_close(image->functions);
+	free(image->path);
+	free(image);
+}
+
+void prof_images_free(struct prof_images *images)
+{
+	tdestroy(images->tree, free_image);
+	images->tree = NULL;
+	images->nr = 0;
+}
+
+static int compare(const void *one, const void *two)
+{
+	const struct image *a = one, *b = two;
+
+	if (a->inode != b->inode)
+		return a->inode < b->inode ? -1 : 1;
+	if (a->major != b->major)
+		return a->major < b->major ? -1 : 1;
+	if (a->minor != b->minor)
+		return a->minor < b->minor ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
+
+static struct image *find(struct prof_images *images,
+			  const struct prof_mapped *m)
+{
+	struct image key = {
+		m->major, m->minor, m->inode, .path = (char *)m->path,
+	};
+	struct image **node = tfind(&key, &images->tree, compare), *image;
+
+	if (node)
+		return *node;
+	if (images->nr == PROF_IMAGES_MAX)
+		prof_images_free(images);
+	image = malloc(sizeof(*image));
+	if (!image)
+		return NULL;
+	*image = key;
+	image->path = strdup(m->path);
+	if (!image->path)
+		goto free_it;
+	if (!tsearch(image, &images->tree, compare))
+		goto free_path;
+	images->nr++;
+	return image;
+
+free_path:
+	free(image->path);
+free_it:
+	free(image);
+	return NULL;
+}
+
+static int read_image(struct prof_images *images, struct image *image,
+		      const struct prof_mapped *m)
+{
+	int fd, err;
+
+	image->tries++;
+	image->process = m->process;
+	image->round = images->round;
+	fd = prof_locate(m, &image->why);
+	if (fd < 0)
+		return 0;
+	/* Before it is read: what changes meanwhile is seen next time. */
+	err = fstat(fd, &image->as_read) ? -ENOMEM :
+	      prof_functions_open(fd, images->debug_dir, &image->functions);
+	close(fd);
+	if (err == -ENOEXEC) {
+		image->why = "is not an ELF file with code";
+		image->tries = TRIES_MAX;
+		return 0;
+	}
+	return err;
+}
+
+void prof_images_round(struct prof_images *images)
+{
+	images->round++;
+}
+
+/*
+ * Forget what was read if the file has changed since. If the path leads to another
+ * file or to none, it is still that of the samples.
+ */
+static void look_again(const struct prof_images *images, struct image *image)
+{
+	const struct stat *was = &image->as_read;
+	struct stat is;
+
+	if (!image->functions || image->round == images->round)
+		return;
+	image->round = images->round;
+	if (stat(image->path, &is) || is.st_dev != was->st_dev ||
+	    is.st_ino != was->st_ino ||
+	    (is.st_ctim.tv_sec == was->st_ctim.tv_sec &&
+	     is.st_ctim.tv_nsec == was->st_ctim.tv_nsec))
+		return;
+	prof_functions_close(image->functions);
+	image->functions = NULL;
+	image->tries = 0;
+}
+
+int prof_images_note(struct prof_images *images, const char *image,
+		     const char *why)
+{
+	struct prof_row note = { .samples = 1 };
+
+	note.part[PROF_PART_IMAGE] = image;
+	note.part[PROF_PART_SYMBOL] = why;
+	return prof_table_add(images->notes, &note);
+}
+
+const char *prof_images_function(struct prof_images *images,
+				 const struct prof_mapped *mapped,
+				 uint64_t offset)
+{
+	struct image *image = find(images, mapped);
+	const char *name = NULL, *why;
+
+	if (!image)
+		return NULL;
+	look_again(images, image);
+	if (!image->functions && image->tries < TRIES_MAX &&
+	    (!image->tries || image->process != mapped->process) &&
+	    read_image(images, image, mapped))
+		return NULL;
+	if (image->functions)
+		name = prof_functions_at(image->functions, offset);
+	if (name)
+		return name;
+	why = image->why;
+	if (image->functions && prof_functions_nr(image->functions))
+		why = "has no symbol there; install its debugging information, if there is any";
+	else if (image->functions)
+		why = "is stripped; install its debugging information";
+	if (prof_images_note(images, mapped->path, why) == -ENOMEM)
+		return NULL;
+	return PROF_IMAGE_UNKNOWN;
+}

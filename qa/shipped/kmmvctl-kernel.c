@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Preloaded into kmmvctl: a directory below $KERNEL becomes like that of kmmv_trace.ko.
+ * It has attributes after mkdir, refuses writes as the module does, and each change is a
+ * line in $KERNEL/log. What is counted is not its business.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char *const attributes[] = { "tracepoint", "function", "value",
+					  "key",	"max_keys", "event",
+					  "units",	"oneline",  "help",
+					  "enable",	"state",    "error",
+					  "hits" };
+
+#define NR (sizeof(attributes) / sizeof(*attributes))
+
+static void note(const char *what, const char *name, const char *more)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/log", getenv("KERNEL"));
+	f = fopen(path, "a");
+	if (!f)
+		abort();
+	fprintf(f, "%s %s%s%s\n", what, name, *more ? " " : "", more);
+	fclose(f);
+}
+
+/* The counter's name, with what follows, in a path of one; or NULL. */
+static const char *counter_of(const char *path)
+{
+	static const char part[] = "/kmmv/trace/";
+	const char *root = getenv("KERNEL"), *at;
+
+	if (!root || strncmp(path, root, strlen(root)))
+		return NULL;
+	at = strstr(path, part);
+	return at ? at + strlen(part) : NULL;
+}
+
+static void set(const char *dir, const char *attribute, const char *text)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, attribute);
+	f = fopen(path, "w");
+	if (!f)
+		abort();
+	fprintf(f, "%s%s", text, *text ? "\n" : "");
+	fclose(f);
+}
+
+static void get(const char *dir, const char *attribute, char *text, int size)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, attribute);
+	f = fopen(path, "r");
+	if (!f || !fgets(text, size, f))
+		*text = '\0';
+	if (f)
+		fclose(f);
+	text[strcspn(text, "\n")] = '\0';
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	const char *name = counter_of(path);
+	unsigned int i;
+
+	if (name && !strcmp(name, "stat")) {
+		errno = EADDRINUSE;
+		return -1;
+	}
+	if (syscall(SYS_mkdirat, AT_FDCWD, path, mode))
+		return -1;
+	if (!name)
+		return 0;
+	note("mkdir", name, "");
+	for (i = 0; i < NR; i++)
+		set(path, attributes[i],
+		    !strcmp(attributes[i], "max_keys") ? "64"
+		    : !strcmp(attributes[i], "enable") ||
+				    !strcmp(attributes[i], "hits")
+			    ? "0"
+		    : !strcmp(attributes[i], "state") ? "off"
+						      : "");
+	return 0;
+}
+
+int rmdir(const char *path)
+{
+	const char *name = counter_of(path);
+	char file[4096];
+	unsigned int i;
+
+	for (i = 0; name && i < NR; i++) {
+		snprintf(file, sizeof(file), "%s/%s", path, attributes[i]);
+		unlink(file);
+	}
+	if (syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR))
+		return -1;
+	if (name)
+		note("rmdir", name, "");
+	return 0;
+}
+
+static int refuse(const char *dir, int err, const char *line)
+{
+	set(dir, "error", line);
+	errno = err;
+	return -1;
+}
+
+static int enable(const char *dir)
+{
+	char function[256], tracepoint[256];
+
+	get(dir, "function", function, sizeof(function));
+	get(dir, "tracepoint", tracepoint, sizeof(tracepoint));
+	if (!strcmp(function, "qa_*")) {
+		set(dir, "state", "failed");
+		return refuse(dir, E2BIG, "more functions than max_functions");
+	}
+	if (!strcmp(function, "qa_inlined"))
+		return refuse(dir, ENOENT, "no such function");
+	set(dir, "state", strstr(tracepoint, "absent") ? "waiting" : "on");
+	return 0;
+}
+
+ssize_t write(int fd, const void *data, size_t size)
+{
+	char link[64], dir[4096] = "", text[4096], enabled[8], *attribute;
+	const char *name;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (readlink(link, dir, sizeof(dir) - 1) < 0)
+		*dir = '\0';
+	name = counter_of(dir);
+	if (!name || size >= sizeof(text))
+		return syscall(SYS_write, fd, data, size);
+	snprintf(text, sizeof(text), "%.*s", (int)size - 1, (const char *)data);
+	note("write", name, text);
+	attribute = strrchr(dir, '/');
+	*attribute++ = '\0';
+	get(dir, "enable", enabled, sizeof(enabled));
+	if (strcmp(attribute, "enable") && *enabled == '1')
+		return refuse(dir, EBUSY, "the counter is enabled");
+	if (!strcmp(attribute, "units") && !strcmp(text, "apples"))
+		return refuse(dir, EINVAL, "not units in PCP's spelling");
+	if (!strcmp(attribute, "enable") && *text == '0')
+		set(dir, "state", "off");
+	if (!strcmp(attribute, "enable") && *text == '1' && enable(dir))
+		return -1;
+	set(dir, "error", "");
+	if (ftruncate(fd, 0))
+		abort();
+	return syscall(SYS_pwrite64, fd, data, size, 0L);
+}

@@ -1,0 +1,292 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# kmmvctl on a directory that behaves as that of kmmv_trace.ko (kmmvctl-kernel.c), with
+# types that libbpf made (qa/unit/ctl/ctlbtf.c).
+
+cd "$(dirname "$0")/../.." || exit 2
+export LC_ALL=C
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+make -s -f qa/GNUmakefile build/qa/bench/kmmvbtf >&2 && make -s -C lib >&2 ||
+	bail "does not build"
+work=$(mktemp -d "$PWD/build/ctl.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+gcc -shared -fPIC -O1 -Wall -Wextra -D_GNU_SOURCE -o "$work/kernel.so" \
+	qa/shipped/kmmvctl-kernel.c || bail "does not build"
+
+root=$work/root
+counters=$root/sys/kernel/config/kmmv/trace
+build/qa/bench/kmmvbtf "$root" || bail "no types"
+mkdir -p "$root/sys/kernel/config" "$root/run" "$root/etc/kmmv/trace.d" \
+	"$root/sys/kernel/tracing/events/qa/qa_hit"
+printf '\tfield:int shown;\toffset:8;\tsize:4;\tsigned:1;\n' \
+	>"$root/sys/kernel/tracing/events/qa/qa_hit/format"
+printf 'qa_call\nqa_other\nqa_mod_call [qa_mod]\n' \
+	>"$root/sys/kernel/tracing/available_filter_functions"
+
+ctl()
+{
+	KERNEL=$root LD_PRELOAD=$work/kernel.so build/kmmvctl -r "$root" "$@"
+}
+
+# says NAME PATTERN ARGUMENT...: fails with one line on standard error
+says()
+{
+	local name=$1 pattern=$2 text status
+
+	shift 2
+	text=$(ctl "$@" 2>&1 >/dev/null)
+	status=$?
+	is "$name" "$status $(printf '%s\n' "$text" | wc -l)" "1 1"
+	like "$name: why" "$text" "$pattern"
+}
+
+# What the kernel was told since the last call.
+log()
+{
+	cat "$root/log" 2>/dev/null
+	rm -f "$root/log"
+}
+
+get()
+{
+	cat "$counters/$1/$2"
+}
+
+# ---- where there is nothing
+
+says "no module" 'modprobe kmmv_trace' list
+says "nor to add to" 'modprobe kmmv_trace' add one tracepoint=qa_hit
+mv "$root/sys/kernel/config" "$work/config"
+says "no configfs" 'mount -t configfs' list
+mv "$work/config" "$root/sys/kernel/config"
+ok "nothing to apply needs no module" ctl apply
+mkdir -p "$counters"
+is "no counters" "$(ctl list)" ""
+is "in JSON" "$(ctl list -j)" "[]"
+ctl frobnicate >/dev/null 2>&1
+is "an unknown command" $? 2
+ctl add >/dev/null 2>&1
+is "a command without arguments" $? 2
+ctl --frobnicate list >/dev/null 2>&1
+is "an unknown option" $? 2
+
+# ---- add
+
+ok "add" ctl add io.read tracepoint=qa/qa_hit 'value=log2 number' \
+	'key=thing->next->level' 'event=default thing->text, n=number' max_keys=7 \
+	units=count 'oneline=What is read' 'help=Some words.'
+is "value" "$(get io.read value)" "log2 number=arg1:8u"
+is "key" "$(get io.read key)" "thing->next->level=arg0@40@8:4s"
+is "event" "$(get io.read event)" "default text=arg0@16:16t n=arg1:8u"
+is "the rest" "$(for a in tracepoint max_keys units oneline help enable state; do
+	get io.read $a; done | xargs)" \
+	"qa/qa_hit 7 count What is read Some words. 1 on"
+is "enable is last" "$(log | tail -n 1)" "write io.read/enable 1"
+says "one that is there" 'there is a counter io.read' add io.read function=qa_call
+is "which is left alone" "$(log)" ""
+says "the module's own name" "module's own" add stat function=qa_call
+says "a bad name" 'a name has letters' add ../x function=qa_call
+says "what the module refuses" 'units: not units' add two function=qa_call units=apples
+is "is not left behind" "$(ls "$counters")" io.read
+says "what cannot be enabled" 'more functions than' add two 'function=qa_*'
+is "is not left behind either" "$(ls "$counters")" io.read
+says "a function that is inlined" 'no such function; it is not among' \
+	add two function=qa_inlined
+says "a typo" 'struct thing \*thing' add two tracepoint=qa_hit key=thnig
+says "a field of the event" 'shown is a field of the trace event' \
+	add two tracepoint=qa_hit key=shown
+says "another system" 'there is qa/qa_hit$' add two tracepoint=qq/qa_hit
+says "a wrong attribute" 'no attribute keey; near: key' add two function=qa_call keey=x
+says "no attribute" 'not ATTRIBUTE=TEXT' add two function
+log >/dev/null
+is "what would be added" "$(ctl add -n two function=qa_call value=count)" \
+	"two: function: qa_call
+two: value: count=arg1:8u"
+is "is not" "$(log)" ""
+text=$(ctl add far tracepoint=qa/absent 2>&1)
+is "one that waits" "$? $(get far state)" "0 waiting"
+like "is said" "$text" 'far waits: no module'
+
+# ---- list, enable, disable, remove
+
+is "list" "$(ctl list | awk '{ print $1, $2, $3, $4 }')" \
+	"far waiting 0 qa/absent
+io.read on 0 qa/qa_hit"
+like "list -v" "$(ctl list -v io.read)" 'value +log2 number=arg1:8u'
+is "list of one" "$(ctl list far | wc -l)" 1
+says "list of none" 'no counter nobody' list nobody
+is "JSON" "$(ctl list -j | python3 -c '
+import json, sys
+for c in json.load(sys.stdin):
+    print(c["name"], c["state"], c["hits"], c["max_keys"], c.get("key", "-"))')" \
+	"far waiting 0 64 -
+io.read on 0 7 thing->next->level=arg0@40@8:4s"
+ok "disable" ctl disable far io.read
+is "off" "$(get far state) $(get io.read state)" "off off"
+ok "enable" ctl enable io.read
+is "on" "$(get io.read state)" on
+says "one that is not there" 'no counter nobody' disable nobody
+says "nor elsewhere" 'no counter \.\./trace' remove ../trace
+ok "remove" ctl remove far
+is "is gone" "$(ls "$counters")" io.read
+ctl remove nobody io.read 2>/dev/null
+is "others are removed after a failure" "$? $(ls "$counters")" "1 "
+
+# ---- apply
+
+cat >"$root/etc/kmmv/trace.conf" <<'F'
+# A comment.
+[first]
+tracepoint = qa/qa_hit
+key = thing->text
+
+[second]
+function = qa_call
+value = count
+help = Words that
+	go on
+enable = no
+F
+log >/dev/null
+is "what would be applied" "$(ctl apply -n)" "make first
+make second"
+is "is not" "$(log)" ""
+is "apply" "$(ctl apply -v)" "make first
+make second"
+is "is as it was written" "$(get first key) $(get second value)" \
+	"thing->text=arg0@16:16t count=arg1:8u"
+is "enabled or not" "$(get first enable)$(get second enable)" 10
+log >/dev/null
+is "again" "$(ctl apply -v)" "leave first
+leave second"
+is "changes nothing" "$(log)" ""
+echo 0 >"$counters/first/enable"
+is "one that was disabled" "$(ctl apply -v)" "enable first
+leave second"
+echo stale >"$counters/first/state"
+is "one whose module came back" "$(ctl apply -v)" "resolve first
+leave second"
+is "is on" "$(get first state)" on
+sed -i 's/thing->text/thing->level/' "$root/etc/kmmv/trace.conf"
+is "a change" "$(ctl apply -v)" "change first
+leave second"
+is "is made" "$(get first key)" "thing->level=arg0@8:4s"
+cat >"$root/etc/kmmv/trace.d/more.conf" <<'F'
+[third]
+function = qa_other
+max_keys = 5
+key = thing->sign
+F
+: >"$root/etc/kmmv/trace.d/no.conf.old"
+is "trace.d" "$(ctl apply -v)" "leave first
+leave second
+make third"
+sed -i '/max_keys/d' "$root/etc/kmmv/trace.d/more.conf"
+is "back to the default" "$(ctl apply -v | tail -n 1) $(get third max_keys)" \
+	"change third 64"
+sed -i 's/thing->sign/thing->sgin/' "$root/etc/kmmv/trace.d/more.conf"
+says "one that is wrong" 'more.conf:1: third: .*no member sgin; near: sign' apply
+is "is left as it was" "$(get third key) $(get third enable)" \
+	"thing->sign=arg0@80:4s 1"
+sed -i 's/thing->sgin/thing->sign/; $a units = apples' \
+	"$root/etc/kmmv/trace.d/more.conf"
+says "one that the module refuses" 'not units.*what was there before is left' apply
+is "comes back" "$(get third key) $(get third enable) $(get third state)" \
+	"thing->sign=arg0@80:4s 1 on"
+sed -i '/units/d' "$root/etc/kmmv/trace.d/more.conf"
+cat >"$work/bad.conf" <<'F'
+[first]
+tracepoint = qa/nothing
+key = x
+
+[fourth]
+function = qa_other
+F
+says "the others are applied" 'bad.conf:1: first: no tracepoint' apply "$work/bad.conf"
+is "all the same" "$(get fourth state)" on
+ok "added by hand" ctl add mine function=qa_call
+is "no more than asked" "$(ctl apply -p -n)" "remove fourth
+leave first
+leave second
+leave third"
+is "prune" "$(ctl apply -p -v | grep remove)" "remove fourth"
+is "leaves what was added by hand" "$(cd "$counters" && echo *)" \
+	"first mine second third"
+echo nonsense >>"$root/etc/kmmv/trace.d/more.conf"
+rm "$root/etc/kmmv/trace.conf"
+says "a file that is wrong" 'neither a section' apply -p
+echo nonsense >"$root/etc/kmmv/trace.conf"
+is "keeps nobody from the others" "$(ctl apply -v 2>/dev/null)" "leave third"
+rm "$root/etc/kmmv/trace.conf"
+is "nothing is pruned then" "$(cd "$counters" && echo *)" "first mine second third"
+sed -i '$d' "$root/etc/kmmv/trace.d/more.conf"
+
+# ---- check, export
+
+ok "check" ctl check
+is "check -v" "$(ctl check -v | xargs)" \
+	"third: function: qa_other third: key: thing->sign=arg0@80:4s"
+says "what is wrong" 'bad.conf:1: first' check "$work/bad.conf"
+says "no such file" 'No such file' check "$work/nothing.conf"
+ctl export >"$work/all.conf"
+is "export" "$(cat "$work/all.conf")" "[first]
+tracepoint = qa/qa_hit
+key = thing->level
+
+[mine]
+function = qa_call
+
+[second]
+function = qa_call
+help = Words that go on
+value = count
+enable = no
+
+[third]
+function = qa_other
+key = thing->sign"
+is "is what is there" "$(ctl apply -v "$work/all.conf" | grep -vc leave)" 0
+echo 'number=arg1:8u' >"$counters/first/key"
+like "what was changed by hand is a comment" "$(ctl export first)" \
+	'^# key = number=arg1:8u'
+
+# ---- the second life
+
+rm -r "${counters:?}"/*
+is "a reboot without /run" "$(rm -r "$root/run/kmmvctl"
+	ctl apply -v "$work/all.conf" | sort | uniq -c | awk '{ print $1, $2 }' |
+	sort -u | xargs)" "1 make"
+rm -r "${counters:?}"/*
+is "the module anew" "$(ctl apply -v "$work/all.conf" | grep -c make)" 4
+is "--if-running does nothing before the service" \
+	"$(ctl apply -v --if-running)" ""
+ok "the service" ctl apply
+echo stale >"$counters/third/state"
+is "and then what is to be done" "$(ctl apply -v --if-running)" "resolve third"
+sed -i 's/qa_other/qa_othr/' "$root/etc/kmmv/trace.d/more.conf"
+is "without a word of what is not there" "$(ctl apply --if-running 2>&1; echo $?)" 0
+
+rm "$root/sys/kernel/btf/vmlinux"
+says "no types" 'CONFIG_DEBUG_INFO_BTF' add typed function=qa_call value=count
+ok "hits need none" ctl add untyped function=qa_call
+
+# ---- the examples
+
+like "describe" "$(build/qa/bench/kmmvbtf "$root"; ctl describe qa/qa_hit)" \
+	'thing->sign +enum sign +arg0@80:4s'
+like "describe a path" "$(ctl describe qa_call 'thing->next->inside')" \
+	'thing->next->inside.y +unsigned short +arg0@40@92:2u'
+like "describe a module's" "$(ctl describe qa_mod_hit)" 'of module qa_mod'
+says "describe what is not there" 'no function qa_clal.*near: qa_call' describe qa_clal
+is "the examples are ten sets" "$(grep -cE '^# [0-9]+\. ' lib/kmmvctl/trace.conf)" 10
+if [ -r /sys/kernel/btf/vmlinux ]; then
+	# sched_stat_wait is not in every kernel (CONFIG_SCHEDSTATS).
+	is "the running kernel has them" "$(build/kmmvctl check lib/kmmvctl/trace.conf 2>&1 |
+		grep -v sched_stat_wait)" ""
+else
+	skip "the running kernel has them" "machine: no BTF"
+fi
+finish

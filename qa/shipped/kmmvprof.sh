@@ -1,0 +1,583 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# kmmvprof on simulated rings, files made here, and recordings.
+
+cd "$(dirname "$0")/../.." || exit 2
+export LC_ALL=C
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+make -s -f qa/GNUmakefile build/qa/bench/kmmvsim \
+		build/qa/bench/kmmvprofsim >&2 || bail "does not build"
+work=$(mktemp -d build/prof.XXXXXX) || exit 2
+work=$PWD/$work
+sim_pid=''
+# shellcheck disable=SC2317 # called by the trap
+stop()
+{
+	if [ -n "$sim_pid" ]; then
+		exec 8>&-
+		wait "$sim_pid"
+	fi
+	rm -rf "$work"
+}
+trap stop EXIT
+
+# The command, with sanitizers, or as built: with gcov's counters, or by
+# qa/proof/mutate.py, which limits memory.
+version=$(cat VERSION)
+prof=$PWD/build/kmmvprof
+if [ -z "${KMMV_AS_BUILT-}" ]; then
+	prof=$work/kmmvprof
+	gcc -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O1 -g -Wall -Wextra -Werror \
+		-fsanitize=address,undefined -fno-sanitize-recover=all \
+		-DKMMV_VERSION="\"$version\"" -Ikmod/include/uapi -Ilib \
+		-o "$prof" lib/*.c lib/kmmvprof/*.c -ljansson -ldw -lelf \
+		-lncursesw -ltinfo || bail "does not build"
+fi
+
+# dies NAME STATUS ERE COMMAND...: prints ERE on standard error, and nothing else
+dies()
+{
+	local name=$1 expected=$2 words=$3 status
+
+	shift 3
+	"$@" >"$work/out" 2>"$work/err"
+	status=$?
+	is "$name: status" "$status" "$expected"
+	like "$name: reason" "$(cat "$work/err")" "$words"
+	is "$name: no output" "$(cat "$work/out")" ""
+}
+
+# ---- what is sampled
+
+cat >"$work/program.c" <<'E2'
+__attribute__((noinline)) int burn_one(int x) { return x * 3 + 1; }
+__attribute__((noinline)) int burn_two(int x) { return x * 5 + 2; }
+static __attribute__((noinline)) int inner(int x) { return x * 7 + 3; }
+/* Aliases: the name with fewer underscores is shown. */
+int __burn_one(int x) __attribute__((alias("burn_one")));
+__asm__(".text\n.type sizeless,@function\nsizeless: nop\nnop\nnop\nnop\n"
+	".globl after\n.type after,@function\nafter: nop\n.size after,1\n");
+int main(int argc, char **argv)
+{
+	(void)argv;
+	return burn_one(argc) + burn_two(argc) + inner(argc);
+}
+E2
+cd "$work" || exit 2
+gcc -O1 -o pie -fPIE -pie program.c
+gcc -O1 -o fixed -no-pie program.c
+# The offset of the code in the file differs from its address.
+gcc -O1 -o far -no-pie -Wl,-Ttext-segment=0x10000000 -Wl,-z,noseparate-code program.c
+gcc -O1 -o lib.so -shared -fPIC program.c
+gcc -O1 -o debug -Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567 program.c
+for file in pie lib.so debug; do
+	cp $file $file.full
+	strip -o $file.stripped $file
+done
+mv debug.stripped debug
+mkdir -p debug-dir/.build-id/01
+objcopy --only-keep-debug debug.full debug-dir/.build-id/01/23456789abcdef0123456789abcdef01234567.debug
+cd - >/dev/null || exit 2
+
+# where FILE SYMBOL [MORE [SYMBOLS-OF]]: "major minor inode offset" of a symbol,
+# from nm and readelf, which share no code with libdw
+where()
+{
+	python3 - "$@" <<'E2'
+import os, re, subprocess, sys
+file, symbol = sys.argv[1:3]
+more = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+full = sys.argv[4] if len(sys.argv) > 4 else file
+run = lambda *a: subprocess.run(a, capture_output=True, text=True).stdout
+address = int(next(l.split()[0] for l in run("nm", full).splitlines()
+                   if l.split()[-1] == symbol), 16) + more
+for o, v, p, size in re.findall(r"LOAD +0x(\w+) 0x(\w+) 0x(\w+) 0x(\w+)",
+                                run("readelf", "-lW", full)):
+    if int(v, 16) <= address < int(v, 16) + int(size, 16):
+        offset = address - int(v, 16) + int(o, 16)
+st = os.stat(file)
+print(os.major(st.st_dev), os.minor(st.st_dev), st.st_ino, offset)
+E2
+}
+
+# names [SHIFT [LESS]]: the names stream, with the fields SHIFT bytes further;
+# without the field LESS
+names()
+{
+	local shift=${1-0} less=${2-none} n=0 name
+
+	echo 'kmmv abi=1.0 epoch=99'
+	echo 'family id=0 units=count semantics=counter name=profile.symbol.samples'
+	echo 'family id=1 units=count semantics=counter name=profile.image.samples'
+	for name in schedule 'e1000_xmit [e1000]' do_idle; do
+		echo "instance number=$n family=0 incarnation=3 state=inactive name=$name"
+		n=$((n + 1))
+	done
+	for name in pie fixed far lib.so debug lib.so.stripped gone text; do
+		echo "instance number=$n family=1 incarnation=3 state=active name=$work/$name"
+		n=$((n + 1))
+	done
+	echo "instance number=$n family=0 incarnation=4 state=active name=another"
+	echo "instance number=$((n + 1)) family=1 incarnation=3 state=active name=[anonymous]"
+	echo 'type id=20 name=profile.sample'
+	while read -r name offset size kind; do
+		[ "$name" = "$less" ] ||
+			echo "field id=20 offset=$((offset + shift)) size=$size kind=$kind units=none name=$name"
+	done <<-'E2'
+	time 0 8 time
+	period 8 8 unsigned
+	inode 16 8 unsigned
+	offset 24 8 unsigned
+	major 32 4 unsigned
+	minor 36 4 unsigned
+	cpu 40 4 unsigned
+	pid 44 4 unsigned
+	tgid 48 4 unsigned
+	mode 52 1 unsigned
+	found 53 1 unsigned
+	command 56 16 text
+	event 72 24 text
+	stack 96 1024 text
+	E2
+	echo 'type id=21 name=profile.state'
+	while read -r name offset size kind; do
+		echo "field id=21 offset=$((offset + shift)) size=$size kind=$kind units=none name=$name"
+	done <<-'E2'
+	time 0 8 time
+	taken 8 8 unsigned
+	lost 16 8 unsigned
+	missed 24 8 unsigned
+	freq 32 4 unsigned
+	what 40 16 text
+	source 56 16 text
+	E2
+	echo 'type id=22 name=profile.future'
+	echo 'end 18446744073709551615'
+}
+# Numbers of the instances above.
+schedule=0 e1000=1 do_idle=2 pie=3 fixed=4 far=5 lib=6 debug=7 stripped=8 gone=9
+text=10 again=11 anonymous=12
+
+# serve DIR [PAGES [SHIFT]] <LINES: a ring with these events; the old one ends
+serve()
+{
+	local dir=$1 pages=${2-16} shift=${3-0}
+
+	if [ -n "$sim_pid" ]; then
+		exec 8>&-
+		wait "$sim_pid"
+	fi
+	rm -f "$work/in"
+	mkfifo "$work/in"
+	build/qa/bench/kmmvprofsim "$dir" "$pages" "$shift" <"$work/in" \
+		>"$work/ready" 2>&1 &
+	sim_pid=$!
+	exec 8>"$work/in"
+	{ cat; echo ready; } >&8
+	wait_for 20 grep -q ready "$work/ready" ||
+		bail "the simulated ring does not start: $(cat "$work/ready")"
+}
+
+# user N PERIOD INSTANCE COMMAND FILE SYMBOL [MORE [SYMBOLS-OF]]: a line
+user()
+{
+	local n=$1 period=$2 instance=$3 command=$4 device
+
+	shift 4
+	device=$(cd "$work" && where "$@") || bail "no $*"
+	echo "sample $n 1 $period $device 1 101 100 1 0 $instance $command default"
+}
+
+# kernel N PERIOD MODE INSTANCE COMMAND [STACK]
+kernel()
+{
+	echo "sample $1 0 $2 0 0 0 0 0 201 200 $3 0 $4 $5 default ${6-}"
+}
+
+# area DIR: what kmmv_open() needs, beside the names
+area()
+{
+	build/qa/bench/kmmvsim --cpus 2 --instances 13 --families 2 --epoch 99 \
+		--generation 18446744073709551615 "$1"
+}
+
+# query EXPRESSION COMMAND...: a Python expression of the JSON d
+query()
+{
+	local expression=$1
+
+	shift
+	"$@" | python3 -c "
+import json, sys
+d = json.load(sys.stdin)
+print($expression)"
+}
+
+dir=$work/area
+area "$dir" || bail "no simulated area"
+names >"$dir/names"
+{
+	echo "state 0 1000 0 0 997 start cpu-clock"
+	user 40 1000000 $pie one pie burn_one
+	user 10 1000000 $pie one pie burn_one 2
+	user 20 1000000 $fixed two fixed burn_two
+	user 10 1000000 $far three far inner
+	user 5 1000000 $lib one lib.so burn_one
+	kernel 9 1000000 0 $schedule one 'schedule;do_nanosleep;do_syscall_64'
+	kernel 3 1000000 0 $e1000 'a;b'
+	kernel 3 1000000 2 $do_idle swapper/1
+	echo "other 0"
+	echo "state 0 1102 2 7 997 stop cpu-clock"
+} >"$work/lines"
+serve "$dir" <"$work/lines"
+
+# ---- reports
+
+# tidy: without this test's directory, single spaces
+tidy()
+{
+	sed "s,$work/,," | tr -s ' '
+}
+
+is "report: by symbol, with what was lost" "$($prof report -D "$dir" | tidy)" \
+'event default (source cpu-clock): 100 samples, 0.100 s
+percent samples seconds image symbol
+ 50.00 50 0.050 pie burn_one
+ 20.00 20 0.020 fixed burn_two
+ 10.00 10 0.010 far inner
+ 9.00 9 0.009 [kernel] schedule
+ 5.00 5 0.005 lib.so burn_one
+ 3.00 3 0.003 [e1000] e1000_xmit
+ 3.00 3 0.003 [kernel] do_idle
+
+read 100 samples, of which 0 were not asked for; 0 malformed
+lost in the ring: 0 overwritten, 0 dropped
+between its first and last state here the profiler took 102 = 100 read + 0 malformed + 2 lost before the ring + 0 overwritten + 0 dropped + 0 inside
+and missed 7 that were due: backed off, throttled or late'
+# rows OPTION...: the rows of a report
+rows()
+{
+	$prof report -D "$dir" "$@" | tidy | sed -n '3,/^$/p'
+}
+is "report: by command" "$(rows -b command)" ' 64.00 64 0.064 one
+ 20.00 20 0.020 two
+ 10.00 10 0.010 three
+ 3.00 3 0.003 a;b
+ 3.00 3 0.003 swapper/1'
+is "report: by mode and CPU" "$(rows -b mode,cpu)" ' 85.00 85 0.085 user 1
+ 12.00 12 0.012 kernel 0
+ 3.00 3 0.003 idle 0'
+is "report: by process, with its command" "$(rows -b process -u)" \
+' 64.71 55 0.055 100 one
+ 23.53 20 0.020 100 two
+ 11.76 10 0.010 100 three'
+is "report: by thread" "$(rows -b thread -k)" ' 75.00 9 0.009 201 one
+ 25.00 3 0.003 201 a;b'
+is "report: by image" "$(rows -b image -n 2)" ' 50.00 50 0.050 pie
+ 20.00 20 0.020 fixed
+ 30.00 30 0.030 (4 more)'
+is "report: a threshold" "$(rows -b symbol -t 9.5)" \
+' 50.00 50 0.050 pie burn_one
+ 20.00 20 0.020 fixed burn_two
+ 10.00 10 0.010 far inner
+ 20.00 20 0.020 (4 more)'
+is "report: idle CPUs" "$(rows -I)" ' 100.00 3 0.003 [kernel] do_idle'
+like "report: what was not asked for is counted" \
+	"$($prof report -D "$dir" -p 200)" '^read 100 samples, of which 85 were'
+is "folded: stacks outermost first, names without semicolons" \
+	"$($prof folded -D "$dir" | tidy)" 'one;pie;burn_one 50
+two;fixed;burn_two 20
+three;far;inner 10
+one;[kernel];do_syscall_64;do_nanosleep;schedule 9
+one;lib.so;burn_one 5
+a:b;[e1000];e1000_xmit 3
+swapper/1;[kernel];do_idle 3'
+like "folded: weighed by time" "$($prof folded -D "$dir" -w period | tidy)" \
+	'^three;far;inner 10000000$'
+is "JSON: percentages add up" "$(query '
+	round(sum(r["percent"] for r in d["events"][0]["rows"]), 9),
+	d["events"][0]["unit"], d["events"][0]["samples"],
+	d["accounts"]["between_states"]["inside"], d["source"]' \
+	$prof report -j -D "$dir")" "100.0 ns 100 0 cpu-clock"
+ok "record" $prof record -D "$dir" -o "$work/recording"
+is "a recording has the same report" \
+	"$($prof report -i "$work/recording" -b symbol,mode)" \
+	"$($prof report -D "$dir" -b symbol,mode)"
+is "and the same stacks" "$($prof folded -i "$work/recording" -k)" \
+	"$($prof folded -D "$dir" -k)"
+is "a recording of all is one of a process" \
+	"$($prof report -i "$work/recording" -p 200 -b command | head -6)" \
+	"$($prof report -D "$dir" -p 200 -b command | head -6)"
+like "a recording to a pipe" "$($prof record -D "$dir" -o /dev/stdout | tail -n 1)" \
+	'^{"end":"7"}$'
+ok "it is no new file" test -L /dev/stdout
+sed '$d' "$work/recording" >"$work/cut"
+dies "a recording that is cut off" 1 'cut: line 8: is cut off; record' \
+	$prof report -i "$work/cut"
+sed 3d "$work/recording" >"$work/cut"
+dies "a recording with a line too few" 1 'line 8: lines are missing' \
+	$prof report -i "$work/cut"
+echo 'x' >"$work/cut"
+dies "no recording" 1 'cut: line 1: is not JSON' $prof report -i "$work/cut"
+dies "a recording that cannot be written" 1 'No such file' \
+	$prof record -D "$dir" -o "$work/none/file"
+
+# Fields are where the names say.
+names 12 >"$dir/names"
+serve "$dir" 16 12 <"$work/lines"
+is "fields are found by name" "$(rows -b command | head -n 2)" \
+	' 64.00 64 0.064 one
+ 20.00 20 0.020 two'
+
+# ---- files that are not what they were
+
+names >"$dir/names"
+cp "$work/pie" "$work/gone"
+{
+	user 8 100 $lib x lib.so.full burn_one | sed "s/^sample 8/sample 1/"
+	user 4 100 $stripped x lib.so.stripped burn_two 0 "$work/lib.so.full"
+	user 4 100 $stripped x lib.so.stripped inner 0 "$work/lib.so.full"
+	user 2 100 $debug x debug inner 0 "$work/debug.full"
+	user 3 100 $gone x gone burn_one
+	user 1 100 $pie x pie sizeless 2
+	user 1 100 $pie x pie after
+	echo "sample 5 0 100 0 0 0 0 1 1 1 1 1 -1 x default"
+	echo "sample 6 0 100 0 0 0 0 1 1 1 1 2 $anonymous x default"
+	echo "sample 1 0 100 0 0 0 0 1 1 1 0 3 -1 x default"
+	# The number's incarnation is another by now.
+	echo "sample 1 0 100 0 0 0 0 1 1 1 0 0 $again x default"
+	# An image in the place of a symbol.
+	echo "sample 1 0 100 0 0 0 0 1 1 1 0 0 $pie x default"
+	echo "sample 1 0 100 1 2 3 9 1 1 1 1 0 $text x default"
+} >"$work/lines"
+echo "no ELF" >"$work/text"
+text_is=$(stat -c '%Hd %Ld %i' "$work/text")
+echo "sample 1 0 100 $text_is 0 1 1 1 1 0 $text x default" >>"$work/lines"
+# Another file at the path.
+mv "$work/gone" "$work/was"
+cp "$work/fixed" "$work/gone"
+serve "$dir" <"$work/lines"
+# Lines whose order does not matter here.
+is "honest about functions that cannot be known" \
+	"$($prof report -D "$dir" -g "$work/debug-dir" -b symbol -w samples |
+		tidy | sed '1,2d;/^lost/,$d' | sort)" "$(sort <<'E2'
+ 18.75 6 600 [anonymous] [unknown]
+ 15.63 5 500 [unknown] [unknown]
+ 12.50 4 400 lib.so.stripped [unknown]
+ 12.50 4 400 lib.so.stripped burn_two
+ 9.38 3 300 gone [unknown]
+ 9.38 3 300 [kernel] [unknown]
+ 6.25 2 200 debug inner
+ 6.25 2 200 text [unknown]
+ 3.12 1 100 lib.so [unknown]
+ 3.12 1 100 pie after
+ 3.12 1 100 pie sizeless
+
+functions not known:
+ 6 in [anonymous]: no file is mapped there: code made at run time, or the kernel's vdso
+ 5 in [unknown]: the process was gone before its mappings were read
+ 4 in lib.so.stripped: has no symbol there; install its debugging information, if there is any
+ 3 in gone: is another file than the one that was mapped; run this as root while the process lives
+ 1 in lib.so: is another file than the one that was mapped; run this as root while the process lives
+ 1 in text: is another file than the one that was mapped; run this as root while the process lives
+ 1 in text: is not an ELF file with code
+read 32 samples, of which 0 were not asked for; 0 malformed
+E2
+)"
+
+# ---- losses, and what is no sample
+
+{
+	echo "state 0 500 5 0 997 backoff timer"
+	kernel 100 7 0 $schedule x
+	echo "cut 0 0"
+	echo "cut 1 50"
+	echo "sample 1 0 1 0 0 0 0 0 1 1 3 0 -1 x default"
+	kernel 1 18446744073709551615 0 $schedule x
+	echo "sample 1 0 2 0 0 0 0 0 1 1 0 0 $schedule x cycles"
+	echo "state 0 630 8 1 499 recover timer"
+	kernel 1 7 0 $schedule x
+} >"$work/lines"
+serve "$dir" <"$work/lines"
+$prof report -D "$dir" | tidy >"$work/report"
+# Two are too short, one is of no mode, one has an impossible period.
+is "malformed samples are counted, not shown" "$(cat "$work/report")" \
+'event cycles (source timer): 1 samples, 2 counted
+percent samples count image symbol
+ 100.00 1 2 [kernel] schedule
+
+event default (source timer): 101 samples, 0.000 s
+percent samples seconds image symbol
+ 100.00 101 0.000 [kernel] schedule
+
+read 102 samples, of which 0 were not asked for; 4 malformed
+lost in the ring: 0 overwritten, 0 dropped
+between its first and last state here the profiler took 130 = 101 read + 4 malformed + 3 lost before the ring + 0 overwritten + 0 dropped + 22 inside
+and missed 1 that were due: backed off, throttled or late'
+is "folded: events come first if there are several" \
+	"$($prof folded -D "$dir")" 'cycles;x;[kernel];schedule 1
+default;x;[kernel];schedule 101'
+{
+	echo "state 0 9000 900 90 997 stop timer"
+	echo "state 0 10 1 0 997 start timer"
+	kernel 5 7 0 $schedule x
+	echo "state 0 15 1 0 997 stop timer"
+} >"$work/lines"
+serve "$dir" <"$work/lines"
+like "the module was loaded again: counted from there" \
+	"$($prof report -D "$dir")" 'took 5 = 5 read .* 0 lost .* 0 inside$'
+# 2 pages of 36 events at most are left.
+{
+	kernel 100000 7 0 $schedule x
+	user 20 7 $pie x pie burn_one
+} >"$work/lines"
+serve "$dir" 2 <"$work/lines"
+like "a ring that was overwritten" "$($prof report -D "$dir")" \
+	'^lost before the ring: not known'
+# What was overwritten before a CPU's first record may be younger than a state of
+# another CPU: 200 taken, and fewer left, say nothing of what is inside.
+other_cpu="1 7 0 0 0 0 0 201 200 $schedule 0 -1 x default"
+{
+	echo "state 0 0 0 0 997 start timer"
+	echo "sample 200 $other_cpu"
+	echo "state 0 200 0 0 997 stop timer"
+} >"$work/lines"
+serve "$dir" 2 <"$work/lines"
+like "another CPU's was" "$($prof report -D "$dir")" \
+	'^lost before the ring: not known'
+{
+	cat "$work/lines"
+	echo "sample 5 $other_cpu"
+	echo "state 0 205 0 0 997 stop timer"
+} >"$work/more"
+serve "$dir" 2 <"$work/more"
+like "and is known of what follows" "$($prof report -D "$dir")" \
+	'took 5 = 5 read .* 0 lost .* 0 inside$'
+# Thousands of pages, with other percentages than whole ones.
+for i in 1 2 3 4 5 6 7; do
+	kernel $((5000 * i)) $((i * 13)) 0 $schedule "c$i"
+done >"$work/lines"
+serve "$dir" 6000 <"$work/lines"
+is "many samples" "$(query 'd["accounts"]["read"],
+	d["events"][0]["samples"], d["events"][0]["period"],
+	round(sum(r["percent"] for r in d["events"][0]["rows"]), 9)' \
+	$prof report -j -b command -D "$dir")" \
+	"140000 140000 9100000 100.0"
+
+# While it reads, drops are told with the next event.
+kernel 10 1 0 $schedule x >"$work/lines"
+serve "$dir" <"$work/lines"
+$prof report -j -d 2 -D "$dir" >"$work/live" &
+live_pid=$!
+for ((i = 0; i < 3000; i++)); do
+	kill -0 $live_pid 2>/dev/null || break
+	echo "drop 0 5" >&8
+	kernel 1 1 0 $schedule x >&8
+	sleep 0.05
+done
+wait $live_pid
+is "five dropped for each that is read" "$(query '
+	abs(int(d["accounts"]["dropped"]) - 5 * int(d["accounts"]["read"])) <= 5 and
+	int(d["accounts"]["read"]) > 0' cat "$work/live")" True
+
+# ---- top
+
+kernel 10 1000000 0 $schedule x >"$work/lines"
+serve "$dir" <"$work/lines"
+: >"$work/top"
+$prof top -B -N 3 -d 1 -b command -D "$dir" >"$work/top" &
+top_pid=$!
+shows()
+{
+	grep -q ' 100.00 .* later$' "$work/top"
+}
+# Samples come until they are seen, or the frames are over.
+for ((i = 0; i < 3000; i++)); do
+	shows && break
+	kill -0 $top_pid 2>/dev/null || break
+	kernel 3 1000000 0 $schedule later >&8
+	sleep 0.1
+done
+wait $top_pid
+is "top: ends after its frames" $? 0
+is "top: so many" "$(grep -c '^kmmvprof: 1.0 s, ' "$work/top")" 3
+ok "top: what comes" shows
+not_ok "top: not what was there" grep -q ' x$' "$work/top"
+is "top: 80 columns" "$(awk 'length > 80' "$work/top")" ""
+python3 - "$prof" "$dir" >"$work/drawn" 2>&1 <<'E2'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ.update(TERM="vt100", LINES="24", COLUMNS="80")
+    os.execv(sys.argv[1], [sys.argv[1], "top", "-d", "0.5", "-D", sys.argv[2]])
+seen = b""
+while b"to quit" not in seen:
+    seen += os.read(fd, 4096)
+os.write(fd, b"q")
+try:
+    while os.read(fd, 4096):
+        pass
+except OSError:
+    pass
+print("status", os.waitpid(pid, 0)[1])
+E2
+is "top: draws, and ends with q" "$(cat "$work/drawn")" "status 0"
+dies "top: no such terminal" 1 'set TERM, or use --batch' \
+	env TERM=nonsense "$prof" top -D "$dir"
+
+# ---- errors say what to do
+
+dies "no module" 1 '/counters: No such file.*modprobe kmmv' \
+	$prof report -D "$work/none"
+area "$work/other" || bail "no area"
+dies "no profiler" 1 'no event type profile.sample; .*modprobe kmmv_profile' \
+	$prof report -D "$work/other"
+names >"$work/other/names"
+dies "no ring" 1 'ring/profile: No such file.*; load the profiler: modprobe' \
+	$prof report -D "$work/other"
+names 0 period >"$work/other/names"
+dies "a field that is missing" 1 'has no field period .*of one release' \
+	$prof report -D "$work/other"
+echo "other 0" >"$work/lines"
+serve "$dir" <"$work/lines"
+dies "no samples" 1 'is the profiler on .echo 1 >' $prof report -D "$dir"
+dies "no samples, in a while" 1 'wait longer' $prof report -D "$dir" -d 0.1
+kernel 10 1 0 $schedule x >"$work/lines"
+serve "$dir" <"$work/lines"
+dies "no samples of what was asked for" 1 'none of 10 samples' \
+	$prof folded -u -D "$dir"
+dies "a consumer where there is no kernel" 1 'without --consume' \
+	$prof report -x -D "$dir"
+dies "a disk that is full" 1 'No space left' \
+	sh -c "$prof report -D $dir >/dev/full"
+dies "a recording to a disk that is full" 1 'No space left|full' \
+	$prof record -D "$dir" -o /dev/full
+ok "and that is still a device" test -c /dev/full
+for arguments in "report -b nothing" "report -d x" "report -d 0" "report -n -1" \
+		"report -t 101" "report -p 0" "report -w many" "report -g here" \
+		"record" "report -o file" "top -i file" "report -i file -d 1" \
+		"folded -j" "report -B" "nothing"; do
+	# shellcheck disable=SC2086 # words
+	dies "usage: $arguments" 2 '^kmmvprof: .*(needs|must|not|is|are) ' \
+		$prof $arguments -D "$dir"
+done
+# ---- events of sysfs
+
+mkdir -p "$work/pmu/cpu/format" "$work/pmu/cpu/events"
+echo 4 >"$work/pmu/cpu/type"
+echo config:0-7 >"$work/pmu/cpu/format/event"
+echo event=0x2e >"$work/pmu/cpu/events/misses"
+is "events" "$($prof events -S "$work/pmu" | tr -s ' ')" "cpu/misses/ 4:0x2e"
+is "one event" "$($prof events -S "$work/pmu" cpu/misses/)" 4:0x2e
+dies "no such event" 1 'cpu/hits/: cpu has neither' $prof events -S "$work/pmu" cpu/hits/
+is "the others are there" "$($prof events -S "$work/pmu" cpu/hits/ cpu/event=1/ \
+	2>/dev/null)" 4:0x1
+dies "no sysfs" 1 'none: No such file' $prof events -S "$work/none"
+
+dies "usage: no command" 2 '^usage: kmmvprof' "$prof"
+is "--version" "$($prof -V)" "kmmvprof $version"
+like "--help" "$($prof --help)" '^usage: kmmvprof'
+finish

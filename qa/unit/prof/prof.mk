@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# kmmvprof: its tables, how it reads files, and events of sysfs.
+unit-programs += proftable proffiles profpmu
+proftable-sources := qa/unit/prof/proftable.c $(patsubst %,lib/kmmvprof/%.c,\
+	pool share table text)
+proftable-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=strdup
+proftable-libs := -ljansson
+proftable-variants := plain asan
+proffiles-sources := qa/unit/prof/proffiles.c $(patsubst %,lib/kmmvprof/%.c,\
+	pool table functions locate image)
+proffiles-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi
+proffiles-libs := -ldw -lelf
+proffiles-variants := plain asan
+profpmu-sources := qa/unit/prof/profpmu.c lib/kmmvprof/pmu.c
+profpmu-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi
+profpmu-variants := plain asan

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How kmmvprof finds files and their functions, whoever changes them. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "functions.h"
+#include "image.h"
+#include "../lib/libarea.h"
+#include "locate.h"
+
+static char dir[64], path[80];
+static char *bytes;
+static size_t length;
+
+/* A copy of this program. */
+static void setup(void)
+{
+	struct stat st;
+	int fd = open("/proc/self/exe", O_RDONLY);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	length = (size_t)st.st_size;
+	bytes = malloc(length);
+	ck_assert_ptr_nonnull(bytes);
+	ck_assert_int_eq(read(fd, bytes, length), (ssize_t)length);
+	close(fd);
+	snprintf(dir, sizeof(dir), "%s/prof.XXXXXX",
+		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_int_eq(chmod(dir, 0755), 0);
+	snprintf(path, sizeof(path), "%s/file", dir);
+}
+
+static void teardown(void)
+{
+	unlink(path);
+	rmdir(dir);
+	free(bytes);
+}
+
+static void write_file(const char *from, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, from, n), (ssize_t)n);
+	close(fd);
+}
+
+static struct prof_mapped mapped_of(void)
+{
+	struct prof_mapped m = { .path = path, .process = (uint64_t)getpid() };
+	struct stat st;
+
+	ck_assert_int_eq(stat(path, &st), 0);
+	m.major = major(st.st_dev);
+	m.minor = minor(st.st_dev);
+	m.inode = st.st_ino;
+	return m;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* When the file was changed; the clock of that is a coarse one. */
+static uint64_t ctime_ns(void)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(path, &st), 0);
+	return (uint64_t)st.st_ctim.tv_sec * 1000000000 +
+	       (uint64_t)st.st_ctim.tv_nsec;
+}
+
+static void is_found(const struct prof_mapped *m)
+{
+	const char *why = NULL;
+	struct stat st;
+	int fd = prof_locate(m, &why);
+
+	ck_assert_msg(fd >= 0, "%s", why);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	ck_assert_uint_eq(st.st_ino, m->inode);
+	close(fd);
+}
+
+static void is_not_found(const struct prof_mapped *m, const char *part)
+{
+	const char *why = NULL;
+
+	ck_assert_int_eq(prof_locate(m, &why), -1);
+	ck_assert_ptr_nonnull(why);
+	ck_assert_msg(strstr(why, part), "%s", why);
+}
+
+/* ---- finding */
+
+START_TEST(by_path)
+{
+	struct prof_mapped m, other;
+
+	write_file(bytes, length);
+	m = mapped_of();
+	is_found(&m);
+	other = m;
+	other.inode += 1000000;
+	is_not_found(&other, "another file");
+	other = m;
+	other.minor ^= 1;
+	is_not_found(&other, "another file");
+	m.since = now_ns();
+	is_found(&m);
+	/* The end of a path that was too long. */
+	ck_assert_int_eq(chdir(dir), 0);
+	m.path = "file";
+	is_not_found(&m, "too long");
+}
+END_TEST
+
+/* Another file at the path, or the same that was written to. */
+START_TEST(changed)
+{
+	struct prof_mapped m;
+	char kept[96];
+
+	write_file(bytes, length);
+	m = mapped_of();
+	snprintf(kept, sizeof(kept), "%s/kept", dir);
+	ck_assert_int_eq(rename(path, kept), 0);
+	is_not_found(&m, "not here");
+	write_file(bytes, length);
+	is_not_found(&m, "another file");
+	unlink(kept);
+	m = mapped_of();
+	/* A sample of before the last change. */
+	m.since = now_ns() - 1000000000000;
+	is_not_found(&m, "has changed");
+}
+END_TEST
+
+START_TEST(no_regular_file)
+{
+	struct prof_mapped m;
+
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	m = mapped_of();
+	is_not_found(&m, "not a regular file");
+	m.path = dir;
+	is_not_found(&m, "not a regular file");
+}
+END_TEST
+
+START_TEST(no_permission)
+{
+	struct prof_mapped m;
+
+	write_file(bytes, length);
+	ck_assert_int_eq(chmod(path, 0), 0);
+	m = mapped_of();
+	if (!geteuid())
+		ck_assert_int_eq(setgroups(0, NULL) | setgid(65534) |
+				 setuid(65534), 0);
+	is_not_found(&m, "run this as root");
+}
+END_TEST
+
+/* The mapping of a process leads to a file that was deleted, or has moved. */
+START_TEST(by_mapping)
+{
+	struct prof_mapped m;
+	const char *why;
+	void *at;
+	int fd;
+
+	write_file(bytes, length);
+	m = mapped_of();
+	fd = open(path, O_RDONLY);
+	at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	close(fd);
+	m.since = now_ns();
+	unlink(path);
+	fd = prof_locate(&m, &why);
+	/* Without capabilities the mapping cannot be followed. */
+	if (fd < 0 && access("/proc/self/map_files", R_OK | X_OK))
+		return;
+	close(fd);
+	is_found(&m);
+	/* Another file has its path by now. */
+	write_file("other", 5);
+	is_found(&m);
+	/* The next inode may be the other file's. */
+	m.inode += 1000000;
+	is_not_found(&m, "another file");
+	m.inode -= 1000000;
+	munmap(at, 4096);
+	is_not_found(&m, "another file");
+}
+END_TEST
+
+/* ---- functions */
+
+/* The offset in the file of a function of this program. */
+static uint64_t offset_of(const void *function)
+{
+	const ElfW(Ehdr) *eh = (void *)bytes;
+	const ElfW(Phdr) *ph = (void *)(bytes + eh->e_phoff);
+	uint64_t address = (uintptr_t)function;
+	struct dl_find_object found;
+	unsigned int i;
+
+	ck_assert_int_eq(_dl_find_object((void *)function, &found), 0);
+	address -= found.dlfo_link_map->l_addr;
+	for (i = 0; i < eh->e_phnum; i++)
+		if (ph[i].p_type == PT_LOAD && address >= ph[i].p_vaddr &&
+		    address - ph[i].p_vaddr < ph[i].p_filesz)
+			return address - ph[i].p_vaddr + ph[i].p_offset;
+	ck_abort();
+}
+
+static int open_functions(struct prof_functions **f)
+{
+	int fd = open(path, O_RDONLY), err;
+
+	ck_assert_int_ge(fd, 0);
+	err = prof_functions_open(fd, "/nonexistent", f);
+	close(fd);
+	return err;
+}
+
+START_TEST(functions)
+{
+	struct prof_functions *f;
+	const char *name;
+
+	write_file(bytes, length);
+	ck_assert_int_eq(open_functions(&f), 0);
+	name = prof_functions_at(f, offset_of(open_functions));
+	ck_assert_ptr_nonnull(name);
+	ck_assert_str_eq(name, "open_functions");
+	ck_assert_str_eq(prof_functions_at(f, offset_of(write_file) + 1),
+			 "write_file");
+	/* No code. */
+	ck_assert_ptr_null(prof_functions_at(f, 0));
+	ck_assert_ptr_null(prof_functions_at(f, length));
+	ck_assert_ptr_null(prof_functions_at(f, UINT64_MAX));
+	prof_functions_close(f);
+}
+END_TEST
+
+/* A file may be cut, or may have been written to fool its readers. */
+START_TEST(hostile)
+{
+	ElfW(Ehdr) *eh = (void *)bytes;
+	size_t table = eh->e_shoff, at, n;
+	struct prof_functions *f;
+	unsigned int round, i;
+	char *copy;
+
+	write_file("no ELF", 6);
+	ck_assert_int_eq(open_functions(&f), -ENOEXEC);
+	write_file("", 0);
+	ck_assert_int_eq(open_functions(&f), -ENOEXEC);
+	/* An object file, which libdwfl would relocate by callbacks that are not there. */
+	copy = malloc(length);
+	ck_assert_ptr_nonnull(copy);
+	memcpy(copy, bytes, length);
+	((ElfW(Ehdr) *)copy)->e_type = ET_REL;
+	write_file(copy, length);
+	ck_assert_int_eq(open_functions(&f), -ENOEXEC);
+	free(copy);
+	for (round = 0; round < 60; round++) {
+		n = round < 30 ? length >> round : length - length / 31 * (round - 30);
+		write_file(bytes, n);
+		if (!open_functions(&f))
+			prof_functions_close(f);
+	}
+	copy = malloc(length);
+	ck_assert_ptr_nonnull(copy);
+	srandom(7);
+	for (round = 0; round < 150; round++) {
+		memcpy(copy, bytes, length);
+		for (i = 0; i < 8; i++) {
+			at = (size_t)random() % 2048;
+			if (round % 2 && table < length)
+				at = table + at % (length - table);
+			copy[at % length] = (char)random();
+		}
+		/* It is still an ELF file. */
+		memcpy(copy, bytes, EI_NIDENT);
+		write_file(copy, length);
+		if (open_functions(&f))
+			continue;
+		prof_functions_at(f, offset_of(open_functions));
+		prof_functions_close(f);
+	}
+	free(copy);
+}
+END_TEST
+
+/* ---- images */
+
+START_TEST(images)
+{
+	struct prof_table notes;
+	struct prof_images images;
+	struct prof_mapped m;
+	uint64_t offset = offset_of(open_functions), was;
+	unsigned int i;
+
+	prof_table_init(&notes, 1U << PROF_PART_IMAGE | 1U << PROF_PART_SYMBOL,
+			10);
+	prof_images_init(&images, "/nonexistent", &notes);
+	write_file(bytes, length);
+	m = mapped_of();
+	ck_assert_str_eq(prof_images_function(&images, &m, offset),
+			 "open_functions");
+	ck_assert_uint_eq(notes.nr, 0);
+	/* What was read is kept, as the path may change. */
+	unlink(path);
+	ck_assert_str_eq(prof_images_function(&images, &m, offset),
+			 "open_functions");
+	/* Another file at the path is not the one of the samples. */
+	write_file("no ELF", 6);
+	prof_images_round(&images);
+	ck_assert_str_eq(prof_images_function(&images, &m, offset),
+			 "open_functions");
+	/* What is written over is. */
+	unlink(path);
+	write_file(bytes, length);
+	m = mapped_of();
+	ck_assert_str_eq(prof_images_function(&images, &m, offset),
+			 "open_functions");
+	was = ctime_ns();
+	do {
+		write_file("no ELF", 6);
+	} while (ctime_ns() == was);
+	ck_assert_str_eq(prof_images_function(&images, &m, offset),
+			 "open_functions");
+	ck_assert_uint_eq(notes.nr, 0);
+	prof_images_round(&images);
+	ck_assert_str_eq(prof_images_function(&images, &m, offset),
+			 PROF_IMAGE_UNKNOWN);
+	prof_table_clear(&notes);
+	unlink(path);
+	m.inode += 1000000;
+	for (i = 0; i < 5; i++)
+		ck_assert_str_eq(prof_images_function(&images, &m, offset),
+				 PROF_IMAGE_UNKNOWN);
+	ck_assert_uint_eq(notes.nr, 1);
+	ck_assert_uint_eq(notes.rows[0].samples, 5);
+	/* A bounded number is kept. */
+	for (i = 0; i < 2 * PROF_IMAGES_MAX; i++) {
+		m.inode++;
+		ck_assert_str_eq(prof_images_function(&images, &m, offset),
+				 PROF_IMAGE_UNKNOWN);
+	}
+	ck_assert_uint_le(images.nr, PROF_IMAGES_MAX);
+	prof_images_free(&images);
+	prof_table_free(&notes);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("proffiles");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, by_path);
+	tcase_add_test(tcase, changed);
+	tcase_add_test(tcase, no_regular_file);
+	tcase_add_test(tcase, no_permission);
+	tcase_add_test(tcase, by_mapping);
+	tcase_add_test(tcase, functions);
+	tcase_add_test(tcase, hostile);
+	tcase_add_test(tcase, images);
+	return run_suite("proffiles", tcase);
+}

@@ -1,0 +1,338 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# machine: DISK=2048 MEM=1G
+#
+# kmmvctl on a real kernel: its BTF, kmmv_trace.ko, modules that come and go. The ten
+# sets of the example file, each seen to count; counts that the test knows are exact.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/trace.sh
+. qa/vm/trace.sh
+# shellcheck source=qa/vm/udev.sh
+. qa/vm/udev.sh
+
+ctl=build/kmmvctl
+
+# shellcheck disable=SC2317 # called by the trap
+ctl_end()
+{
+	echo 0 >/proc/sys/vm/nr_hugepages
+	echo 0 >/proc/sys/kernel/sched_schedstats
+	ip link delete kmmvqa0 2>/dev/null
+	rmdir /sys/fs/cgroup/kmmv-qa 2>/dev/null
+	stop_udev
+	unload
+	modprobe -r sd_mod scsi_debug scsi_mod virtio_blk 2>/dev/null
+	rm -rf /run/kmmvctl /etc/kmmv
+}
+trap ctl_end EXIT
+
+# says NAME PATTERN ARGUMENT...: kmmvctl fails, and says why
+says()
+{
+	local name=$1 pattern=$2 text status
+
+	shift 2
+	text=$($ctl "$@" 2>&1 >/dev/null)
+	status=$?
+	is "$name" $status 1
+	like "$name: why" "$text" "$pattern"
+}
+
+# count NAME [INSTANCE]: the count of an instance, or of all
+count()
+{
+	values "$1" | awk -v i="${2-}" '{ n = $NF; sub(/ [0-9]+$/, "") }
+		i == "" || $0 == i { s += n } END { print s + 0 }'
+}
+
+# counts NAME [INSTANCE]: has it counted?
+# shellcheck disable=SC2317 # called by wait_for
+counts()
+{
+	[ "$(count "$@")" -gt 0 ]
+}
+
+# python CODE: on standard input, too
+python()
+{
+	python3 -c "$@"
+}
+
+modprobe virtio_blk
+says "no module" 'modprobe kmmv_trace' list
+ok "loads" load
+is "no counters" "$($ctl list)" ""
+
+# ---- the ten sets
+
+ok "check" $ctl check lib/kmmvctl/trace.conf
+ok "apply" $ctl apply lib/kmmvctl/trace.conf
+note "$($ctl list)"
+sections=$(grep -c '^\[' lib/kmmvctl/trace.conf)
+is "all are on" "$($ctl list | awk '$2 == "on"' | wc -l)" "$sections"
+is "again" "$($ctl apply -v lib/kmmvctl/trace.conf | grep -c '^leave')" "$sections"
+
+echo 1 >/proc/sys/kernel/sched_schedstats
+ok "1. waits for a CPU" wait_for 20 counts sched.wait
+ok "2. CPU time" wait_for 20 counts sched.runtime
+ln -s "$(command -v taskset)" "$WORK/kmmv-qa-move"
+# shellcheck disable=SC2317 # called by wait_for
+moves()
+{
+	local i
+
+	for i in 1 2 3 4 5; do
+		"$WORK/kmmv-qa-move" -c $((i % 2)) true
+	done
+	counts sched.migrations
+}
+ok "and moves" wait_for 20 moves
+
+dd if=/dev/vda of=/dev/null bs=1M count=16 2>/dev/null
+ok "5. the page cache: added" counts pagecache.added bdev
+blockdev --flushbufs /dev/vda
+ok "and removed" counts pagecache.removed bdev
+
+# More than there is: what is cached is reclaimed, and the rest compacted.
+# shellcheck disable=SC2317 # called by wait_for
+pressure()
+{
+	dd if=/dev/vda of=/dev/null bs=1M 2>/dev/null
+	echo 4000 >/proc/sys/vm/nr_hugepages
+	echo 0 >/proc/sys/vm/nr_hugepages
+	counts reclaim.direct && counts compaction && counts reclaim.kswapd &&
+		counts reclaim.pages
+}
+ok "3. reclaim, 4. compaction" wait_for 20 pressure
+for name in reclaim.direct reclaim.pages reclaim.kswapd compaction; do
+	note "$name: $(values $name | xargs)"
+done
+ok "by order" counts compaction 9
+
+ip link add kmmvqa0 type dummy
+ip address add 10.9.9.1/24 dev kmmvqa0
+ip link set kmmvqa0 arp off up
+ip link set lo up
+python '
+import socket
+for i in range(7):
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(("127.0.0.1", 34568))
+    s.connect_ex(("127.0.0.1", 1))
+    s.close()
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range(20):
+    s.sendto(b"x", ("127.0.0.1", 1))
+'
+is "6. TCP: resets by port" "$(count tcp.resets 34568)" 7
+python '
+import socket
+s = socket.socket()
+s.bind(("10.9.9.1", 34567))
+s.settimeout(600)
+try:
+    s.connect(("10.9.9.2", 1))
+except OSError:
+    pass
+' &
+sends=$!
+ok "segments sent again" wait_for 60 counts tcp.retransmits 34567
+kill $sends
+wait $sends 2>/dev/null
+ok "7. packets dropped" test "$(count net.drops)" -ge 20
+
+ln -s /bin/true "$WORK/kmmv-qa-exec"
+ln -s /bin/bash "$WORK/kmmv-qa-fork"
+for ((i = 0; i < 30; i++)); do "$WORK/kmmv-qa-exec"; done
+is "8. processes: execs" "$(count process.execs kmmv-qa-exec)" 30
+is "exits" "$(count process.exits kmmv-qa-exec)" 30
+"$WORK/kmmv-qa-fork" -c 'for ((i = 0; i < 25; i++)); do (:); done; :'
+is "forks" "$(count process.forks kmmv-qa-fork)" 25
+
+# An unsigned module taints the kernel with 12, each time.
+before=$(count trouble.taints 12)
+insmod qa/client/kmmv_traced.ko
+is "9. taints" "$(($(count trouble.taints 12) - before))" 1
+printf 'Call Trace:\nRIP: 0033\n' >>"$KMSG_EXPECT"
+mkdir /sys/fs/cgroup/kmmv-qa
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null
+if [ -e /sys/fs/cgroup/kmmv-qa/memory.max ]; then
+	echo 30M >/sys/fs/cgroup/kmmv-qa/memory.max
+	# shellcheck disable=SC2016 # for that shell
+	sh -c 'echo $$ >/sys/fs/cgroup/kmmv-qa/cgroup.procs
+		exec python3 -c "x = bytearray(200 << 20)"' 2>/dev/null
+	is "the OOM killer" "$(count trouble.oom)" 1
+else
+	skip "the OOM killer" "machine: no memory cgroup"
+fi
+ok "10. soft interrupts raised" wait_for 20 counts softirq.raised
+ok "and run" wait_for 20 counts softirq.run
+
+ok "the end" $ctl apply --prune /dev/null
+is "nothing is left" "$($ctl list)" ""
+is "nothing is traced" "$(handlers)" 0
+
+# ---- values against what a program did
+
+ok "bytes by file" $ctl add bytes function=vfs_write value=count \
+	'key=file->f_path.dentry->d_name.name' units=byte max_keys=1000
+ok "and their histogram" $ctl add sizes function=vfs_write 'value=log2 count' \
+	'key=file->f_path.dentry->d_name.name' max_keys=1000
+dd if=/dev/zero of="$WORK/kmmv-qa-file" bs=1000 count=77 2>/dev/null
+is "their sum" "$(count bytes kmmv-qa-file)" 77000
+is "their bucket" "$(count sizes kmmv-qa-file/512)" 77
+ok "an event" $ctl add starts tracepoint=sched/sched_process_exec \
+	'event=default p->pid, old_pid, name=p->comm' 'key=p->comm' max_keys=1000
+"$WORK/kmmv-qa-exec" &
+pid=$!
+wait $pid
+like "is left" "$(timeout 600 build/kmmvdump -x -R default -N 1)" \
+	"trace\\.starts.*$pid.*kmmv-qa-exec"
+export_text=$($ctl export)
+note "$export_text"
+like "export has the user's words" "$export_text" \
+	'^key = file->f_path.dentry->d_name.name$'
+ok "remove" $ctl remove bytes sizes
+printf '%s\n' "$export_text" >"$WORK/again.conf"
+ok "and again" $ctl apply "$WORK/again.conf"
+dd if=/dev/zero of="$WORK/kmmv-qa-file" bs=1000 count=1 2>/dev/null
+is "the counts went on" "$(count bytes kmmv-qa-file)" 78000
+ok "all off" $ctl remove bytes sizes starts
+
+# ---- refusals
+
+says "a typo" 'near: sched_switch' add x tracepoint=sched/sched_swich key=preempt
+says "a field that is no argument" 'next_pid is a field of the trace event' \
+	add x tracepoint=sched/sched_switch key=next_pid
+says "another system" 'there is sched/sched_switch' add x tracepoint=shed/sched_switch
+says "no function" 'not among the functions that can be traced' \
+	add x function=kmmv_qa_nothing
+says "one that is not to be traced" 'not among the functions' \
+	add x function=rcu_nmi_enter
+says "a glob too wide" 'x: enable: .*max_functions' add x 'function=*_read*'
+says "the arguments of a module without BTF" 'load the module first' \
+	add x tracepoint=kmmv_qa/kmmv_traced key=number
+is "nothing is left" "$($ctl list)" ""
+ok "its hits" $ctl add x tracepoint=kmmv_qa/kmmv_traced
+hit tp 12
+is "count" "$(count x)" 12
+ok "away" $ctl remove x
+like "describe" "$($ctl describe sched/sched_switch)" \
+	'^  next->comm +char\[16\] +arg2@[0-9]+:16t'
+
+# ---- a module's, which goes and comes back
+
+# shellcheck disable=SC2317 # called by wait_for
+scsi_goes()
+{
+	# The kernel loads sd_mod for the disk, at any time.
+	modprobe -r sd_mod scsi_debug scsi_mod 2>/dev/null
+	[ ! -e /sys/module/scsi_mod ]
+}
+
+states()
+{
+	$ctl list | awk '{ print $1, $2 }' | xargs
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+both_on()
+{
+	[ "$(states)" = "scsi.by on scsi.hits on" ]
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+more_than()
+{
+	[ "$(count scsi.by scsi_debug)" -gt "$1" ]
+}
+
+cat >"$WORK/module.conf" <<'F'
+[scsi.hits]
+tracepoint = scsi/scsi_dispatch_cmd_start
+
+[scsi.by]
+tracepoint = scsi/scsi_dispatch_cmd_start
+key = cmd->device->host->hostt->proc_name
+F
+ok "it is not there" scsi_goes
+says "before it is there" 'scsi.by: no tracepoint' apply "$WORK/module.conf"
+is "hits wait" "$(states)" "scsi.hits waiting"
+modprobe scsi_mod
+ok "after it is loaded" $ctl apply "$WORK/module.conf"
+is "both are on" "$(states)" "scsi.by on scsi.hits on"
+modprobe scsi_debug
+ok "they count" wait_for 20 counts scsi.by scsi_debug
+ok "nothing holds the module" wait_for 20 scsi_goes
+note "$($ctl list)"
+life=$(count scsi.by scsi_debug)
+is "as often as it was hit" "$life" "$(count scsi.hits)"
+modprobe scsi_mod
+is "it came back: it has to be resolved again" "$(get scsi.by state)" stale
+is "apply does" "$($ctl apply -v "$WORK/module.conf" | sort | xargs)" \
+	"leave scsi.hits resolve scsi.by"
+is "both are on again" "$(states)" "scsi.by on scsi.hits on"
+modprobe scsi_debug
+ok "and count on" wait_for 20 more_than "$life"
+$ctl remove scsi.by scsi.hits
+ok "it goes" wait_for 20 scsi_goes
+
+# ---- the service and the rule
+
+# command_of KEY: what the service does, of what was built
+command_of()
+{
+	sed -n "s|^$1=@BINDIR@|build|p" lib/kmmvctl/kmmv-trace.service.in
+}
+
+mkdir -p /etc/kmmv /run/udev/rules.d
+cp "$WORK/module.conf" /etc/kmmv/trace.conf
+rule=$(sed -n 's|.*RUN+="@BINDIR@\(.*\)"|build\1|p' lib/kmmvctl/kmmv-trace.rules.in)
+start=$(command_of ExecStart)
+reload=$(command_of ExecReload)
+$rule
+is "the rule does nothing before the service" "$($ctl list)" ""
+$start
+is "the service, without the module" "$? $(states)" "1 scsi.hits waiting"
+modprobe scsi_mod
+$rule
+is "the rule, with it" "$? $(states)" "0 scsi.by on scsi.hits on"
+ok "it goes" scsi_goes
+modprobe scsi_mod
+$rule
+is "and when it came back" "$(states)" "scsi.by on scsi.hits on"
+ok "it goes" scsi_goes
+
+sed "s|@BINDIR@|$PWD/build|" lib/kmmvctl/kmmv-trace.rules.in \
+	>/run/udev/rules.d/90-kmmv-trace.rules
+if start_udev; then
+	is "nothing is on" "$(states)" "scsi.by waiting scsi.hits waiting"
+	modprobe scsi_mod
+	ok "udev applies the file" wait_for 20 both_on
+	before=$(count scsi.by scsi_debug)
+	modprobe scsi_debug
+	ok "and what it applied counts" wait_for 20 more_than "$before"
+	ok "it goes" wait_for 20 scsi_goes
+	stop_udev
+else
+	skip "udev applies the file" "machine: no udevd"
+fi
+rm -r /run/udev/rules.d
+rm /etc/kmmv/trace.conf
+is "reload after the file went" "$($reload | sort | xargs)" \
+	"remove scsi.by remove scsi.hits"
+is "removes all" "$($ctl list)" ""
+ok "it goes" wait_for 20 scsi_goes
+
+ok "unloads" unload
+ok "another life of the module" load
+ok "has the same counters" $ctl apply "$WORK/again.conf"
+is "on" "$($ctl list | awk '$2 == "on"' | wc -l)" 3
+ok "removes them" $ctl remove bytes sizes starts
+ok "unloads" unload
+is "no handler is left" "$(handlers)" 0
+finish

@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+#
+# kmmvprof with the module: what programs say of themselves is what it finds, within
+# the error of sampling; files that are stripped, deleted, or none.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+prof=build/kmmvprof
+config=/sys/kernel/config/kmmv/profile
+# Enough for an error of 1.5 % (one sigma) of a share of 3/4.
+SAMPLES=800
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	local pid
+
+	for pid in ${pids-}; do
+		kill -KILL "$pid" 2>/dev/null
+	done
+	wait
+	[ ! -d $config ] || echo 0 >$config/enable
+	[ ! -e /sys/module/kmmv_profile ] || rmmod kmmv_profile
+	[ ! -e /sys/module/kmmv ] || rmmod kmmv
+}
+trap clean_up EXIT
+
+# shellcheck disable=SC2317 # called by wait_for
+begun()
+{
+	[ "$(cat "/proc/$pid/comm")" != bash ]
+}
+
+# start COMMAND...: as process $pid, which prints to $WORK/said
+start()
+{
+	"$@" >"$WORK/said" &
+	pid=$!
+	pids="${pids-} $pid"
+	wait_for 20 begun
+}
+
+# query EXPRESSION: a Python expression of the JSON d of standard input
+query()
+{
+	python3 -c "
+import json, sys
+d = json.load(sys.stdin)
+rows = [r for e in d['events'] for r in e['rows']]
+print($1)"
+}
+
+# sampled: $pid has its samples; those in the kernel are not counted
+sampled()
+{
+	local n
+
+	n=$($prof report -j -u -p "$pid" -b image 2>/dev/null |
+		query 'sum(int(r["samples"]) for r in rows)' 2>/dev/null)
+	[ "${n:-0}" -ge $SAMPLES ]
+}
+
+# sample: sample $pid, a child of this shell, until there is enough, and end it
+sample()
+{
+	echo 1 >$config/enable && wait_for 60 sampled &&
+		$prof record -p "$pid" -o "$WORK/recording" &&
+		echo 0 >$config/enable && kill -TERM "$pid" && wait "$pid"
+}
+
+# agrees IMAGE: the shares of the two functions of IMAGE are those that the program
+# measured, within five sigmas of a binomial distribution; there is hardly another
+agrees()
+{
+	$prof report -j -u -i "$WORK/recording" | python3 -c "
+import json, sys
+d = json.load(sys.stdin)
+rows = [r for e in d['events'] for r in e['rows'] if r['image'] == sys.argv[1]]
+often, rarely = map(int, open(sys.argv[2]).read().split())
+count = {r['symbol']: int(r['samples']) for r in rows}
+k, m = count.pop('spend_often', 0), count.pop('spend_rarely', 0)
+n, p = k + m, often / (often + rarely)
+error = 5 * (n * p * (1 - p)) ** 0.5
+print(f'{k} of {n}, share {k / max(n, 1):.4f}, measured {p:.4f}, '
+      f'5 sigma {error / max(n, 1):.4f}, others {count}')
+sys.exit(not (n > 0.9 * int(sys.argv[3]) and abs(k - n * p) <= error and
+              sum(count.values()) <= n / 50))" "$1" "$WORK/said" $SAMPLES
+}
+
+# copy FROM TO: to the guest's own file system
+copy()
+{
+	cp "build/qa/vm/$1" "$WORK/$2"
+}
+
+ok "the modules load" insmod kmod/kmmv.ko
+ok "with a rate that shows functions soon" insmod kmod/kmmv_profile.ko freq=997 \
+	max_freq=10000 max_overhead=1000 ring_pages=4096
+status=$($prof report 2>&1)
+like "no samples yet" "$status" 'no samples; is the profiler on .echo 1 >'
+
+# ---- shares
+
+start build/qa/vm/busy
+sample
+is "a program at any address is sampled" $? 0
+ok "its functions have their shares" agrees "$PWD/build/qa/vm/busy"
+note "$(agrees "$PWD/build/qa/vm/busy")" "$($prof report -i "$WORK/recording" -t 0.5)"
+is "percentages add up" "$($prof report -j -i "$WORK/recording" | query '
+	all(round(sum(r["percent"] for r in e["rows"]), 9) == 100
+		for e in d["events"])')" True
+is "each folded line is a stack and a number" "$(
+	$prof folded -i "$WORK/recording" |
+		grep -cvE '^[^;]+(;[^;]+){2,} [1-9][0-9]*$')" 0
+like "the functions are in it" "$($prof folded -i "$WORK/recording")" \
+	'^busy;.*/busy;spend_often [0-9]+$'
+start build/qa/vm/busy-fixed
+sample
+is "a program at its own address is sampled" $? 0
+ok "its functions have their shares" agrees "$PWD/build/qa/vm/busy-fixed"
+
+# ---- files that are not there, or do not say
+
+copy busy gone
+start "$WORK/gone"
+rm "$WORK/gone"
+sample
+is "a program whose file was deleted is sampled" $? 0
+image=$($prof report -j -u -i "$WORK/recording" -b image | query '
+	max(rows, key=lambda r: int(r["samples"]))["image"]')
+like "its image is the path that it had" "$image" "^$WORK/gone"
+ok "its functions are known through its mapping" agrees "$image"
+copy busy stripped
+strip "$WORK/stripped" || skip "strip" "machine: no strip"
+start "$WORK/stripped"
+sample
+is "a stripped program is sampled" $? 0
+is "its functions are not known" "$($prof report -j -u -i "$WORK/recording" | query '
+	{r["symbol"] for r in rows if r["image"] == "'"$WORK/stripped"'"}')" \
+	"{'[unknown]'}"
+like "and the report says why" "$($prof report -i "$WORK/recording")" \
+	'in .*/stripped: (is stripped|has no symbol)'
+start build/qa/vm/busy made
+sample
+is "code made at run time is sampled" $? 0
+like "it is anonymous" "$($prof report -j -u -i "$WORK/recording" -b image | query '
+	max(rows, key=lambda r: int(r["samples"]))["image"]')" '^\[anonymous\]$'
+
+# ---- losses
+
+# The profiler has stopped, so nothing is inside: each sample that was taken since its
+# first start was read, or is among the lost.
+is "taken = read + lost, and nothing is inside" "$($prof report -j | query '
+	(lambda b: (int(b["taken"]) - sum(int(b[k]) for k in
+		("read", "malformed", "lost", "overwritten", "dropped")),
+	b["inside"], int(b["taken"]) >= '$SAMPLES'))(
+		d["accounts"]["between_states"])')" "(0, 0, True)"
+finish
