@@ -279,7 +279,7 @@ printf '%s\n' "${kills[@]}" | grep -q ^litmus &&
 	{ no_herd=$(qa/proof/litmus/herd -a 2>&1) || no_herd=${no_herd##*$'\n'}; }
 
 mkdir -p "$tree/qa/proof"
-cp -r kmod lib pmda "$tree"
+cp -r VERSION kmod lib pmda "$tree"
 cp -r qa/GNUmakefile qa/shim qa/unit qa/agent "$tree/qa"
 cp -r qa/proof/litmus "$tree/qa/proof"
 rm -f "$tree"/kmod/*.o "$tree"/kmod/*/*.o "$tree"/kmod/*.ko

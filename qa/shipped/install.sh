@@ -26,25 +26,6 @@ ok "modules go to the kernel that they were built for" \
 	test -s "$stage/lib/modules/$KVER/extra/kmmv.ko"
 ok "help is compiled" test -s "$stage/var/lib/pcp/pmdas/kmmv/help.pag"
 
-# A program, built from the installed headers and library.
-export PKG_CONFIG_SYSROOT_DIR=$stage
-export PKG_CONFIG_PATH=$stage/usr/lib/pkgconfig
-read -ra flags < <(pkg-config --cflags --libs libkmmv)
-like "pkg-config finds it" "${flags[*]}" "-lkmmv"
-awk -v work="$work" '
-	/^\.Bd -literal/ { file = work "/example" ++n ".c"; next }
-	/^\.Ed/ { file = ""; next }
-	file { gsub(/\\e/, "\\"); print >file }' help/libkmmv.3
-is "examples of libkmmv(3)" "$(find "$work" -name 'example*.c' | wc -l)" 2
-for n in 1 2; do
-	ok "example $n compiles as it is printed" gcc -Wall -Wextra -Werror \
-		-std=gnu11 -I"$stage/usr/include" -o "$work/example$n" \
-		"$work/example$n.c" -L"$stage/usr/lib" "${flags[@]}"
-	LD_LIBRARY_PATH=$stage/usr/lib "$work/example$n" >"$work/out" 2>&1
-	like "example $n runs, and says that there is no module" \
-		"$(cat "$work/out")" "/dev/kmmv"
-done
-
 # A module, built from README.md's lines, the headers and Module.symvers.
 mkdir "$work/driver"
 cat >"$work/driver/Kbuild" <<E

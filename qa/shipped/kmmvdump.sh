@@ -187,7 +187,7 @@ int __wrap_kmmv_refresh(struct kmmv *k, uint64_t max_age_ns, uint64_t *age_ns)
 }
 C
 gcc -std=gnu11 -D_GNU_SOURCE -Ikmod/include/uapi -o "$work/asks" -Ilib \
-	-Wl,--wrap=kmmv_refresh "$work/refresh.c" lib/kmmvdump/*.c \
+	-DKMMV_VERSION='""' -Wl,--wrap=kmmv_refresh "$work/refresh.c" lib/kmmvdump/*.c \
 	build/libkmmv.a -ljansson || bail "does not build"
 asked()
 {
@@ -318,7 +318,7 @@ fi
 # directory without a ring's attributes shows which one it tries.
 mkdir "$work/config"
 gcc -std=gnu11 -D_GNU_SOURCE -DCONFIG_DIR="\"$work/config\"" \
-	-Ikmod/include/uapi -o "$work/kmmvdump" -Ilib lib/kmmvdump/*.c \
+	-DKMMV_VERSION='""' -Ikmod/include/uapi -o "$work/kmmvdump" -Ilib lib/kmmvdump/*.c \
 	build/libkmmv.a -ljansson || bail "does not build"
 own=("$work/kmmvdump" -d "$area" --own -i x)
 dies "--own: the first is number 0" 1 '/config/kmmvdump-0/enable: ' "${own[@]}"

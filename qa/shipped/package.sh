@@ -1,0 +1,150 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+#
+# The Debian packages: built in a copy, looked at by lintian, compared with `make
+# install`, and installed, upgraded and removed in a clean root by inpackage.
+
+# shellcheck disable=SC2317 # ok calls functions
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+export PATH=$PATH:/sbin:/usr/sbin
+[ "$(id -u)" -eq 0 ] || skip_all "machine: a root of its own needs root"
+for tool in dpkg-buildpackage dh_dkms lintian mmdebstrap; do
+	command -v $tool >/dev/null || skip_all "no $tool: qa/setup package"
+done
+mkdir -p build
+work=$(mktemp -d "$PWD/build/package.XXXXXX") || bail "no directory"
+trap 'rm -rf --one-file-system "$work"' EXIT
+KVER=${KVER:-$(qa/kver)}
+version=$(cat VERSION)
+next=${version%.*}.$((${version##*.} + 1))
+
+# build NAME VERSION: the packages of the files here, in $work/NAME
+build()
+{
+	local tree=$work/$1/kmmv
+
+	mkdir -p "$tree"
+	# What git has or would have: no product of a build.
+	git ls-files -z --cached --others --exclude-standard |
+		while IFS= read -r -d '' file; do
+			[ ! -e "$file" ] || printf '%s\0' "$file"
+		done |
+		tar -c --null -T - --exclude=./qa | tar -x -C "$tree"
+	rm -rf "$tree/qa"
+	if [ "$2" != "$version" ]; then
+		echo "$2" >"$tree/VERSION"
+		sed -i "1s/($version)/($2)/" "$tree/debian/changelog"
+	fi
+	(cd "$tree" && dpkg-buildpackage -us -uc -b) >"$work/$1/log" 2>&1 || return
+	echo "$2" >"$work/$1/version"
+}
+
+show_log()
+{
+	tail -n 30 "$work/$1/log"
+	return 1
+}
+
+for name in old new; do
+	what=$version
+	[ $name = old ] || what=$next
+	ok "the packages of $what build" build $name "$what" ||
+		bail "$(show_log $name)"
+done
+
+# ---- what is in them
+
+is "lintian has nothing to say" \
+	"$(lintian --allow-root --fail-on none -I "$work"/old/*.changes 2>&1)" ""
+
+# The packages' files without what only a package has, and man pages as they were.
+in_packages()
+{
+	local deb
+
+	for deb in "$work"/old/*.deb; do
+		[[ $deb = *-dbgsym_* ]] || dpkg-deb --fsys-tarfile "$deb" | tar -t
+	done | sed 's,^\.,,' | grep -vE '/$|/usr/share/(doc|lintian)/|^/usr/src/' |
+		sed 's,/x86_64-linux-gnu,,; s,/[a-z0-9_]*-linux-gnu[a-z0-9]*,,; s/\.gz$//
+			s,^/lib/systemd,/usr&,' |
+		sort
+}
+make -s install-user DESTDIR="$work/stage" PREFIX=/usr >/dev/null 2>&1
+is "their files are those of make install" "$(diff <(in_packages) \
+	<(cd "$work/stage" && find . ! -type d | sed 's,^\.,,' | sort))" ""
+is "no file is in two of them" "$(in_packages | uniq -d)" ""
+make -s install-source DESTDIR="$work/stage" >/dev/null 2>&1
+is "kmmv-dkms has the modules' source" "$(diff \
+	<(dpkg-deb --fsys-tarfile "$work"/old/kmmv-dkms_*.deb | tar -t |
+		sed -n 's,^\./usr/src/\(.*[^/]\)$,\1,p' | sort) \
+	<(cd "$work/stage/usr/src" && find . -type f ! -name COPYING |
+		sed 's,^\./,,' | sort))" ""
+is "as it is here" "$(diff -r "$work/old/kmmv/kmod" \
+	"$work/stage/usr/src/kmmv-$version/kmod" | grep -v ': dkms.conf.in$')" ""
+symbols=$(sed -n 's/^	\(kmmv_[a-z_]*\);$/\1/p' lib/libkmmv.map | wc -l)
+is "libkmmv1 exports what the map lists" "$(
+	dpkg-deb -x "$work"/old/libkmmv1_*.deb "$work/library" &&
+	nm -D "$work"/library/usr/lib/*/libkmmv.so.1 | grep -c ' T .*@@KMMV_1')" \
+	"$symbols"
+
+# ---- their life in a clean root
+
+base=$(qa/shipped/root) || bail "no clean root"
+root=$work/root
+mkdir "$root" "$work/upper" "$work/overlay"
+mkdir -p "$work/packages"
+for name in old new; do
+	mkdir "$work/packages/$name"
+	cp "$work/$name"/*.deb "$work/$name/version" "$work/packages/$name"
+done
+rm -f "$work"/packages/*/*-dbgsym_*
+cp qa/tap.sh qa/shipped/inpackage "$work/packages"
+sed -n 's/^#define KMMV //p' pmda/domain.h >"$work/packages/domain"
+# There is no device in it, but names and numbers of a simulated one.
+make -s -f qa/GNUmakefile build/qa/bench/kmmvsim >/dev/null || bail "no simulation"
+cp build/qa/bench/kmmvsim "$work/packages"
+chmod 755 "$work/packages"
+echo "-f /packages/area" >"$work/packages/options"
+sed -n 's/^obj-m += \(.*\)\.o$/\1/p' kmod/Kbuild | sort | xargs >"$work/packages/modules"
+
+# Namespaces of its own: what starts in it ends with it, and its pmcd is not ours.
+# shellcheck disable=SC2016 # the inner shell's
+timeout -k 10 3000 unshare --mount --pid --net --ipc --uts --fork --kill-child sh -euc '
+	root=$1 base=$2 work=$3
+	mount --make-rprivate /
+	if ! mount -t overlay overlay -o \
+		"lowerdir=$base,upperdir=$work/upper,workdir=$work/overlay" "$root" \
+		2>/dev/null; then
+		cp -a "$base/." "$root"
+	fi
+	ip link set lo up
+	mount -t proc proc "$root/proc"
+	mount -t tmpfs tmpfs "$root/run"
+	mount -t tmpfs tmpfs "$root/tmp"
+	mount -t tmpfs tmpfs "$root/dev"
+	mkdir -p "$root/packages" "$root/dev/shm" "$root/run/pcp"
+	for node in null:3 zero:5 full:7 random:8 urandom:9; do
+		mknod -m 666 "$root/dev/${node%:*}" c 1 "${node#*:}"
+	done
+	ln -s /proc/self/fd "$root/dev/fd"
+	chmod 1777 "$root/tmp" "$root/dev/shm"
+	chroot "$root" chown pcp:pcp /run/pcp
+	mount --bind "$work/packages" "$root/packages"
+	# Not as process 1: kmmvsim ends when that is its parent.
+	chroot "$root" /bin/bash /packages/inpackage || exit
+	' sh "$root" "$base" "$work" >"$work/inside" 2>"$work/inside.err" </dev/null
+status=$?
+# Its results are part of these.
+while IFS= read -r line; do
+	case $line in
+	"ok "*)	pass "${line#ok * - }" ;;
+	"not ok "*) fail "${line#not ok * - }" ;;
+	"#"*)	echo "$line" ;;
+	"1.."*)	planned=${line#1..} ;;
+	esac
+done <"$work/inside"
+ok "the tests in the clean root came to their end" test "${planned:-0}" -gt 0 ||
+	note "status $status" "$(tail -n 20 "$work/inside.err")"
+finish

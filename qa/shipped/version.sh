@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The version in the file VERSION is the only one.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+export PATH=$PATH:/sbin:/usr/sbin
+KVER=${KVER:-$(qa/kver)}
+[ -n "$KVER" ] || bail "no kernel headers"
+make -s lib pmda kmod >/dev/null || bail "does not build"
+work=$(mktemp -d) || bail "no directory"
+trap 'rm -rf "$work"' EXIT
+version=$(cat VERSION)
+root=$work/root
+
+like "it has three numbers" "$version" '^[0-9]+\.[0-9]+\.[0-9]+$'
+make -s install DESTDIR="$root" PREFIX=/usr >/dev/null || bail "no make install"
+for module in "$root"/lib/modules/*/extra/*.ko; do
+	is "${module##*/}" "$(modinfo -F version "$module")" "$version"
+done
+is "kmmvdump" "$(LD_LIBRARY_PATH=$root/usr/lib "$root/usr/bin/kmmvdump" -V)" \
+	"kmmvdump $version"
+is "pkg-config" "$(PKG_CONFIG_PATH=$root/usr/lib/pkgconfig \
+	pkg-config --modversion libkmmv)" "$version"
+is "the library's file" "$(cd "$root/usr/lib" && echo libkmmv.so.*.*)" \
+	"libkmmv.so.$version"
+if command -v mandoc >/dev/null; then
+	is "the man pages' last lines" "$(find "$root" -path '*/man/*' -name '*.[1-8]' \
+		-exec sh -c 'mandoc -T ascii "$1" | tail -n 1' sh {} \; |
+		grep -cv "^kmmv $version ")" 0
+else
+	skip "the man pages' last lines" "no mandoc"
+fi
+is "CHANGES begins with it" "$(sed -n 's/^\([0-9.]*\) (.*)$/\1/p' CHANGES |
+	head -n 1)" "$version"
+is "so does debian/changelog" \
+	"$(sed -n '1s/^kmmv (\(.*\)) .*/\1/p' debian/changelog)" "$version"
+if command -v rpm >/dev/null; then
+	is "the spec takes it from the file" "$(rpm --specfile rpm/kmmv.spec \
+		--define "_sourcedir $PWD" -q --qf '%{version}\n' 2>"$work/said" |
+		sort -u; cat "$work/said")" "$version"
+else
+	skip "the spec takes it from the file" "no rpm"
+fi
+is "it is nowhere else" "$(git grep -lIF "$version" -- ':!VERSION' ':!CHANGES' \
+	':!debian/changelog' ':!qa' 2>/dev/null | xargs -r grep -lE \
+	"(kmmv|KMMV|[Vv]ersion)[^0-9]{0,12}${version//./\\.}")" ""
+finish

@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+#
+# What README.md and libkmmv(3) show, run as it is printed: the module of ten lines, seen
+# by pminfo and by programs that were started before kmmv was loaded. Then the
+# skeleton's own test. qa/examples has built them.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/agent.sh
+. qa/vm/agent.sh
+
+# shellcheck disable=SC2317 # called by the trap
+examples_end()
+{
+	# shellcheck disable=SC2086 # a list
+	[ -z "$programs" ] || kill $programs
+	rmmod hello skeleton 2>/dev/null
+	clean_up
+}
+trap examples_end EXIT
+
+dir=build/examples
+programs=
+[ -e $dir/hello/hello.ko ] || bail "qa/examples has not run"
+export LD_LIBRARY_PATH=$PWD/$dir/root/usr/local/lib
+for n in 1 2; do
+	stdbuf -oL $dir/page/$n >"$WORK/said.$n" 2>&1 &
+	programs="$programs $!"
+done
+start_udev
+ok "./Install" sh -c './Install </dev/null'
+ok "the agent reads the device" wait_for 20 has_values
+
+ok "a program that was there before has values" wait_for 20 \
+	grep -qE '^[1-9][0-9]*$' "$WORK/said.1"
+
+# The commands after the build, and what the last one prints.
+text=$(awk '/^    # insmod/ { on = 1 } on && /^[^ ]/ { exit } on { print }' README.md |
+	sed 's/^    //')
+commands=$(sed -n 's/^# //p' <<<"$text")
+shown=$(sed '/^# /d; /^$/d' <<<"$text")
+metric=kmmv.value.hello.pings
+is "the commands are" "$(wc -l <<<"$commands")" 3
+cd $dir/hello || bail "no $dir/hello"
+while read -r command; do
+	[[ $command != pminfo* ]] || break
+	ok "$command" eval "$command"
+done <<<"$commands"
+cd "$TOP" || exit
+ok "pmcd has the metric, a moment later" \
+	wait_for 10 sh -c "pminfo $metric >/dev/null 2>&1"
+is "$command shows what README.md does" \
+	"$(eval "$command" | sed '/^$/d')" "$shown"
+like "with its line of help" "$(pminfo -t $metric)" \
+	"\[Pings, by the way they came\]"
+for i in 2 3 4 5; do
+	echo $i >/sys/module/hello/parameters/ping
+done
+is "further pings count" "$(value $metric parameter)" 5
+number=$(kmmvdump -n -f hello.pings | sed -n 's/.* number \([0-9]*\)\..*/\1/p')
+echo "$number" >/sys/kernel/config/kmmv/rings/default/trace
+echo >/sys/module/hello/parameters/ping
+ok "the other program prints the event" wait_for 10 \
+	grep -qx 'hit hello.pings parameter delta=1 lost=0' "$WORK/said.2"
+rmmod hello
+ok "without the module the instance is gone" wait_for 10 sh -c \
+	"! pminfo -f $metric | grep -q inst"
+insmod $dir/hello/hello.ko
+echo >/sys/module/hello/parameters/ping
+ok "loaded again, it goes on" wait_for 10 sh -c \
+	"pminfo -f $metric | grep -q 'value 7$'"
+rmmod hello
+
+ok "the skeleton's own test" $dir/skeleton/check
+ok "and once more" $dir/skeleton/check
+is "its bytes" "$(value kmmv.all.skeleton.sent)" 3000
+# shellcheck disable=SC2086 # a list
+kill $programs
+# shellcheck disable=SC2086
+wait $programs 2>/dev/null
+programs=
+like "its help" "$(pminfo -T kmmv.value.skeleton.sent)" "given to the device"
+finish
