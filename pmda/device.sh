@@ -7,7 +7,8 @@
 
 rules=/etc/udev/rules.d/60-kmmv.rules
 modules=/etc/modules-load.d/kmmv.conf
-nodes="/dev/kmmv/counters /dev/kmmv/names /dev/kmmv/ring/*"
+nodes="/dev/kmmv/counters /dev/kmmv/names /dev/kmmv/profile /dev/kmmv/ring/*"
+settings="enable events/default/freq"
 
 udev_runs()
 {
@@ -69,6 +70,17 @@ open_nodes()
 	done
 }
 
+# What the agent stores for root, as the rule does when the module is loaded.
+open_settings()
+{
+	for setting in $settings; do
+		file=/sys/kernel/config/kmmv/profile/$setting
+		[ -f "$file" ] || continue
+		chgrp "$PCP_GROUP" "$file"
+		chmod 664 "$file"
+	done
+}
+
 device_setup()
 {
 	mkdir -p "${rules%/*}" "${modules%/*}"
@@ -80,13 +92,14 @@ device_setup()
 		load kmmv_stat
 	fi
 	open_nodes
+	open_settings
 }
 
 device_remove()
 {
 	rm -f "$rules" "$modules"
 	udev_runs && udevadm control --reload
-	for module in kmmv_block kmmv_net kmmv_stat kmmv; do
+	for module in kmmv_profile kmmv_trace kmmv_block kmmv_net kmmv_stat kmmv; do
 		[ -d "/sys/module/$module" ] || continue
 		if message=$(modprobe -r "$module" 2>&1); then
 			echo "Unloaded the module $module."
@@ -138,6 +151,19 @@ options_remove()
 		echo "Keeping $options."
 	fi
 	return 0
+}
+
+# Compile help beside its place, and rename it: an agent that runs has help all the
+# time, and one that is started has all of it. Compiled help of the same text stays.
+help_setup()
+{
+	sed "s/^@ $SYMDOM\./@ $domain./" help >"$tmp/help" &&
+		newhelp -n root -o "$tmp/help" <"$tmp/help" || return
+	for part in dir pag; do
+		cmp -s "$tmp/help.$part" help.$part && continue
+		cp "$tmp/help.$part" help.$part.new &&
+			mv help.$part.new help.$part || return
+	done
 }
 
 # pmcd builds the name space when it first starts; pmdaproc.sh fails without it.

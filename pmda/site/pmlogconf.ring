@@ -12,3 +12,4 @@ probe	kmmv.ring.mode exists ? available : exclude
 	kmmv.ring.dropped
 	kmmv.ring.discarded
 	kmmv.ring.inside
+	kmmv.ring.size

@@ -136,8 +136,15 @@ like "pmlogger records sums by default" "$(cat /mnt/config)" "^	kmmv\.value$"
 like "and totals" "$(cat /mnt/config)" "^	kmmv\.all$"
 not_ok "but nothing per CPU" grep -q '^	kmmv\.percpu' /mnt/config
 ok "pmlogger takes it" pmlogger -C -c /mnt/config
-pmieconf -cf /mnt/rules enable kmmv.slots >/dev/null 2>&1
-ok "pmie takes the rule" pmie -C -c /mnt/rules
+pmieconf -cf /mnt/rules enable kmmv >/dev/null 2>&1
+is "each rule is there" "$(grep -c '^// 1 kmmv\..* enabled = yes' /mnt/rules)" \
+	"$(find pmda/site -name 'pmieconf.*' | wc -l)"
+ok "pmie takes them" pmie -C -c /mnt/rules
+is "each view is there" "$(cd /var/lib/pcp/config/pmchart && echo Kmmv*)" \
+	"$(cd pmda/site && printf '%s\n' *.pmchart | sed 's/\.pmchart$//' | xargs)"
+like "derived metrics" "$(pminfo -t kmmv.derived.cpu)" "\[percentage of the online"
+# The system's python, for which PCP's module is.
+like "pcp kmmv" "$(PCP_PYTHON_PROG=/usr/bin/python3 pcp kmmv -t 0.1 -s 1 2>&1)" "every "
 
 ok "Remove" sh -c './Remove </dev/null'
 ok "numbers are kept" test -s "$numbers"

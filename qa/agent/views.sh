@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # The shipped views beside PCP's views of the same archive: the pixels of each
 # colour are compared.
 
@@ -9,6 +10,7 @@
 command -v pmchart >/dev/null || skip_all "no pmchart: qa/setup check"
 work=$(mktemp -d) || bail "no directory"
 trap 'rm -rf "$work"' EXIT
+export PCP_DERIVED_CONFIG=$PWD/pmda/site/derived.conf
 export QT_QPA_PLATFORM=offscreen HOME=$work XDG_RUNTIME_DIR=$work
 gcc -Wall -Wextra -Werror -o "$work/views" qa/agent/views.c \
 	-lpcp_import -lpcp || bail "does not build"
@@ -74,6 +76,58 @@ PCP_STDERR=$work/told ok "a view of metrics that are not there" \
 	chart without "$work/Kmmv" none.ppm
 like "is told of where PCP_STDERR says" "$(cat "$work/told")" \
 	"kmmv.value.stat.cpu: Unknown metric name"
+
+# ---- views of each part
+
+# Each chart by itself: pmchart 6.0.3 with -o scales the axis of the last one only, in
+# its window it scales all of them.
+qa/agent/machine.py archive "$work/machine" -p net.out.drops/eth0=7,0,0,0 \
+	ring.lost=0,2,0,0 || bail "no archive"
+
+# part VIEW N: the view's chart N alone
+part()
+{
+	{
+		printf '#kmchart\nversion 1\n\n'
+		awk -v n="$2" '/^chart / { at++ } at == n' "pmda/site/$1.pmchart"
+	} >"$work/$1.$2"
+}
+
+# drawn NAME VIEW N SHARE...: of the colours that pmchart gives plots, in that order
+drawn()
+{
+	local name=$1 view=$2 n=$3 got differ
+	local cycle=(ffff00 0000ff ff0000 008000 ee82ee aa5500)
+
+	shift 3
+	part "$view" "$n"
+	ok "$name" chart machine "$work/$view.$n" part.ppm
+	read -ra got < <(share "$work/part.ppm" "${cycle[@]:0:$#}")
+	differ=$(paste <(printf '%s\n' "${got[@]}") <(printf '%s\n' "$@") |
+		awk '{ d = $1 - $2; if (d < -4 || d > 4) print }')
+	is "$name: shares within 4 % of the archive's, $*" "$differ" ""
+}
+drawn "interrupts" KmmvIrq 1 36 3 1 9 9 43
+drawn "reads by the time they took" KmmvDisk 3 73 9 9 7 1 1
+drawn "writes by the time they took" KmmvDisk 4 53 7 7 27 3 3
+drawn "bytes received" KmmvNet 1 5 95
+drawn "bytes sent" KmmvNet 2 20 80
+drawn "packets dropped" KmmvNet 3 0 59 0 41
+# 22, 8, 6 and 4 per cent
+drawn "CPUs in user" KmmvCPU 1 55 20 15 10
+drawn "CPUs in system" KmmvCPU 2 50 25 17 8
+drawn "events written" KmmvRing 1 25 25 25 25
+is "every chart has the host in its title" \
+	"$(grep -h '^chart' pmda/site/*.pmchart | grep -vc '\[%h\]')" 0
+is "every plot is optional" \
+	"$(grep -h '^	' pmda/site/*.pmchart | grep -vc '^	optional-plot ')" 0
+for view in pmda/site/*.pmchart; do
+	sed -n 's/.* metric \([^ ]*\) .*/\1/p' "$view" | sort -u |
+		while read -r metric; do
+			pminfo -a "$work/machine" "$metric" >/dev/null || echo "$metric"
+		done
+done >"$work/unknown"
+is "every metric of a view exists" "$(cat "$work/unknown")" ""
 
 # pmrep's module may be installed for the system's python only.
 rep=$(/usr/bin/python3 "$(command -v pmrep)" -a "$work/archive" \

@@ -248,7 +248,7 @@ def quiet(command, **more):
                           errors="replace", check=False, **more)
 
 
-ENV = dict(os.environ, LC_ALL="C", CK_DEFAULT_TIMEOUT="60",
+ENV = dict(os.environ, LC_ALL="C", KMMV_AS_BUILT="1", CK_DEFAULT_TIMEOUT="60",
            CK_VERBOSITY="silent", CK_TAP_LOG_FILE_NAME="-",
            ASAN_OPTIONS="detect_leaks=1:strict_string_checks=1:"
            "hard_rss_limit_mb=2000:quarantine_size_mb=64")
@@ -519,8 +519,6 @@ def main():
                        for f in glob.glob(p))
         if not files:
             sys.exit("mutate: no folder or file %s" % where)
-        if args.u:
-            files = [f for f in files if not f.startswith("lib/kmmvdump/")]
         every = [m for f in files for m in mutations(f)]
         if args.l:
             for m in every:
@@ -562,6 +560,9 @@ def judge_all(drawn, args, pristine):
         scripts = [Script(n) for n in names]
         counts[where] = dict.fromkeys(COLUMNS, 0)
         for m in list_:
+            if args.u and not any(p.has(m[0]) for p in units):
+                print("%s: no unit program has it" % describe(m, pristine))
+                continue
             begin = time.monotonic()
             verdict, by = judge(m, units, scripts, args.t)
             counts[where][verdict] += 1

@@ -102,7 +102,7 @@ settings()
 
 devices()
 {
-	sed -n 's/.*\.nodename = "\(kmmv\/.*\)",/\1/p' kmod/chardev.c
+	sed -n 's/.*\.nodename = "\(kmmv\/.*\)",/\1/p' kmod/chardev.c kmod/*/*.c
 	sed -n 's/.*"\(kmmv\/ring\/\)%s".*/\1default/p' kmod/ringnode.c
 }
 
@@ -114,6 +114,10 @@ lacks()
 	for name in $(devices); do
 		grep -q "^\(openat\|kmmv_ring_nodes\).*\"/dev/$name\"" "$1" ||
 			echo "/dev/$name: not opened"
+	done
+	for name in $(settings); do
+		grep -q "^kmmv_[a-z]*_files = .*\"[^\"]*/kmmv/$name\"" "$1" ||
+			echo "$name: not opened"
 	done
 	for name in $(attributes); do
 		grep -q "^write\\\$kmmv_$name(fd fd_kmmv_$name," "$1" ||
@@ -158,6 +162,7 @@ is "the machines are those of the numbers" \
 
 ok "the sources have devices" test "$(devices | wc -l)" -ge 3
 ok "and files of rings" test "$(attributes | wc -l)" -ge 5
+ok "and settings" test "$(settings | wc -l)" -ge 22
 is "devices and files of rings are there" "$(lacks $text)" ""
 
 broken "sees an ioctl that is not described" '/^ioctl[$]KMMV_RING_IOC_CLOCK/d' \
@@ -192,10 +197,10 @@ broken_device "sees a device that is not opened" 's,/dev/kmmv/names,/dev/kmmv/na
 	'^/dev/kmmv/names: not opened'
 broken_device "sees a file that is not opened" 's,syz1/spares,syz1/spare,' \
 	'^syz1/spares: not opened'
-broken_device "sees a file that is not written" '/^write[$]kmmv_trace/d' \
-	'^trace: not written'
-finish
 broken_device "sees a setting that is not opened" 's,/default/unit_mask,/default/mask,' \
 	'^profile/events/default/unit_mask: not opened'
 broken_device "sees a file of a counter that is not opened" 's,syz0/max_keys,syz0/keys,' \
 	'^trace/syz0/max_keys: not opened'
+broken_device "sees a file that is not written" '/^write[$]kmmv_trace/d' \
+	'^trace: not written'
+finish

@@ -1,0 +1,190 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# pmlogconf's groups, and archives that pmlogger makes of them: on a machine with all
+# our families, which network devices and disks leave and join; in both versions;
+# merged over days by pmlogger_daily.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/agent/env
+. qa/agent/env
+# shellcheck source=qa/agent/ring
+. qa/agent/ring
+
+# shellcheck disable=SC2317 # called by the trap
+end_all()
+{
+	# shellcheck disable=SC2086 # none is none
+	kill $live_pid $pmcd_pid $loggers 2>/dev/null
+	rm -rf "$work"
+}
+trap end_all EXIT
+loggers=
+
+# at SECONDS [SET...]: the machine as it is then
+at()
+{
+	mkdir -p "$work/next"
+	qa/agent/machine.py area "$@" >"$work/machine" || bail "no machine"
+	sed "s/^set epoch/set gen $1\n&/" "$work/machine" |
+		qa/agent/area.py "$work/next"
+	: >"$work/area.out"
+	echo "$work/next" >"$work/area.in"
+	wait_for 60 grep -q "done" "$work/area.out" || bail "the area does not change"
+}
+
+qa/agent/machine.py area 1000 >"$work/machine" || bail "no machine"
+area <"$work/machine"
+live
+pmcd_start || bail "no pmcd"
+host=unix:$work/pmcd.socket
+
+# ---- groups
+
+# As `make install` has them, and nothing of other agents.
+mkdir -p "$work/groups/kmmv"
+for file in pmda/site/pmlogconf.*; do
+	cp "$file" "$work/groups/kmmv/${file##*.}"
+done
+config=$work/config
+ok "pmlogconf" pmlogconf -c -d "$work/groups" -h "$host" "$config"
+is "groups that are on" "$(sed -n 's,^#+ groupdir .*,,; s,^#+ \(kmmv/[a-z]*\):y:.*,\1,p' \
+	"$config" | sort | xargs)" "kmmv/summary kmmv/value"
+is "groups that are off" "$(sed -n 's,^#+ \(kmmv/[a-z]*\):n:.*,\1,p' "$config" |
+	sort | xargs)" \
+	"kmmv/block kmmv/events kmmv/net kmmv/percpu kmmv/ring kmmv/stat"
+ok "pmlogger accepts it" pmlogger -C -h "$host" -c "$config"
+sed 's,^#+ \(kmmv/[a-z]*\):[nx]:.*:,#+ \1:y:default:,' "$config" >"$work/all"
+ok "all of them on" pmlogconf -c -d "$work/groups" -h "$host" "$work/all"
+ok "pmlogger accepts them" pmlogger -C -h "$host" -c "$work/all"
+# A group must not name what the agent does not have.
+for file in "$work"/groups/kmmv/{summary,value,stat,block,net,percpu}; do
+	is "the agent has all of ${file##*/}" "$(sed -n 's/^	\(kmmv[^ ]*\)$/\1/p' \
+		"$file" | while read -r metric; do
+			pminfo -h "$host" "$metric" >/dev/null 2>&1 ||
+				echo "$metric"
+		done)" ""
+done
+
+# ---- archives
+
+# The default intervals are a minute; this is what is recorded, faster.
+sed -i 's/^log \(.*\) on default/log \1 on 100 msec/' "$config"
+for version in 2 3; do
+	pmlogger -h "$host" -V $version -c "$config" -l "$work/log.$version" \
+		"$work/archive.$version" &
+	loggers="$loggers $!"
+done
+
+# shellcheck disable=SC2317 # called by wait_for
+logged()
+{
+	local version
+
+	for version in 2 3; do
+		pmdumplog "$work/archive.$version" "$1" 2>/dev/null |
+			grep -q "$2" || return
+	done
+}
+
+ok "what is there at the start" wait_for 60 logged kmmv.value.net.in.packets \
+	'"eth0"\] value 990000'
+at 1100 net.in.packets/veth0=7,0,0,0
+ok "what comes" wait_for 60 logged kmmv.value.net.in.packets \
+	'"veth0"\] value 7700'
+at 1200 block.latency.read/sda/4194304us=1,0,0,0
+ok "a disk's new bucket" wait_for 60 logged kmmv.value.block.latency.read \
+	'"sda/4194304us"\] value 1200'
+at 1300 net.in.packets/eth0=
+ok "what is left" wait_for 60 logged kmmv.value.net.in.packets \
+	'"lo"\] value 130000'
+at 1400 net.in.packets/eth0=990,0,0,0
+ok "what returns" wait_for 60 logged kmmv.value.net.in.packets \
+	'"eth0"\] value 1386000'
+pmstore -h "$host" kmmv.control.attach 0 >/dev/null
+ok "a detach" wait_for 60 logged kmmv.control.attached 'value 0'
+pmstore -h "$host" kmmv.control.attach 1 >/dev/null
+at 1500
+ok "an attach" wait_for 60 logged kmmv.value.net.in.packets \
+	'"eth0"\] value 1485000'
+# shellcheck disable=SC2086 # a list
+kill $loggers
+# shellcheck disable=SC2086
+wait $loggers
+loggers=
+
+# pmlogger records a domain at its first value, and again when it changes.
+for version in 2 3; do
+	archive=$work/archive.$version
+	is "version $version: pmlogcheck" "$(pmlogcheck "$archive" 2>&1)" ""
+	is "version $version: every value has a name" \
+		"$(pmdumplog "$archive" 2>&1 | grep -c 'or ???\]')" 0
+	is "version $version: a device that returns has its number" \
+		"$(pmdumplog "$archive" kmmv.value.net.in.packets |
+			sed -n 's/.*inst \[\([0-9]*\) or "eth0"\].*/\1/p' |
+			sort -u | wc -l)" 1
+	is "version $version: what is recorded is what was counted" \
+		"$(pmdumplog "$archive" kmmv.value.net.in.packets |
+			sed -n 's/.*or "eth0"\] value //p' | sort -un | xargs)" \
+		"990000 1089000 1188000 1386000 1485000"
+	is "version $version: nothing per CPU" \
+		"$(pminfo -a "$archive" | grep -c '^kmmv\.percpu')" 0
+	like "version $version: pmlogsummary" \
+		"$(pmlogsummary -l "$archive" kmmv.value.stat.cpu 2>&1)" \
+		'kmmv.value.stat.cpu \["user"\]'
+	like "version $version: pmval" "$(pmval -a "$archive" -z -t 0.1 -s 3 \
+		-i eth0 kmmv.value.net.in.packets 2>&1)" "^ *eth0"
+	like "version $version: pmrep" "$(/usr/bin/python3 "$(command -v pmrep)" \
+		-a "$archive" -z -t 0.1 -s 3 -i eth0 kmmv.value.net.in.packets 2>&1)" \
+		"eth0"
+done
+
+# ---- renaming, and days
+
+# What a site does when it renames a driver's family.
+printf 'metric kmmv.value.counter {\n\tname -> kmmv.value.requests\n}\n' \
+	>"$work/rules"
+ok "pmlogrewrite" pmlogrewrite -c "$work/rules" "$work/archive.2" \
+	"$work/renamed"
+is "renames a metric" "$(pmdumplog "$work/renamed" kmmv.value.requests |
+	grep -c 'or "requests"')" "$(pmdumplog "$work/archive.2" kmmv.value.counter |
+	grep -c 'or "requests"')"
+is "and pmlogcheck accepts it" "$(pmlogcheck "$work/renamed" 2>&1)" ""
+
+# Four days of archives, three each day, with a device that is there each afternoon
+# only. pmlogger_daily makes one of each day, and would tell of metadata that does not
+# agree. (pmlogrewrite of 6.0.3 shifts instance domains twice as far as values.)
+days=$work/logs/box
+mkdir -p "$days" "$work/run/pmlogger" "$work/tmp/pmlogger" \
+	"$work/var/config/pmlogrewrite"
+midnight=$(date -d "$(date +%F)" +%s)
+for day in 4 3 2 1; do
+	for hour in 3 9 15; do
+		begin=$((midnight - day * 86400 + hour * 3600))
+		sets=
+		[ $hour -lt 15 ] || sets=net.in.packets/veth0=7,0,0,0
+		# shellcheck disable=SC2086 # none is none
+		qa/agent/machine.py archive \
+			"$days/$(date -d "@$begin" +%Y%m%d.%H.%M)" \
+			-b $begin -s 3600 -t 60 $sets || bail "no archive"
+	done
+done
+# shellcheck disable=SC2016 # the file's own variable
+printf '$version=1.1\nbox n n %s -c nothing\n' "$days" >"$work/control"
+PCP_RUN_DIR=$work/run pmlogger_daily -z -D -x never -c "$work/control" \
+	-l "$work/daily.log"
+is "pmlogger_daily has nothing to say but that no pmlogger runs" "$(grep -v -e 'control:2\]$' \
+	-e 'no pmlogger instance running' -e 'logging for host "box" unchanged' \
+	-e "don't know which pmlogger" "$work/daily.log")" ""
+is "it makes an archive of each day" "$(find "$days" -name '*.meta*' | wc -l)" 4
+for meta in "$days"/*.meta*; do
+	name=${meta%.meta*}
+	is "${name##*/}: pmlogcheck" "$(pmlogcheck "$name" 2>&1)" ""
+	is "${name##*/}: every value has a name" \
+		"$(pmdumplog "$name" 2>&1 | grep -c 'or ???\]')" 0
+	is "${name##*/}: the afternoon's device" \
+		"$(pmdumplog "$name" kmmv.value.net.in.packets |
+			grep -c '"veth0"')" 60
+done
+finish

@@ -1,0 +1,173 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# What shows the counters as text, on an archive of a machine whose counts are known,
+# and live: pcp-kmmv(1), sections of pmrep.conf(5) and pcp-dstat(5), derived metrics.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/agent/env
+. qa/agent/env
+# shellcheck source=qa/agent/ring
+. qa/agent/ring
+
+pmcd_pid=
+trap 'kill $live_pid $pmcd_pid 2>/dev/null; rm -rf "$work"' EXIT
+archive=$work/archive
+qa/agent/machine.py archive "$archive" -p net.out.drops/eth0=7,0,0,0 \
+	ring.lost=0,2,0,0 || bail "no archive"
+
+# pcp(1) is not used: it would look for the installed program.
+show()
+{
+	COLUMNS=${columns:-80} timeout 600 /usr/bin/python3 pmda/site/pcp-kmmv \
+		"$@" 2>&1
+}
+
+# row TEXT WORD: the first row with that first word, its columns by one blank
+row()
+{
+	awk -v word="$2" '$1 == word { $1 = $1; print; exit }' <<<"$1"
+}
+
+# ---- pcp-kmmv
+
+once=(-a "$archive" -z -t 10 -s 1)
+text=$(show "${once[@]}" cpu)
+is "a CPU's time" "$(row "$text" cpu0)" "cpu0 22.0 2.0 12.0 58.0 2.0 1.0 2.0 1.0"
+is "another's" "$(row "$text" cpu3)" "cpu3 4.0 2.0 2.0 88.0 2.0 1.0 0.0 1.0"
+text=$(show "${once[@]}" irq)
+is "interrupts" "$(row "$text" 24)" "24 240 60 60 60 60"
+is "the most frequent first" "$(awk 'NR > 2 && NF { print $1 }' <<<"$text" | xargs)" \
+	"26 LOC 24 25 RES CAL"
+text=$(show "${once[@]}" disk)
+is "a disk, with its mean times" "$(row "$text" sda)" \
+	"sda 100 409.6k 0.50 40 655.4k 2.00 0.13 1 0"
+text=$(show "${once[@]}" net)
+is "a network device, with its losses" "$(row "$text" eth0)" \
+	"eth0 990 1.0M 1.00 700 200.0k 0.99 0"
+text=$(show "${once[@]}" ring)
+is "a ring" "$(row "$text" default::cpu1)" "default::cpu1 250 250 0 2 0.80 50"
+text=$(show "${once[@]}")
+like "every family" "$text" "^stat\.softirq +NET_RX +1\.6k/s +1\.6k/s"
+like "bytes have a unit" "$text" "^net\.in\.bytes +eth0 +1\.0MB/s"
+longer()
+{
+	/usr/bin/python3 -X utf8 -c 'import sys
+print(*(line for line in sys.stdin if len(line) > 1 + int(sys.argv[1])))' "$1" <<<"$text"
+}
+is "no line is longer than 80" "$(longer 80)" ""
+like "rows that are left out are counted" "$(show "${once[@]}" -n 3)" \
+	"^and [0-9]+ more$"
+text=$(columns=40 show "${once[@]}" disk)
+is "no line is longer than 40" "$(longer 40)" ""
+like "columns that are left out are counted" "$text" "^columns that do not fit: [1-9]"
+is "an interval of an archive ends with it" \
+	"$(show -a "$archive" -z -t 50 net | grep -c '^eth0')" 2
+is "JSON has numbers" "$(show "${once[@]}" -j disk | /usr/bin/python3 -c '
+import json, sys
+for line in sys.stdin:
+	doc = json.loads(line)
+	print(doc["host"], doc["time"], *(row["r_await"] for row in doc["rows"]))')" \
+	"box 1700000010.0 0.5 4.0"
+not_ok "an unknown view" show -a "$archive" nosuch
+like "is named" "$tap_text" "no such view: nosuch"
+not_ok "a number of rows that is none" show -a "$archive" -n x
+qa/agent/machine.py archive "$work/plain" -s 5 || bail "no archive"
+not_ok "an archive without what the view needs" show -a "$work/plain" cpu
+like "says so" "$tap_text" "box has no metrics for the view cpu"
+
+# One that rises is first: its rate is doubled half way.
+/usr/bin/python3 - "$work/rise" <<'P' || bail "no archive"
+import sys
+sys.path.insert(0, "qa/agent")
+import machine
+box = machine.Machine([])
+plain = box.values
+box.values = lambda family, name, t: [
+    v + (400 * max(t - 60, 0) if (family, name) == ("stat.softirq", "NET_RX") else 0)
+    for v in plain(family, name, t)]
+machine.Archive(box, sys.argv[1], False, False).write(machine.BEGIN, 120, 10)
+P
+text=$(LC_ALL=C.UTF-8 PYTHONIOENCODING=utf-8 show -a "$work/rise" -z -t 10 -S +50 -s 2 -n 1)
+like "what changes is first" "$text" "^stat\.softirq +NET_RX +3\.2k/s +1\.6k/s .*▅█$"
+
+# ---- live, with labels
+
+qa/agent/machine.py area 1000 >"$work/machine" || bail "no machine"
+area <"$work/machine"
+live
+pmcd_start || bail "no pmcd"
+host=unix:$work/pmcd.socket
+text=$(show -h "$host" -t 0.5 -s 1 irq)
+like "it runs live" "$text" "every 0\.[5-9]|every [1-9]"
+like "and says so when nothing is counted" "$text" "nothing to show"
+text=$(/usr/bin/python3 - "$host" <<'P'
+import importlib.machinery, sys
+from pcp import pmapi
+import cpmapi as c
+tool = importlib.machinery.SourceFileLoader("tool", "pmda/site/pcp-kmmv").load_module()
+source = tool.Source(pmapi.pmContext(c.PM_CONTEXT_HOST, sys.argv[1]), False)
+source.look_up(tool.Irq.prefixes)
+print(sorted(source.labels("kmmv.value.stat.irq", "action").items()))
+P
+)
+like "an interrupt's action is the kernel's label" "$text" "\('26', 'eth0-rx'\)"
+
+# ---- pmrep, dstat
+
+rep()
+{
+	# Its module may be installed for the system's python only.
+	/usr/bin/python3 "$(command -v pmrep)" -a "$archive" -z \
+		-c pmda/site/pmrep.kmmv -t 10 -s 2 "$@" 2>&1 | tail -n 8 |
+		sed 's/ \{1,\}/ /g; s/ $//'
+}
+like "pmrep :kmmv-cpu" "$(rep :kmmv-cpu)" \
+	" 10.00 2.00 6.00 2.00 1.00 1.25 1.00 76.75$"
+like "pmrep :kmmv-disk" "$(rep :kmmv-disk)" " sda 100.00 400.00 40.00 640.00 1 0.00$"
+like "pmrep :kmmv-net" "$(rep :kmmv-net)" \
+	" eth0 990.00 976.56 10.00 700.00 195.31 7.00$"
+like "pmrep :kmmv-ring" "$(rep :kmmv-ring)" \
+	" default::cpu1 250.00 250.00 0.00 2.00 0.80$"
+mkdir -p "$work/.pcp/dstat"
+cp pmda/site/dstat.kmmv "$work/.pcp/dstat/kmmv"
+dstat()
+{
+	env -u PCP_VAR_DIR HOME="$work" PCP_ARCHIVE="$archive" timeout 600 /usr/bin/python3 \
+		/usr/lib/pcp/bin/pcp-dstat --nocolor --noupdate "$1" 10 2 2>&1 |
+		tail -n 1 | xargs
+}
+is "pcp dstat --kmmv-disk" "$(dstat --kmmv-disk)" "110 60"
+is "pcp dstat --kmmv-net" "$(dstat --kmmv-net)" "1025k 244k"
+is "pcp dstat --kmmv-ring" "$(dstat --kmmv-ring)" "1000 2"
+
+# ---- derived metrics
+
+derived()
+{
+	PCP_DERIVED_CONFIG=$PWD/pmda/site/derived.conf pmval -a "$archive" -z -t 10 \
+		-s 2 -f 2 ${2:+-i "$2"} "kmmv.derived.$1" 2>&1 | tail -n 1 | awk '{ print $NF }'
+}
+is "CPU time" "$(derived cpu user) $(derived cpu idle)" "10.00 76.75"
+is "of each CPU" "$(derived percpu user::cpu0)" "22.00"
+is "of guests, which is part of user" "$(derived guest user)" "4.00"
+is "what a ring loses" "$(derived ring.lost default::cpu1) $(derived ring.loss default::cpu1)" \
+	"2.00 0.80"
+is "each has help" "$(PCP_DERIVED_CONFIG=$PWD/pmda/site/derived.conf pminfo -a "$archive" \
+	-t kmmv.derived | grep -vc '\[.*\]')" 0
+/usr/bin/python3 - "$work/other" <<'P' || bail "no archive"
+import sys
+from pcp import pmi
+import cpmapi as c
+log = pmi.pmiLogImport(sys.argv[1])
+log.pmiAddMetric("other.metric", log.pmiID(60, 0, 0), c.PM_TYPE_U32, c.PM_INDOM_NULL,
+                 c.PM_SEM_INSTANT, log.pmiUnits(0, 0, 0, 0, 0, 0))
+log.pmiPutValue("other.metric", "", "1")
+log.pmiWrite(1700000000, 0)
+log.pmiEnd()
+P
+is "nothing is said where there is no kmmv" \
+	"$(PCP_DERIVED_CONFIG=$PWD/pmda/site/derived.conf pminfo -a "$work/other" \
+		-f other.metric 2>&1 | xargs)" "other.metric value 1"
+finish

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# The rules for pmie, on archives of a machine: none holds while all is well, each
+# holds when what it is about happens, and no other does.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+export LC_ALL=C PATH=/usr/bin:/bin:/usr/sbin:/sbin:/usr/lib/pcp/bin PCP_DERIVED_CONFIG=
+command -v pmieconf >/dev/null || skip_all "no PCP: qa/setup check"
+work=$(mktemp -d) || bail "no directory"
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/rules/kmmv"
+# The actions, of which all but the one that prints are disabled.
+cp -r /etc/pcp/pmieconf/global "$work/rules" || bail "no actions"
+for file in pmda/site/pmieconf.*; do
+	cp "$file" "$work/rules/kmmv/${file##*.}"
+done
+configure()
+{
+	pmieconf -c -r "$work/rules" -f "$work/config" "$@"
+}
+ok "pmieconf" configure enable kmmv
+ok "an action that prints" configure modify global user_action yes
+configure modify global syslog_action no
+is "each rule is enabled when it is installed" "$(sed -n \
+	's,^// 1 kmmv\.\([a-z_]*\) enabled = yes,\1,p' "$work/config" | sort | xargs)" \
+	"$(cd "$work/rules/kmmv" && printf '%s\n' * | sort | xargs)"
+
+# held [SET...]: the rules that hold on such a machine
+held()
+{
+	rm -f "$work"/archive.*
+	qa/agent/machine.py archive "$work/archive" -s 1200 -t 30 -p "$@" ||
+		bail "no archive"
+	timeout 600 pmie -q -z -a "$work/archive" -c "$work/config" \
+		>"$work/out" 2>&1
+	for file in "$work"/rules/kmmv/*; do
+		summary=$(sed -n '/^string	rule/{n;s/.*= "\(.*\)"$/\1/p}' "$file")
+		! grep -q "echo $summary " "$work/out" || echo "${file##*/}"
+	done | xargs
+}
+
+is "all is well" "$(held)" ""
+note "$(head -n 3 "$work/out")"
+is "not attached" "$(held control.attached=0)" "attached"
+is "few numbers" "$(held control.slots_free=10000)" "slots"
+is "a ring loses what nobody reads in time" "$(held ring.lost=0,0,3,0)" "ring_lost"
+for cause in full commit nested too_large nmi; do
+	is "a ring drops: $cause" "$(held ring.dropped.$cause=0,0,0,1)" "ring_lost"
+done
+is "what is overwritten while nobody reads is no loss" \
+	"$(held ring.overwritten=100,100,100,100)" ""
+is "refused" "$(held core.refused/instances=1,0,0,0)" "refused"
+for source in stat.failed/irq block.failed/instances net.failed/names; do
+	is "failed: $source" "$(held $source=0,1,0,0)" "failed_${source%%.*}"
+done
+is "failed, where no other source is loaded" "$(held stat.failed/irq=1,0,0,0 \
+	block.failed/instances= net.failed/devices= net.failed/names=)" "failed_stat"
+is "resets" "$(held control.resets=2)" "resets"
+is "resets of network devices" "$(held net.resets/devices=2,0,0,0)" "resets_net"
+is "instances are left out" "$(held control.percpu.omitted=7)" "omitted"
+# In nanoseconds a second.
+is "interrupts on one CPU" "$(held stat.cpu/irq=300000000,10000000,0,0)" "irq"
+like "with the CPU" "$(cat "$work/out")" "irq::cpu0"
+is "interrupts on all CPUs" \
+	"$(held stat.cpu/irq=300000000,300000000,300000000,300000000)" ""
+is "soft interrupts on one CPU" "$(held stat.cpu/softirq=0,0,500000000,0)" "softirq"
+like "with the CPU" "$(cat "$work/out")" "softirq::cpu2"
+is "on all CPUs" \
+	"$(held stat.cpu/softirq=500000000,500000000,500000000,500000000)" ""
+finish
