@@ -133,7 +133,7 @@ for version in 2 3; do
 	like "version $version: pmlogsummary" \
 		"$(pmlogsummary -l "$archive" kmmv.value.stat.cpu 2>&1)" \
 		'kmmv.value.stat.cpu \["user"\]'
-	like "version $version: pmval" "$(pmval -a "$archive" -z -t 0.1 -s 3 \
+	like "version $version: pmval" "$(pmval -U "$archive" -z -r -s 3 \
 		-i eth0 kmmv.value.net.in.packets 2>&1)" "^ *eth0"
 	like "version $version: pmrep" "$(/usr/bin/python3 "$(command -v pmrep)" \
 		-a "$archive" -z -t 0.1 -s 3 -i eth0 kmmv.value.net.in.packets 2>&1)" \
