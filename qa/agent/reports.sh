@@ -92,6 +92,36 @@ P
 text=$(LC_ALL=C.UTF-8 PYTHONIOENCODING=utf-8 show -a "$work/rise" -z -t 10 -S +50 -s 2 -n 1)
 like "what changes is first" "$text" "^stat\.softirq +NET_RX +3\.2k/s +1\.6k/s .*▅█$"
 
+# ---- PCP 7
+
+# From 7.0 on pmFetch() and pmSetMode() are what they were for high resolution.
+cat >"$work/seven.py" <<'P'
+import runpy
+import sys
+from pcp import pmapi
+if dict(pmapi.pmResult._fields_)["timestamp"] is pmapi.timeval:
+    pmapi.pmResult = pmapi.pmHighResResult
+    for name in ("pmFetch", "pmSetMode"):
+        setattr(pmapi.pmContext, name, getattr(pmapi.pmContext, name + "HighRes"))
+    pmapi.pmContext.pmFreeResult = staticmethod(pmapi.pmContext.pmFreeHighResResult)
+    for name in ("Origin", "Start", "Finish", "Interval", "Alignment"):
+        setattr(pmapi.pmOptions, "pmGetOption" + name,
+                getattr(pmapi.pmOptions, "pmGetOptionHighRes" + name))
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+P
+seven()
+{
+	COLUMNS=80 timeout 600 /usr/bin/python3 "$work/seven.py" pmda/site/pcp-kmmv "$@" 2>&1
+}
+for view in top cpu net; do
+	is "the view $view is the same by PCP 7's calls" \
+		"$(seven -a "$archive" -z -t 2.5 -S +20 -T +40 "$view")" \
+		"$(show -a "$archive" -z -t 2.5 -S +20 -T +40 "$view")"
+done
+like "which have intervals with a fraction" "$(seven -a "$archive" -z -t 2.5 -s 1 net)" \
+	"every 2\.5s"
+
 # ---- live, with labels
 
 qa/agent/machine.py area 1000 >"$work/machine" || bail "no machine"
