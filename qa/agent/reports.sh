@@ -92,6 +92,43 @@ P
 text=$(LC_ALL=C.UTF-8 PYTHONIOENCODING=utf-8 show -a "$work/rise" -z -t 10 -S +50 -s 2 -n 1)
 like "what changes is first" "$text" "^stat\.softirq +NET_RX +3\.2k/s +1\.6k/s .*▅█$"
 
+# ---- other units
+
+/usr/bin/python3 - "$work/units" <<'P' || bail "no archive"
+import sys
+from pcp import pmi
+import cpmapi as c
+log = pmi.pmiLogImport(sys.argv[1])
+log.pmiSetTimezone("UTC")
+count, level = c.PM_SEM_COUNTER, c.PM_SEM_INSTANT
+metrics = (("moved", count, (1, 0, 0, c.PM_SPACE_KBYTE, 0, 0), 3),
+           ("busy", count, (0, 1, 0, 0, c.PM_TIME_USEC, 0), 250000),
+           ("cache", level, (1, 0, 0, c.PM_SPACE_MBYTE, 0, 0), 5),
+           ("delay", level, (0, 1, 0, 0, c.PM_TIME_MSEC, 0), 7),
+           ("pace", level, (1, -1, 0, c.PM_SPACE_KBYTE, c.PM_TIME_MSEC, 0), 2),
+           ("sheep", level, (0, 0, 1, 0, 0, 3), 4))
+for i, (name, sem, units, _) in enumerate(metrics):
+    log.pmiAddMetric("kmmv.value.mine." + name, log.pmiID(389, 100, i), c.PM_TYPE_U64,
+                     c.PM_INDOM_NULL, sem, log.pmiUnits(*units))
+for t in range(0, 30, 10):
+    for name, sem, _, n in metrics:
+        log.pmiPutValue("kmmv.value.mine." + name, "",
+                        str(n * t if sem == count else n))
+    log.pmiWrite(1700000000 + t, 0)
+log.pmiEnd()
+P
+once_units=(-a "$work/units" -z -t 10 -s 1)
+is "what is not in bytes or nanoseconds has the right prefix" "$(show "${once_units[@]}" |
+	awk 'NR > 2 && NF { print $1, $2 }' | sort | xargs)" \
+	"mine.busy 25.0% mine.cache 5.2MB mine.delay 7.0ms mine.moved 3.1kB/s\
+ mine.pace 2.0MB/s mine.sheep 4.0k"
+is "JSON is in the unit that it says" "$(show "${once_units[@]}" -j | /usr/bin/python3 -c '
+import json, sys
+rows = sorted(json.loads(sys.stdin.readline())["rows"], key=lambda row: row["metric"])
+print(*("%s %g%s" % (r["metric"][16:], r["now"], r["unit"]) for r in rows))')" \
+	"busy 2.5e+08ns/s cache 5.24288e+06B delay 7e+06ns moved 3072B/s pace 2.048e+06B/s\
+ sheep 4000"
+
 # ---- PCP 7
 
 # From 7.0 on pmFetch() and pmSetMode() are what they were for high resolution.
