@@ -40,6 +40,9 @@ static const struct kmmv_family softirq_family = {
 	.semantics = KMMV_COUNTER,
 	.flags = KMMV_SINCE_BOOT | KMMV_FROM_SOURCE,
 	.oneline = "Softirqs run, by name, as /proc/softirqs has them",
+	.help = "Each run of a softirq's handler counts once, on the CPU that runs it,\n"
+		"whether it follows an interrupt or is in ksoftirqd, and whatever it finds\n"
+		"to do.",
 };
 
 static const struct {
