@@ -402,7 +402,7 @@ static int have_done(struct request *request, work_func_t done)
 	return request->err;
 }
 
-static void enable_work(struct work_struct *work)
+static void begin_work(struct work_struct *work)
 {
 	struct request *request = container_of(work, struct request, work);
 
@@ -428,7 +428,7 @@ int kmmv_profile_enable(bool on)
 {
 	struct request request = { .on = on };
 
-	return have_done(&request, enable_work);
+	return have_done(&request, begin_work);
 }
 
 bool kmmv_profile_enabled(void)
