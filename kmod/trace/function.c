@@ -15,6 +15,12 @@
 /* Whatever the parameter: each is compared with all others. */
 #define FUNCTIONS_MAX	8192U
 
+/* How many functions a counter may have. */
+u32 kmmv_trace_function_max(void)
+{
+	return min(READ_ONCE(kmmv_trace_max_functions), FUNCTIONS_MAX);
+}
+
 /**
  * kmmv_trace_function_filter() - have a filter of the functions that a pattern names
  * @ops: not registered
@@ -96,7 +102,7 @@ int kmmv_trace_function_find(struct kmmv_trace_counter *counter,
 			     struct kmmv_trace_run *run, unsigned long **ips)
 {
 	const char *pattern = counter->text[KMMV_TRACE_FUNCTION];
-	u32 max = min(READ_ONCE(kmmv_trace_max_functions), FUNCTIONS_MAX);
+	u32 max = kmmv_trace_function_max();
 	int err, nr;
 
 	err = kmmv_trace_function_filter(&run->ops, pattern);

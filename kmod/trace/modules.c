@@ -2,7 +2,7 @@
 /*
  * The functions of a module go with it: their addresses are taken out of the filter
  * before, as they may be other functions' later. They are counted again when it comes
- * back. Of its init part, whose memory is freed, they are taken out after that.
+ * back, as those of a module that is loaded later are if a glob names them. Of its init part, whose memory is freed, they are taken out after that.
  */
 #include <linux/notifier.h>
 #include <linux/slab.h>
@@ -13,8 +13,39 @@
 
 static bool is_part(unsigned long ip, struct module *mod, bool init)
 {
-	return ip && (init ? within_module_init(ip, mod) :
-			     within_module(ip, mod));
+	return init ? within_module_init(ip, mod) : within_module(ip, mod);
+}
+
+/* Targets with a function that is in the filter: those of a module's part, or others. */
+static u32 count_targets(const struct kmmv_trace_run *run, struct module *mod,
+			 bool init, bool others)
+{
+	u32 i, nr = 0;
+
+	for (i = 0; i < run->nr_targets; i++)
+		if (run->target[i].ip && !run->target[i].gone &&
+		    is_part(run->target[i].ip, mod, init) != others)
+			nr++;
+	return nr;
+}
+
+/* A target whose address may be another function's later is none any more. */
+static int remove_targets(struct kmmv_trace_run *run, struct module *mod,
+			  bool init)
+{
+	struct kmmv_trace_target *target;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < run->nr_targets && !err; i++) {
+		target = &run->target[i];
+		if (!target->ip || target->gone ||
+		    !is_part(target->ip, mod, init))
+			continue;
+		err = ftrace_set_filter_ip(&run->ops, target->ip, 1, 0);
+		target->gone = true;
+	}
+	return err;
 }
 
 /* Take a module's functions out of a run's filter, or those of its init part. */
@@ -22,31 +53,30 @@ static void remove_module(struct kmmv_trace_counter *counter,
 			  struct module *mod, bool init)
 {
 	struct kmmv_trace_run *run = counter->run;
-	u32 i, there = 0, gone = 0;
+	int err;
 
-	for (i = 0; i < run->nr_targets; i++) {
-		if (is_part(run->target[i].ip, mod, init))
-			gone++;
-		else if (run->target[i].ip)
-			there++;
-	}
-	if (!gone)
+	if (!count_targets(run, mod, init, false))
 		return;
 	if (!init)
 		run->lost_functions = true;
 	/* A filter without functions has all of them. */
-	if (!there) {
+	if (!count_targets(run, mod, init, true)) {
 		kmmv_trace_function_unhook(run);
 		counter->state = KMMV_TRACE_WAITING;
 		return;
 	}
-	for (i = 0; i < run->nr_targets; i++)
-		if (is_part(run->target[i].ip, mod, init))
-			ftrace_set_filter_ip(&run->ops, run->target[i].ip, 1, 0);
+	err = remove_targets(run, mod, init);
+	if (!err)
+		return;
+	kmmv_trace_function_unhook(run);
+	counter->state = KMMV_TRACE_FAILED;
+	kmmv_trace_fail(counter, err,
+			"module %s goes, and its functions stay in the filter, error %d",
+			mod->name, err);
 }
 
-/* Whether a module has functions that a counter names. */
-static bool has_functions(struct kmmv_trace_counter *counter,
+/* How many functions a counter names, if some are a module's; 0 if none are. */
+static int functions_with(struct kmmv_trace_counter *counter,
 			  struct module *mod)
 {
 	struct ftrace_ops *ops;
@@ -56,7 +86,7 @@ static bool has_functions(struct kmmv_trace_counter *counter,
 
 	ops = kzalloc(sizeof(*ops), GFP_KERNEL);
 	if (!ops)
-		return false;
+		return 0;
 	err = kmmv_trace_function_filter(ops, counter->text[KMMV_TRACE_FUNCTION]);
 	nr = err ? 0 : kmmv_trace_filter_list(ops, &ips, UINT_MAX);
 	for (i = 0; i < nr; i++)
@@ -66,7 +96,34 @@ static bool has_functions(struct kmmv_trace_counter *counter,
 		kvfree(ips);
 	ftrace_free_filter(ops);
 	kfree(ops);
-	return has;
+	return has ? nr : 0;
+}
+
+/* A glob also has the functions of modules that are loaded later. */
+static bool may_get_more(const struct kmmv_trace_counter *counter)
+{
+	if (counter->run->lost_functions)
+		return true;
+	return kmmv_trace_is_plain(counter->run) &&
+	       strchr(counter->text[KMMV_TRACE_FUNCTION], '*');
+}
+
+static void come(struct kmmv_trace_counter *counter, struct module *mod)
+{
+	u32 max = kmmv_trace_function_max();
+	int nr;
+
+	nr = may_get_more(counter) ? functions_with(counter, mod) : 0;
+	if (!nr)
+		return;
+	if (!counter->run->hooked || nr <= max) {
+		kmmv_trace_again(counter);
+		return;
+	}
+	/* Those that are counted are worth more than those that come. */
+	kmmv_trace_fail(counter, 0,
+			"with module %s, %s is more than %u functions: the module's are not counted",
+			mod->name, counter->text[KMMV_TRACE_FUNCTION], max);
 }
 
 static int on_module(struct notifier_block *block, unsigned long state,
@@ -83,13 +140,13 @@ static int on_module(struct notifier_block *block, unsigned long state,
 		if (!kmmv_trace_enabled(counter) ||
 		    !counter->text[KMMV_TRACE_FUNCTION] || !counter->run)
 			continue;
-		if (state == MODULE_STATE_LIVE &&
-		    counter->run->lost_functions && has_functions(counter, mod))
-			kmmv_trace_again(counter);
+		if (state == MODULE_STATE_LIVE)
+			come(counter, mod);
+		/* There is none if it could not be made again. */
+		if (!counter->run || !counter->run->hooked)
+			continue;
 		/* The init part is freed soon. */
-		if (counter->run->hooked)
-			remove_module(counter, mod,
-				      state == MODULE_STATE_LIVE);
+		remove_module(counter, mod, state == MODULE_STATE_LIVE);
 	}
 	mutex_unlock(&kmmv_trace_lock);
 	return NOTIFY_DONE;

@@ -104,12 +104,14 @@ struct kmmv_trace_mirror {
  * @slot: handle
  * @instance: its number
  * @twin: another function of this name has the same instance
+ * @gone: it was of a module that is gone, and is not in the filter
  */
 struct kmmv_trace_target {
 	unsigned long		ip;
 	struct kmmv_slot	slot;
 	int			instance;
 	bool			twin;
+	bool			gone;
 };
 
 /**
@@ -308,6 +310,7 @@ int kmmv_trace_tracepoint_hook(struct kmmv_trace_run *run, const char *name);
 void kmmv_trace_tracepoint_unhook(struct kmmv_trace_run *run);
 
 /* function.c */
+u32 kmmv_trace_function_max(void);
 int kmmv_trace_function_filter(struct ftrace_ops *ops, const char *pattern);
 int kmmv_trace_function_find(struct kmmv_trace_counter *counter,
 			     struct kmmv_trace_run *run, unsigned long **ips);

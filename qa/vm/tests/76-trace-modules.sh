@@ -11,6 +11,8 @@
 . qa/vm/trace.sh
 
 tracing=/sys/kernel/tracing
+max=/sys/module/kmmv_trace/parameters/max_functions
+ftrace=/proc/sys/kernel/ftrace_enabled
 
 # shellcheck disable=SC2317 # called by the trap
 clean_up()
@@ -100,6 +102,61 @@ rmmod kmmv_traced
 ok "rmdir while they wait" end tp sum fn two many
 ok "the module" module
 is "nobody watches" "$(handlers)" 0
+
+# ---- functions of two modules
+
+other()
+{
+	insmod qa/client/kmmv_traced2.ko
+}
+
+# other_hit TIMES
+other_hit()
+{
+	echo "$1" >/sys/module/kmmv_traced2/parameters/call
+}
+
+ok "another module" other
+ok "functions of both" define both 'function=*_traced_one'
+hit one 3
+other_hit 4
+is "each counts" "$(values both | xargs)" "kmmv2_traced_one 4 kmmv_traced_one 3"
+ok "the first one goes" rmmod kmmv_traced
+other_hit 1
+is "the other one counts on" "$(states both) $(values both | xargs)" \
+	"on kmmv2_traced_one 5 kmmv_traced_one 3"
+ok "it goes, too" rmmod kmmv_traced2
+is "the counter waits" "$(states both)" waiting
+is "nothing else is traced" "$(handlers)" 0
+ok "the first one comes back" module
+is "is counted" "$(states both)" on
+ok "and the other one" other
+hit one 1
+other_hit 2
+is "is, too" "$(values both | xargs)" "kmmv2_traced_one 7 kmmv_traced_one 4"
+rmmod kmmv_traced
+module
+hit one 1
+other_hit 1
+is "while one stays" "$(values both | xargs)" \
+	"kmmv2_traced_one 8 kmmv_traced_one 5"
+end both
+rmmod kmmv_traced2
+ok "one of them" define both 'function=*_traced_one'
+ok "and what comes later" other
+other_hit 2
+hit one 1
+is "is counted" "$(values both | xargs)" "kmmv2_traced_one 10 kmmv_traced_one 6"
+rmmod kmmv_traced2
+ok "but not if it is too much" sh -c "echo 1 >$max"
+other
+is "the others are counted on" "$(states both) $(handlers)" "on 1"
+like "which is said" "$(get both error)" 'with module kmmv_traced2.*more than 1 functions'
+hit one 1
+is "with their hits" "$(values both | grep kmmv_)" "kmmv_traced_one 7"
+echo 256 >$max
+end both
+rmmod kmmv_traced2
 
 # ---- beside others
 
