@@ -177,10 +177,13 @@ static ssize_t counter_enable_show(struct config_item *item, char *page)
 
 static int set_enabled(struct kmmv_trace_counter *counter, bool enable)
 {
+	/* Its values are written before; `error' goes on to say so. */
+	if (enable && counter->state == KMMV_TRACE_STALE)
+		return -ESTALE;
+	if (!enable || counter->state == KMMV_TRACE_FAILED)
+		kmmv_trace_disable(counter);
 	if (enable && !kmmv_trace_enabled(counter))
 		return kmmv_trace_enable(counter);
-	if (!enable)
-		kmmv_trace_disable(counter);
 	counter->error[0] = '\0';
 	return 0;
 }

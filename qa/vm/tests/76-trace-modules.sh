@@ -80,6 +80,8 @@ hit one 6
 is "hits go on" "$(values tp) $(values fn | xargs) $(values many)" \
 	"kmmv_traced 15 kmmv_traced_two 15 kmmv_traced_one 6"
 is "values do not" "$(values sum) $(values two)" " kmmv_traced_two 50"
+refused sum enable 1 "Stale file handle" 'resolved again'
+is "is stale" "$(states sum)" stale
 for name in sum two; do
 	put $name enable 0
 	ok "until $name is enabled again" put $name enable 1
