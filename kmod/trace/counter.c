@@ -69,6 +69,9 @@ static int hook_function(struct kmmv_trace_counter *counter,
 	int err;
 
 	err = kmmv_trace_function_hook(run);
+	if (err == -EBUSY)
+		return kmmv_trace_fail(counter, err,
+				       "kernel.ftrace_enabled is 0: the kernel traces no functions");
 	if (err)
 		return kmmv_trace_fail(counter, err,
 				       "the kernel's ftrace does not hook %s, error %d",

@@ -166,7 +166,10 @@ int kmmv_trace_function_fill(struct kmmv_trace_run *run,
 	return err;
 }
 
-/* Under kmmv_trace_lock. Return: 0; an error of the kernel. */
+/*
+ * Under kmmv_trace_lock. Return: 0; -EBUSY while kernel.ftrace_enabled is 0; an error
+ * of the kernel. It cannot be set to 0 until kmmv_trace_function_unhook().
+ */
 int kmmv_trace_function_hook(struct kmmv_trace_run *run)
 {
 	int err;
@@ -177,6 +180,8 @@ int kmmv_trace_function_hook(struct kmmv_trace_run *run)
 	run->ops.private = run;
 	if (kmmv_trace_is_plain(run) && run->nr_targets == 1)
 		run->ops.private = &run->target->slot;
+	/* Else the kernel takes it while kernel.ftrace_enabled is 0, and calls nobody. */
+	run->ops.flags |= FTRACE_OPS_FL_PERMANENT;
 	err = register_ftrace_function(&run->ops);
 	run->hooked = !err;
 	return err;

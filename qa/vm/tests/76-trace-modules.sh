@@ -20,6 +20,7 @@ clean_up()
 	echo 0 >$tracing/events/enable
 	echo nop >$tracing/current_tracer
 	echo >$tracing/set_ftrace_filter
+	echo 1 >$ftrace
 	unload
 }
 trap clean_up EXIT
@@ -210,5 +211,24 @@ for name in irq switch clock; do
 done
 end self far event irq switch clock
 is "no function is traced" "$(handlers)" 0
+
+# ---- a module that comes back while the kernel traces no functions
+
+ok "functions" define fn 'function=kmmv_traced_t*'
+rmmod kmmv_traced
+ok "the kernel's ftrace is off" sh -c "echo 0 >$ftrace"
+ok "the module comes back" module
+is "cannot be counted" "$(states fn)" failed
+like "which is said" "$(get fn error)" 'kernel\.ftrace_enabled'
+ok "it goes" rmmod kmmv_traced
+ok "and comes back" module
+refused fn enable 1 "Device or resource busy" 'kernel\.ftrace_enabled'
+echo 1 >$ftrace
+ok "the kernel's ftrace is on" put fn enable 1
+hit two 1
+is "it is counted" "$(states fn) $(values fn | grep -c two)" "on 1"
+not_ok "ftrace stays on while functions are counted" sh -c "echo 0 >$ftrace"
+is "as it says" "$(cat $ftrace)" 1
+end fn
 ok "unloads" unload
 finish
