@@ -50,8 +50,9 @@ static const struct kmmv_family families[KMMV_TRACE_STATS] = {
 		.flags = KMMV_FROM_SOURCE,
 		.oneline = "Hits without value or event, by counter",
 		.help = "Hits inside the handler of another hit, as when a function is counted\n"
-			"that handlers call: they have no value, and no key but others. Negative\n"
-			"values, which are not added. Events for which the ring had no room, or that\n"
+			"that handlers call: they have no value, and no key but others. Values\n"
+			"that are not added, as the sum would fall: of 2^63 or more, negative ones,\n"
+			"and those for which the sum has no room. Events for which the ring had no room, or that\n"
 			"came from where events cannot be left (idle CPUs).",
 	},
 };
@@ -120,6 +121,8 @@ static u64 stat_of(const struct kmmv_trace_run *run, enum kmmv_trace_stat stat,
 
 static void store(struct kmmv_trace_mirror *mirror, int cpu, u64 value)
 {
+	/* Lives of sums add up. */
+	value = min(mirror->base[cpu] + value, kmmv_trace_most());
 	/* Without memory for the CPU: the next copy has the same value, or more. */
 	if (kmmv_store(mirror->slot, cpu, mirror->base[cpu] + value))
 		pr_warn_once("no memory to show the counts of CPU %d yet\n",

@@ -73,14 +73,36 @@ static __always_inline void add(struct kmmv_trace_run *run, u64 *words,
 		bump(&words[kmmv_trace_word(run, cell, bucket)], n);
 }
 
+/* What add() has added up on this CPU. */
+static __always_inline u64 sum_of(struct kmmv_trace_run *run, const u64 *words,
+				  u32 cell)
+{
+	const u64 *sum = &words[kmmv_trace_word(run, cell, 0)];
+
+	if (run->direct)
+		sum = kmmv_slot_cpu(run->target->slot, smp_processor_id());
+	return sum ? READ_ONCE(*sum) : 0;
+}
+
+/*
+ * A counter does not fall, whatever is added up: who calls a function chooses its
+ * arguments. A negative number is more than there is room for, whatever its type.
+ */
 static __always_inline void add_value(struct kmmv_trace_run *run, u64 *words,
 				      u32 cell, u64 value)
 {
-	/* A counter does not fall. */
-	if (run->value.kind == KMMV_EXPR_SIGNED && (s64)value < 0)
+	u64 sum;
+
+	if (run->log2) {
+		if (run->value.kind == KMMV_EXPR_SIGNED && (s64)value < 0)
+			bump(&words[KMMV_TRACE_LOST], 1);
+		else
+			add(run, words, cell, fls64(value), 1);
+		return;
+	}
+	sum = sum_of(run, words, cell);
+	if (unlikely(sum > run->most || value > run->most - sum))
 		bump(&words[KMMV_TRACE_LOST], 1);
-	else if (run->log2)
-		add(run, words, cell, fls64(value), 1);
 	else
 		add(run, words, cell, 0, value);
 }

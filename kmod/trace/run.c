@@ -56,6 +56,8 @@ static int parse(struct kmmv_trace_counter *counter, struct kmmv_trace_run *run)
 		err = kmmv_trace_parse_value(value, &run->log2, &run->value);
 		err = err ?: check_arg(counter, run, &run->value);
 		run->takes = true;
+		/* Hits that interrupt others look at the sum at the same time. */
+		run->most = kmmv_trace_most() / 4;
 	}
 	if (key && !err) {
 		err = kmmv_trace_parse_key(key, &run->key);

@@ -29,6 +29,7 @@
 #include <linux/kmmv.h>
 #include <linux/kmmv_ring.h>
 #include <linux/list.h>
+#include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/tracepoint.h>
@@ -134,6 +135,7 @@ struct kmmv_trace_field {
  * @keyed: there is a key
  * @value: the value
  * @key: the key
+ * @most: a sum on one CPU
  * @keys: the cells of keys
  * @buckets: of each cell
  * @ring: for events; NULL for none
@@ -166,6 +168,7 @@ struct kmmv_trace_run {
 	bool			keyed;
 	struct kmmv_expr	value;
 	struct kmmv_expr	key;
+	u64			most;
 	struct kmmv_keys	keys;
 	u32			buckets;
 	struct kmmv_ring	*ring;
@@ -247,6 +250,12 @@ static inline u32 kmmv_trace_word(const struct kmmv_trace_run *run, u32 cell,
 				  u32 bucket)
 {
 	return KMMV_TRACE_STATS + cell * run->buckets + bucket;
+}
+
+/* What a counter may have on one CPU, so that the sum over CPUs does not fall. */
+static inline u64 kmmv_trace_most(void)
+{
+	return div_u64(S64_MAX, nr_cpu_ids);
 }
 
 /* Where to begin to look for a function in a table of 2^(64 - @shift) targets. */

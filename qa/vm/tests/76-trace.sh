@@ -86,6 +86,38 @@ is "what cannot be read" "$(values far) $(stat_of faults far)" \
 is "is a hit" "$(stat_of hits far)" 115
 end sum far bits byte level last
 
+# Who calls a function chooses its arguments: no sum falls.
+big=$((1 << 57)) huge=9223372036854775807 minus=18446744073709551615
+ok "a sum of any numbers" define direct tracepoint=kmmv_traced value=number=arg1:8
+ok "by key" define keyed tracepoint=kmmv_traced value=number=arg1:8x \
+	"key=text=$object_text"
+hit tp 1 5 0 0 k
+hit tp 3 $minus 0 0 k
+is "-1 is not added" "$(values direct) $(values keyed)" "kmmv_traced 5 k 5"
+hit tp 2 $huge 0 0 k
+is "nor what makes it fall later" "$(values direct) $(values keyed)" \
+	"kmmv_traced 5 k 5"
+is "both are lost" "$(stat_of lost direct) $(stat_of lost keyed)" "5 5"
+hit tp 300 $big 0 0 k
+for name in direct keyed; do
+	sum=$(values $name | cut -d' ' -f2)
+	ok "what fits is added to $name" test "$sum" -ge $big
+	is "the rest is lost" $(((sum - 5) / big + $(stat_of lost $name))) 305
+done
+end direct keyed
+# Each has as much room as the first one.
+was=$sum fell=
+for ((i = 0; i < 40; i++)); do
+	define keyed tracepoint=kmmv_traced value=number=arg1:8x \
+		"key=text=$object_text"
+	hit tp 100 $big 0 0 k
+	sum=$(values keyed | cut -d' ' -f2)
+	[ "$sum" -ge "$was" ] || fell="$fell $was:$sum"
+	was=$sum
+	end keyed
+done
+is "nor falls the sum of many lives" "$fell" ""
+
 ok "a histogram" define log tracepoint=kmmv_traced 'value=log2 number=arg1:8'
 for number in 0 1 2 3 4 7 8 1023 1024 18446744073709551615; do
 	hit tp 3 $number
