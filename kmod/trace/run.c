@@ -71,23 +71,25 @@ static int parse(struct kmmv_trace_counter *counter, struct kmmv_trace_run *run)
 	return err;
 }
 
+/*
+ * A family's texts stay. What is added up is among them, as the sum of another value
+ * must not go on from there; the key, whose other values are other instances, is not.
+ */
 static void describe(const struct kmmv_trace_counter *counter,
 		     const struct kmmv_trace_run *run, char *text, size_t size)
 {
 	const char *what = is_function(counter) ? "calls of" : "tracepoint";
 	const char *where = instance_name(counter);
-	size_t used;
+	const char *by = run->keyed ? ", by key" : "";
 
 	if (run->takes)
-		used = scnprintf(text, size, "%s of %s, %s %s",
-				 run->log2 ? "Histogram" : "Sum",
-				 run->value.name, what, where);
+		scnprintf(text, size, "%s of %s, %s %s%s",
+			  run->log2 ? "Histogram" : "Sum", run->value.name,
+			  what, where, by);
+	else if (is_function(counter))
+		scnprintf(text, size, "Calls of %s%s", where, by);
 	else
-		used = scnprintf(text, size, is_function(counter) ?
-				 "Calls of %s" : "Hits of the tracepoint %s",
-				 where);
-	if (run->keyed)
-		scnprintf(text + used, size - used, ", by %s", run->key.name);
+		scnprintf(text, size, "Hits of the tracepoint %s%s", where, by);
 }
 
 static int add_family(struct kmmv_trace_counter *counter,

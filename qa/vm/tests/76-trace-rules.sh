@@ -139,6 +139,17 @@ for text in units=count oneline=x help=x 'value=log2 last=arg5:8'; do
 done
 ok "the same" define u function=kmmv_traced_one value=last=arg5:8 \
 	'oneline=What is last' help=Twice units=byte
+ok "a key" define k tracepoint=kmmv_traced 'key=number=arg1:8'
+hit tp 1 7
+end k
+ok "another key" define k tracepoint=kmmv_traced 'key=small=arg3:1'
+hit tp 1 8
+is "has instances of its own" "$(values k | xargs)" "8 1"
+end k
+mkdir $trace/k
+put k tracepoint kmmv_traced
+refused k enable 1 "$exists" 'known with other'
+end k
 ok "an event" define e function=kmmv_traced_one 'event=default last=arg5:8'
 is "rmdir of its ring" "$(rmdir /sys/kernel/config/kmmv/rings/default 2>&1 |
 	grep -c .)" 1

@@ -49,7 +49,7 @@ like "all of them" "$(pminfo -T kmmv.value.trace.sched.work)" 'What the test say
 ok "keys are instances" wait_for 20 shows kmmv.value.trace.by.text a 100
 is "each with its count" "$(value kmmv.value.trace.by.text b)" 5
 like "a default text" "$(pminfo -t kmmv.value.trace.by.text)" \
-	'Hits of the tracepoint kmmv_traced, by text'
+	'Hits of the tracepoint kmmv_traced, by key'
 is "functions, too" "$(value kmmv.value.trace.calls kmmv_traced_two)" 3
 is "and the sum" "$(value kmmv.all.trace.calls "")" 3
 is "hits of each counter" "$(value kmmv.value.trace.stat.hits by.text)" 105
