@@ -100,6 +100,17 @@ u32 kmmv_keys_text(struct kmmv_keys *keys, const u64 *text)
 	return at;
 }
 
+/* For a text whose name would be too long: all its bytes. */
+static int long_name(const char *text, char *name, size_t size)
+{
+	size_t i, used = snprintf(name, size, "\\0x");
+
+	for (i = 0; i < KMMV_EXPR_TEXT_MAX && text[i] && used < size; i++)
+		used += snprintf(name + used, size - used, "%02x",
+				 (unsigned char)text[i]);
+	return used;
+}
+
 /*
  * Bytes that names of instances cannot have are written in hexadecimal; a
  * backslash is doubled, so that no two texts have one name. What is no text
@@ -117,7 +128,7 @@ static int text_name(const char *text, char *name, size_t size)
 	for (i = 0; i < KMMV_EXPR_TEXT_MAX && text[i]; i++) {
 		c = text[i];
 		if (used + 5 > size)
-			return size;
+			return long_name(text, name, size);
 		if (c < 0x20 || c == 0x7f)
 			used += snprintf(name + used, size - used, "\\x%02x", c);
 		else if (c == '\\')

@@ -74,7 +74,10 @@ int kmmv_trace_cell_name(const struct kmmv_trace_run *run, u32 cell, u32 bucket,
 	int err;
 
 	if (run->keyed) {
-		err = kmmv_keys_name(&run->keys, cell, name, size);
+		/* The longest bucket has to fit behind it. */
+		if (run->log2)
+			used = min(size, sizeof("/9223372036854775808") - 1);
+		err = kmmv_keys_name(&run->keys, cell, name, size - used);
 		if (err || !run->log2)
 			return err;
 		used = strlen(name);

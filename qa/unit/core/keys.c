@@ -80,6 +80,30 @@ static const char *const texts[][2] = {
 	  "0123456789012345678901234567890123456789012345678901234567890123" },
 };
 
+/* Each byte takes four, and there are 255, of which a bucket needs some. */
+START_TEST(long_names)
+{
+	u64 text[KMMV_KEYS_TEXT_WORDS];
+	char name[256], expected[256] = "\\0x";
+	u32 cell;
+	int i;
+
+	ck_assert_int_eq(kmmv_keys_init(&keys, 2, KMMV_EXPR_TEXT), 0);
+	memset(text, 1, sizeof(text));
+	cell = kmmv_keys_text(&keys, text);
+	for (i = 0; i < KMMV_EXPR_TEXT_MAX; i++)
+		strcat(expected, "01");
+	ck_assert_str_eq(name_of(cell), expected);
+	((char *)text)[KMMV_EXPR_TEXT_MAX - 1] = '\0';
+	cell = kmmv_keys_text(&keys, text);
+	expected[strlen(expected) - 2] = '\0';
+	ck_assert_int_eq(strlen(name_of(cell)), 4 * 63);
+	ck_assert_int_eq(kmmv_keys_name(&keys, cell, name, 256 - 20), 0);
+	ck_assert_str_eq(name, expected);
+	kmmv_keys_fini(&keys);
+}
+END_TEST
+
 START_TEST(names)
 {
 	u64 text[KMMV_KEYS_TEXT_WORDS];
@@ -205,6 +229,7 @@ int main(void)
 
 	tcase_add_test(tcase, numbers);
 	tcase_add_test(tcase, names);
+	tcase_add_test(tcase, long_names);
 	tcase_add_loop_test(tcase, storm, 0, ARRAY_SIZE(kinds));
 	tcase_add_test(tcase, no_memory);
 	tcase_set_timeout(tcase, 120);
