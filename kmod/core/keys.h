@@ -59,6 +59,12 @@ static inline u32 kmmv_keys_others(const struct kmmv_keys *keys)
 	return keys->max + 1;
 }
 
+/* No key has taken this cell so far. */
+static inline bool kmmv_keys_is_free(const struct kmmv_keys *keys, u32 cell)
+{
+	return cell < keys->max && !atomic64_read(&keys->key[cell].word);
+}
+
 int kmmv_keys_init(struct kmmv_keys *keys, u32 max, enum kmmv_expr_kind kind);
 void kmmv_keys_fini(struct kmmv_keys *keys);
 u32 kmmv_keys_number(struct kmmv_keys *keys, u64 number);

@@ -124,7 +124,7 @@ static void store(struct kmmv_trace_mirror *mirror, int cpu, u64 value)
 	/* Lives of sums add up. */
 	value = min(mirror->base[cpu] + value, kmmv_trace_most());
 	/* Without memory for the CPU: the next copy has the same value, or more. */
-	if (kmmv_store(mirror->slot, cpu, mirror->base[cpu] + value))
+	if (kmmv_store(mirror->slot, cpu, value))
 		pr_warn_once("no memory to show the counts of CPU %d yet\n",
 			     cpu);
 }
@@ -169,21 +169,39 @@ static void copy_cell(struct kmmv_trace_run *run, u32 cell, u32 bucket)
 		store(*mirror, cpu, READ_ONCE(run->words[cpu][word]));
 }
 
-/* Under copy_lock. */
-static void copy_run(struct kmmv_trace_run *run)
+static void copy_stats(struct kmmv_trace_run *run)
 {
-	u32 cell, bucket;
 	int cpu, i;
 
 	cpus_read_lock();
 	for (i = 0; i < KMMV_TRACE_STATS; i++)
 		for_each_possible_cpu(cpu)
 			store(run->stat[i], cpu, stat_of(run, i, cpu));
-	if (!kmmv_trace_is_plain(run) && !run->direct)
-		for (cell = 0; cell < kmmv_trace_cells(run); cell++)
-			for (bucket = 0; bucket < run->buckets; bucket++)
-				copy_cell(run, cell, bucket);
 	cpus_read_unlock();
+}
+
+/* There can be a million words: a CPU that comes or goes waits for one cell's. */
+static void copy_cells(struct kmmv_trace_run *run)
+{
+	u32 cell, bucket;
+
+	for (cell = 0; cell < kmmv_trace_cells(run); cell++) {
+		if (run->keyed && kmmv_keys_is_free(&run->keys, cell))
+			continue;
+		cpus_read_lock();
+		for (bucket = 0; bucket < run->buckets; bucket++)
+			copy_cell(run, cell, bucket);
+		cpus_read_unlock();
+		cond_resched();
+	}
+}
+
+/* Under copy_lock. */
+static void copy_run(struct kmmv_trace_run *run)
+{
+	copy_stats(run);
+	if (!kmmv_trace_is_plain(run) && !run->direct)
+		copy_cells(run);
 }
 
 /* Copy once more, as the run counts no more. Context: task. */

@@ -153,6 +153,17 @@ hit tp 1 1 0 0 a
 is "with their counts" "$(values key | xargs)" "a 21 e 1 others 25"
 end key
 
+# A CPU that comes or goes waits for the copy of one key, not of all.
+ok "many keys" define many tracepoint=kmmv_traced 'key=number=arg1:8' \
+	'value=log2 number=arg1:8' max_keys=1024
+hit tp 50 1 1
+ok "what keeps CPUs from coming" define locks function=cpus_read_lock
+locks=$(get locks hits)
+is "all are copied" "$(values many | wc -l)" 50
+locks=$(($(get locks hits) - locks))
+ok "each under a lock of its own: $locks" test $locks -gt 50
+end many locks
+
 # ---- events
 
 ok "events" define event tracepoint=kmmv_traced \
