@@ -9,7 +9,8 @@ static const struct kmmv_family work_family = {
 	.flags = KMMV_NO_TOTAL,
 	.oneline = "Work done to count the operations of disks and partitions",
 	.help = "hits: completions of requests, or of parts of them, and bios submitted to\n"
-		"drivers that take bios, that were looked at.",
+		"drivers that take bios, that were looked at. From Linux 6.5 the end of a\n"
+		"request is looked at once more, and is another hit.",
 };
 
 static const struct kmmv_family took_family = {

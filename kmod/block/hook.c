@@ -151,15 +151,18 @@ static void on_rq_complete(void *data, struct request *rq, blk_status_t error,
 static void on_io_done(void *data, struct request *rq)
 {
 	struct kmmv_block_dev *dev;
+	u64 began;
 
 	if (!is_accounted(rq) || rq->rq_flags & RQF_FLUSH_SEQ)
 		return;
+	began = kmmv_block_cost_begin();
 	rcu_read_lock();
 	dev = kmmv_block_device_find(rq->part);
 	if (dev)
 		count_request(dev, rq,
 			      KMMV_REQUEST_OPERATION | KMMV_REQUEST_TIME, 0);
 	rcu_read_unlock();
+	kmmv_block_cost_end(began);
 }
 #endif
 
