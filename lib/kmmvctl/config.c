@@ -15,9 +15,9 @@
 #include "config.h"
 #include "fault.h"
 
-/* inih's arrays, with the NUL. */
-#define LONGEST_SECTION 50
-#define LONGEST_NAME	50
+/* inih's arrays, with the NUL. A longer section is known by its beginning. */
+#define INIH_SECTION 50
+#define LONGEST_NAME 50
 
 struct reader {
 	FILE *file;
@@ -25,7 +25,7 @@ struct reader {
 	unsigned int line;
 	bool continues; /* the line begins with white space */
 	bool is_empty; /* the section has no attribute so far */
-	char section[LONGEST_SECTION];
+	char section[COUNTER_NAME];
 	struct counter **list, *current;
 	int err; /* of the file */
 	char *reason;
@@ -89,11 +89,11 @@ static void note_section(struct reader *r, const char *line)
 	if (!end)
 		return; /* inih reports it */
 	length = end - line - 1;
-	if (length >= LONGEST_SECTION) {
+	if (length >= (int)COUNTER_NAME) {
 		kmmv_fault_set(-EINVAL,
-			       "the name of a section has more than %d "
+			       "the name of a section has more than %zu "
 			       "characters",
-			       LONGEST_SECTION - 1);
+			       COUNTER_NAME - 1);
 		bad_file(r, -EINVAL);
 		return;
 	}
@@ -132,7 +132,8 @@ static int take(void *arg, const char *section, const char *name,
 {
 	struct reader *r = arg;
 
-	if (!r->current || strcmp(section, r->current->name)) {
+	if (!r->current ||
+	    strncmp(section, r->current->name, INIH_SECTION - 1)) {
 		kmmv_fault_set(-EINVAL, "%s is in no section", name);
 		bad_file(r, -EINVAL);
 		return 0;

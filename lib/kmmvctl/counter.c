@@ -44,7 +44,7 @@ int kmmv_counter_new(const char *name, struct counter **counter)
 	if (strlen(name) >= COUNTER_NAME)
 		return kmmv_fault_set(-EINVAL,
 				      "%.20s...: the name has more than "
-				      "%d characters",
+				      "%zu characters",
 				      name, COUNTER_NAME - 1);
 	if (!is_name(name))
 		return kmmv_fault_set(-EINVAL,

@@ -3,10 +3,14 @@
 #ifndef KMMV_CTL_COUNTER_H
 #define KMMV_CTL_COUNTER_H
 
+#include <linux/kmmv.h>
 #include <stdbool.h>
 
-/* The module puts "trace." before it, and the agent "kmmv.value.". */
-#define COUNTER_NAME 64
+/*
+ * Bytes of a name, with the NUL. The module puts "trace." before it, and that is a
+ * family's; the agent puts "kmmv.value." before that.
+ */
+#define COUNTER_NAME (KMMV_FAMILY_MAX + 1 - (sizeof("trace.") - 1))
 
 /* In the order in which they are written; the names are those of configfs. */
 enum attribute {

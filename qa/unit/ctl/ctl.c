@@ -414,9 +414,29 @@ START_TEST(long_lines)
 	ck_assert_int_eq(read_text(text, &c), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(kmmv_fault_text(), "continue it"));
 	kmmv_counter_free_all(c);
-	snprintf(text, sizeof(text), "[%.60s]\nhelp = x\n", line);
+	snprintf(text, sizeof(text), "[%.122s]\nhelp = x\n", line);
 	ck_assert_int_eq(read_text(text, &c), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(kmmv_fault_text(), "section"));
+	kmmv_counter_free_all(c);
+}
+END_TEST
+
+/* Names as long as the module allows, which differ beyond what inih keeps. */
+START_TEST(long_names)
+{
+	char text[1000], name[200];
+	struct counter *c;
+
+	memset(name, 'x', sizeof(name));
+	snprintf(text, sizeof(text),
+		 "[%.120sa]\nfunction = a\n[%.120sb]\nfunction = b\n", name,
+		 name);
+	ck_assert_msg(!read_text(text, &c), "%s", kmmv_fault_text());
+	ck_assert_ptr_null(c->fault);
+	ck_assert_uint_eq(strlen(c->name), 121);
+	ck_assert_str_eq(c->text[ATTR_FUNCTION], "a");
+	ck_assert_int_eq(c->next->name[120], 'b');
+	ck_assert_str_eq(c->next->text[ATTR_FUNCTION], "b");
 	kmmv_counter_free_all(c);
 }
 END_TEST
@@ -465,6 +485,7 @@ int main(void)
 	tcase_add_loop_test(t, refuses_file, 0, NR(wrong));
 	tcase_add_test(t, twice);
 	tcase_add_test(t, long_lines);
+	tcase_add_test(t, long_names);
 	tcase_add_test(t, hints);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
