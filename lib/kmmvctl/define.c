@@ -194,6 +194,22 @@ static int define_types(const struct places *places, struct hooks **hooks,
 	return err;
 }
 
+/* The metric of what counts hits has no other units. */
+static int check_units(const struct counter *c)
+{
+	const char *units = c->text[ATTR_UNITS], *value = c->attr[ATTR_VALUE];
+
+	if (!units || !strcmp(units, "count") ||
+	    (value && strncmp(value, "log2 ", 5)))
+		return 0;
+	return kmmv_fault_set(-EINVAL,
+			      "%s: units are those of a value that is added "
+			      "up; %s, in count",
+			      c->name,
+			      value ? "log2 counts hits by value"
+				    : "without value, hits are counted");
+}
+
 int kmmv_define(const struct places *places, struct hooks **hooks,
 		struct counter *c)
 {
@@ -206,6 +222,8 @@ int kmmv_define(const struct places *places, struct hooks **hooks,
 				       c->text[ATTR_TRACEPOINT]);
 	if (!err && needs_types(c))
 		err = define_types(places, hooks, c);
+	if (!err)
+		err = check_units(c);
 	for (i = 0; !err && i < NR_ATTRIBUTES; i++) {
 		if (!c->text[i] || c->attr[i] || i == ATTR_ENABLE)
 			continue;

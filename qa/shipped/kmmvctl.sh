@@ -89,7 +89,11 @@ says "one that is there" 'there is a counter io.read' add io.read function=qa_ca
 is "which is left alone" "$(log)" ""
 says "the module's own name" "module's own" add stat function=qa_call
 says "a bad name" 'a name has letters' add ../x function=qa_call
-says "what the module refuses" 'units: not units' add two function=qa_call units=apples
+says "what the module refuses" 'units: not units' add two function=qa_call \
+	value=count units=apples
+says "units of hits" 'units are those of a value' add two function=qa_call units=byte
+says "units of a histogram" 'units are those of a value' add two function=qa_call \
+	'value=log2 count' units=byte
 is "is not left behind" "$(ls "$counters")" io.read
 says "what cannot be enabled" 'more functions than' add two 'function=qa_*'
 is "is not left behind either" "$(ls "$counters")" io.read
@@ -191,12 +195,12 @@ sed -i 's/thing->sign/thing->sgin/' "$root/etc/kmmv/trace.d/more.conf"
 says "one that is wrong" 'more.conf:1: third: .*no member sgin; near: sign' apply
 is "is left as it was" "$(get third key) $(get third enable)" \
 	"thing->sign=arg0@80:4s 1"
-sed -i 's/thing->sgin/thing->sign/; $a units = apples' \
+sed -i 's/thing->sgin/thing->sign/; $a value = thing->sign\nunits = apples' \
 	"$root/etc/kmmv/trace.d/more.conf"
 says "one that the module refuses" 'not units.*what was there before is left' apply
 is "comes back" "$(get third key) $(get third enable) $(get third state)" \
 	"thing->sign=arg0@80:4s 1 on"
-sed -i '/units/d' "$root/etc/kmmv/trace.d/more.conf"
+sed -i '/units/d; /^value/d' "$root/etc/kmmv/trace.d/more.conf"
 cat >"$work/bad.conf" <<'F'
 [first]
 tracepoint = qa/nothing

@@ -188,7 +188,8 @@ static const struct {
 	  "returns a struct" },
 	{ "function", "qa_twice", "value", "count", ENOTUNIQ, "several" },
 	{ "function", "qa_*", "value", "count", EINVAL, "several functions" },
-	{ "function", "qa_clal", "value", "count", ENOENT, "near: qa_call" },
+	{ "function", "qa_clal", "value", "count", ENXIO, "near: qa_call" },
+	{ "function", "qa_call", "units", "byte", EINVAL, "hits are counted" },
 };
 
 START_TEST(refuses)
@@ -234,7 +235,7 @@ static const struct {
 	  "size=arg0:8u" },
 	{ "function", "qa_printf", "key", "format", ATTR_KEY,
 	  "format=arg0:64p" },
-	{ "function", "qa_*", "units", "byte", ATTR_FUNCTION, "qa_*" },
+	{ "function", "qa_*", "units", "count", ATTR_FUNCTION, "qa_*" },
 };
 
 START_TEST(defines)
@@ -245,6 +246,22 @@ START_TEST(defines)
 
 	ck_assert_msg(!err, "%s: %s", others[_i].text, kmmv_fault_text());
 	ck_assert_str_eq(c->attr[others[_i].which], others[_i].expected);
+	kmmv_counter_free(c);
+}
+END_TEST
+
+/* Hits by value are no sum of values. */
+START_TEST(units)
+{
+	struct counter *c = make("function", "qa_call", "value", "log2 count");
+
+	ck_assert_int_eq(kmmv_counter_set(c, "units", "nanosec", false), 0);
+	ck_assert_int_eq(kmmv_define(&places, &hooks, c), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(kmmv_fault_text(), "log2 counts hits"));
+	kmmv_counter_free(c);
+	c = make("function", "qa_call", "value", "count");
+	ck_assert_int_eq(kmmv_counter_set(c, "units", "nanosec", false), 0);
+	ck_assert_int_eq(kmmv_define(&places, &hooks, c), 0);
 	kmmv_counter_free(c);
 }
 END_TEST
@@ -475,6 +492,7 @@ int main(void)
 	tcase_add_loop_test(t, resolves, 0, NR(paths));
 	tcase_add_loop_test(t, refuses, 0, NR(refusals));
 	tcase_add_loop_test(t, defines, 0, NR(others));
+	tcase_add_test(t, units);
 	tcase_add_test(t, without_types);
 	tcase_add_test(t, broken_types);
 	suite_add_tcase(s, t);
