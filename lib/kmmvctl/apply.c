@@ -15,8 +15,9 @@ static int make(const struct places *p, const struct counter *c, bool applied)
 {
 	int err = kmmv_configfs_make(p, c);
 
-	if (err == -ENOENT && c->text[ATTR_FUNCTION])
-		kmmv_functions_explain(p->tracing, c->text[ATTR_FUNCTION]);
+	if (err == -ENOENT && c->text[ATTR_FUNCTION] &&
+	    !kmmv_functions_explain(p->tracing, c->text[ATTR_FUNCTION]))
+		err = -ENXIO;
 	if (err)
 		return err;
 	/* Without this file, the counter cannot be exported, and is not pruned. */
@@ -261,8 +262,14 @@ int kmmv_apply(struct apply *a, struct counter *counters)
 		pruned = prune(a, counters);
 	if (pruned < 0)
 		return pruned;
-	for (c = counters; c; c = c->next)
-		if (apply_one(a, c))
-			failures += complain(a);
+	for (c = counters; c; c = c->next) {
+		err = apply_one(a, c);
+		if (err)
+			complain(a);
+		if (err == -ENXIO)
+			a->missing++;
+		else if (err)
+			failures++;
+	}
 	return failures + pruned;
 }

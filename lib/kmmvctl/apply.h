@@ -25,7 +25,8 @@ struct apply {
 	bool only_say; /* change nothing */
 	bool prune; /* remove what was applied and is not in the files */
 	bool verbose; /* say what is changed */
-	bool quiet; /* do not say what fails */
+	bool quiet; /* do not say what fails; leave what counts */
+	int missing; /* result: counters of what is not there now */
 };
 
 /*
@@ -34,7 +35,8 @@ struct apply {
  * What is there and equal is left alone, what differs is made anew, with the counts
  * going on. The others are done when one fails, which is reported on standard error.
  *
- * Return: the number of failures; -errno if nothing could be done.
+ * Return: the number of failures, without @apply->missing; -errno if nothing could be
+ * done.
  */
 int kmmv_apply(struct apply *apply, struct counter *counters);
 

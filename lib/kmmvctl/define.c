@@ -179,10 +179,12 @@ static int define_types(const struct places *places, struct hooks **hooks,
 			return err;
 	}
 	err = kmmv_hooks_find(*hooks, name, is_function, &hook);
-	if (err == -ENOENT)
+	if (err == -ENOENT) {
 		kmmv_fault_add(
 			"; value, key and event need its types: if it is a "
 			"module's, load the module first");
+		return -ENXIO;
+	}
 	if (err)
 		return err;
 	if (c->text[ATTR_KEY])

@@ -14,8 +14,9 @@
  * A counter that only counts hits needs no BTF, and its tracepoint may be one of a
  * module that is not loaded yet.
  *
- * Return: 0, or what kmmv_hooks_open(), kmmv_hooks_find() and kmmv_resolve_walk()
- * return; -EINVAL for a text that cannot be understood.
+ * Return: 0, or what kmmv_hooks_open() and kmmv_resolve_walk() return; -ENXIO if
+ * there is no such tracepoint or function now, which may be a module's; -EINVAL for a
+ * text that cannot be understood.
  */
 int kmmv_define(const struct places *places, struct hooks **hooks,
 		struct counter *counter);

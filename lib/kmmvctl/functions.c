@@ -9,7 +9,7 @@
 #include "hint.h"
 
 /* A line is "vfs_read" or "ext4_sync_fs [ext4]". */
-void kmmv_functions_explain(const char *tracing, const char *name)
+bool kmmv_functions_explain(const char *tracing, const char *name)
 {
 	char *path, *line = NULL;
 	bool found = false;
@@ -18,13 +18,13 @@ void kmmv_functions_explain(const char *tracing, const char *name)
 	FILE *f = NULL;
 
 	if (strchr(name, '*'))
-		return;
+		return false;
 	if (asprintf(&path, "%s/available_filter_functions", tracing) >= 0) {
 		f = fopen(path, "re");
 		free(path);
 	}
 	if (!f)
-		return;
+		return true;
 	kmmv_hint_begin(&hint, name);
 	while (!found && getline(&line, &size, f) > 0) {
 		line[strcspn(line, " \t\n")] = '\0';
@@ -34,9 +34,10 @@ void kmmv_functions_explain(const char *tracing, const char *name)
 	free(line);
 	fclose(f);
 	if (found)
-		return;
+		return true;
 	kmmv_fault_add(
 		"; it is not among the functions that can be traced: it is "
 		"inlined, or of a module that is not loaded, or not there");
 	kmmv_hint_say(&hint);
+	return false;
 }

@@ -208,6 +208,9 @@ static int apply_counters(struct apply *apply, struct counter *counters,
 	return !!err;
 }
 
+/* All that is wrong is that there is no such tracepoint or function now. */
+#define ONLY_MISSING 3
+
 static int do_apply(int argc, char **argv)
 {
 	struct apply apply = { .places = &places,
@@ -227,6 +230,8 @@ static int do_apply(int argc, char **argv)
 	if (counters || apply.prune)
 		status |= apply_counters(&apply, counters, !argc);
 	kmmv_counter_free_all(counters);
+	if (!status && apply.missing)
+		status = ONLY_MISSING;
 	return if_running ? 0 : status;
 }
 

@@ -209,7 +209,13 @@ key = x
 [fourth]
 function = qa_other
 F
-says "the others are applied" 'bad.conf:1: first: no tracepoint' apply "$work/bad.conf"
+text=$(ctl apply "$work/bad.conf" 2>&1)
+is "one that is not there: the others are applied" $? 3
+like "which is said" "$text" 'bad.conf:1: first: no tracepoint'
+printf '[first]\ntracepoint = qa/qa_hit\nkey = thnig\n[absent]\nfunction = qa_inlined\n' \
+	>"$work/worse.conf"
+ctl apply "$work/worse.conf" 2>/dev/null
+is "one that is wrong, too" $? 1
 is "all the same" "$(get fourth state)" on
 ok "added by hand" ctl add mine function=qa_call
 is "no more than asked" "$(ctl apply -p -n)" "remove fourth

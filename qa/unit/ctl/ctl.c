@@ -176,7 +176,7 @@ static const struct {
 	{ EVENT, "default a_name_of_more_than_31_characters=number", EINVAL,
 	  "more than 31" },
 #undef EVENT
-	{ "tracepoint", "qa_hti", "key", "number", ENOENT, "near: qa_hit" },
+	{ "tracepoint", "qa_hti", "key", "number", ENXIO, "near: qa_hit" },
 	{ "tracepoint", "qa_value", "key", "inside", EOPNOTSUPP, "by value" },
 	{ "tracepoint", "qa_value", "key", "after", EOPNOTSUPP, "moves" },
 	{ "tracepoint", "syscalls/sys_enter_read", "key", "x", ENOENT,

@@ -260,7 +260,9 @@ tracepoint = scsi/scsi_dispatch_cmd_start
 key = cmd->device->host->hostt->proc_name
 F
 ok "it is not there" scsi_goes
-says "before it is there" 'scsi.by: no tracepoint' apply "$WORK/module.conf"
+text=$($ctl apply "$WORK/module.conf" 2>&1)
+is "before it is there" $? 3
+like "is said" "$text" 'scsi.by: no tracepoint'
 is "hits wait" "$(states)" "scsi.hits waiting"
 modprobe scsi_mod
 ok "after it is loaded" $ctl apply "$WORK/module.conf"
@@ -297,7 +299,9 @@ reload=$(command_of ExecReload)
 $rule
 is "the rule does nothing before the service" "$($ctl list)" ""
 $start
-is "the service, without the module" "$? $(states)" "1 scsi.hits waiting"
+is "the service, without the module" "$? $(states)" "3 scsi.hits waiting"
+like "which is a success" "$(sed -n 's/^SuccessExitStatus=//p' \
+	lib/kmmvctl/kmmv-trace.service.in)" '^3$'
 modprobe scsi_mod
 $rule
 is "the rule, with it" "$? $(states)" "0 scsi.by on scsi.hits on"
