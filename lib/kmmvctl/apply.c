@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "apply.h"
+#include "config.h"
 #include "configfs.h"
 #include "define.h"
 #include "fault.h"
@@ -62,6 +64,12 @@ static bool same(const char *a, const char *b)
 	return !strcmp(a ?: "", b ?: "");
 }
 
+/* A metric keeps its texts while the module knows it. */
+static bool is_text(unsigned int attribute)
+{
+	return attribute == ATTR_ONELINE || attribute == ATTR_HELP;
+}
+
 /* Attributes that decide what is counted, and what it is called. */
 static bool is_equal(const struct counter *wanted, const struct counter *has)
 {
@@ -71,7 +79,8 @@ static bool is_equal(const struct counter *wanted, const struct counter *has)
 		/* A default of the module. */
 		if (i == ATTR_MAX_KEYS && !wanted->attr[i])
 			continue;
-		if (i != ATTR_ENABLE && !same(wanted->attr[i], has->attr[i]))
+		if (i != ATTR_ENABLE && !is_text(i) &&
+		    !same(wanted->attr[i], has->attr[i]))
 			return false;
 	}
 	return true;
@@ -120,16 +129,51 @@ static void say(const struct apply *a, const char *what,
 		printf("%s %s\n", what, c->name);
 }
 
+static void swap_texts(struct counter *a, struct counter *b)
+{
+	unsigned int i;
+	char *text;
+
+	for (i = 0; i < NR_ATTRIBUTES; i++) {
+		if (!is_text(i))
+			continue;
+		text = a->attr[i];
+		a->attr[i] = b->attr[i];
+		b->attr[i] = text;
+	}
+}
+
+/* The module refuses other texts for a metric that it knows. */
+static int make_with_texts_of(const struct places *p, struct counter *c,
+			      struct counter *old, bool applied)
+{
+	int err;
+
+	swap_texts(c, old);
+	err = make(p, c, applied);
+	swap_texts(c, old);
+	if (!err)
+		fprintf(stderr,
+			"kmmvctl: %s: the metric keeps its old oneline and "
+			"help until kmmv.ko is loaded anew\n",
+			c->name);
+	return err;
+}
+
 /* The old one comes back if the new one is refused. */
-static int replace(const struct places *p, const struct counter *c,
-		   const struct counter *old)
+static int replace(const struct places *p, struct counter *c,
+		   struct counter *old, bool applied)
 {
 	char reason[1024];
 	int err;
 
 	err = kmmv_configfs_remove(p, c->name);
 	if (!err)
-		err = make(p, c, true);
+		err = make(p, c, applied);
+	if (err == -EEXIST && !(same(c->attr[ATTR_ONELINE],
+				     old->attr[ATTR_ONELINE]) &&
+				same(c->attr[ATTR_HELP], old->attr[ATTR_HELP])))
+		err = make_with_texts_of(p, c, old, applied);
 	if (!err || kmmv_configfs_has(p, c->name))
 		return err;
 	snprintf(reason, sizeof(reason), "%s", kmmv_fault_text());
@@ -154,22 +198,78 @@ static int turn(const struct apply *a, const struct counter *c, bool again)
 	return err ?: kmmv_configfs_put(a->places, c->name, "enable", on);
 }
 
-static int change(const struct apply *a, const struct counter *c,
-		  const struct counter *has)
+static int change(const struct apply *a, struct counter *c, struct counter *has)
 {
 	const struct places *p = a->places;
 	bool equal = is_equal(c, has) && is_saved(p, c);
 	bool again = kmmv_counter_is_on(c) && is_stale(p, c->name);
 
+	/* That a module was loaded is no reason to end what counts. */
+	if (!equal && a->quiet && !again && kmmv_counter_is_on(has)) {
+		say(a, "leave", c);
+		return 0;
+	}
 	if (!equal) {
 		say(a, "change", c);
-		return a->only_say ? 0 : replace(p, c, has);
+		return a->only_say ? 0 : replace(p, c, has, true);
 	}
 	if (again || kmmv_counter_is_on(c) != kmmv_counter_is_on(has))
 		return turn(a, c, again);
 	say(a, "leave", c);
 	/* Also one that was added by hand is now a file's. */
 	return a->only_say ? 0 : kmmv_saved_put(p, c, true);
+}
+
+/* What the user wrote for a counter, with today's offsets; NULL: by hand. */
+static int define_saved(const struct places *p, struct hooks **hooks,
+			const char *name, struct counter **c)
+{
+	char *path = kmmv_saved_path(p, name);
+	int err = 0;
+
+	*c = NULL;
+	if (path && !access(path, F_OK))
+		err = kmmv_config_read(path, c);
+	free(path);
+	if (!err && *c && (*c)->fault)
+		err = kmmv_fault_set(-EINVAL, "%s", (*c)->fault);
+	if (!err && *c)
+		err = kmmv_define(p, hooks, *c);
+	return err;
+}
+
+static int enable(const struct places *p, struct hooks **hooks,
+		  struct counter *has)
+{
+	bool applied = false, stale = is_stale(p, has->name);
+	struct counter *c;
+	int err;
+
+	err = define_saved(p, hooks, has->name, &c);
+	if (!err && c && !is_equal(c, has)) {
+		free(kmmv_saved_get(p, has->name, &applied));
+		err = replace(p, c, has, applied);
+	} else if (!err && c && stale) {
+		err = kmmv_configfs_put(p, has->name, "enable", "0");
+	}
+	kmmv_counter_free_all(c);
+	return err ?: kmmv_configfs_put(p, has->name, "enable", "1");
+}
+
+int kmmv_enable(const struct places *p, struct hooks **hooks, const char *name)
+{
+	struct counter *has;
+	int err;
+
+	err = kmmv_configfs_read(p, name, &has);
+	if (err)
+		return err;
+	if (kmmv_counter_is_on(has) && !is_stale(p, name))
+		err = 0;
+	else
+		err = enable(p, hooks, has);
+	kmmv_counter_free(has);
+	return err;
 }
 
 static int apply_one(struct apply *a, struct counter *c)

@@ -18,6 +18,16 @@
 int kmmv_add(const struct places *places, struct hooks **hooks,
 	     struct counter *counter);
 
+/*
+ * kmmv_enable - enable a counter
+ *
+ * One that is disabled or stale is defined anew first, as the offsets may be others now.
+ *
+ * Return: 0; -ENOENT; what kmmv_define() and kmmv_configfs_make() return.
+ */
+int kmmv_enable(const struct places *places, struct hooks **hooks,
+		const char *name);
+
 /* How counters are applied. */
 struct apply {
 	const struct places *places;

@@ -110,7 +110,7 @@ static int remove_one(const char *name)
 
 static int enable_one(const char *name)
 {
-	return kmmv_configfs_put(&places, name, "enable", "1");
+	return kmmv_enable(&places, &hooks, name);
 }
 
 static int disable_one(const char *name)

@@ -2,7 +2,8 @@
 /*
  * Preloaded into kmmvctl: a directory below $KERNEL becomes like that of kmmv_trace.ko.
  * It has attributes after mkdir, refuses writes as the module does, and each change is a
- * line in $KERNEL/log. What is counted is not its business.
+ * line in $KERNEL/log. What is counted is not its business. The metrics that it knows are
+ * files in $KERNEL/families, which kmmv.ko forgets when it is unloaded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -122,9 +123,50 @@ static int refuse(const char *dir, int err, const char *line)
 	return -1;
 }
 
+/* What the module registers for a counter, besides the name. */
+static void family_of(const char *dir, char *family, int size)
+{
+	char units[64], oneline[256], help[1024], value[256], key[256];
+	char function[256], tracepoint[256];
+
+	get(dir, "units", units, sizeof(units));
+	get(dir, "oneline", oneline, sizeof(oneline));
+	get(dir, "help", help, sizeof(help));
+	get(dir, "value", value, sizeof(value));
+	get(dir, "key", key, sizeof(key));
+	get(dir, "function", function, sizeof(function));
+	get(dir, "tracepoint", tracepoint, sizeof(tracepoint));
+	value[strcspn(value, "=")] = '\0';
+	if (!*oneline)
+		snprintf(oneline, sizeof(oneline), "%.60s of %.60s%.60s%s",
+			 value, function, tracepoint, *key ? ", by key" : "");
+	snprintf(family, size, "%s %s %s %s", *units ? units : "count",
+		 *key || !strncmp(value, "log2 ", 5) ? "copied" : "direct",
+		 oneline, help);
+}
+
+/* A metric keeps its units and texts, whoever registers it. */
+static int register_family(const char *dir)
+{
+	char path[4096], known[2048], family[2048];
+	const char *root = getenv("KERNEL");
+
+	snprintf(path, sizeof(path), "%s/families", root);
+	syscall(SYS_mkdirat, AT_FDCWD, path, 0755);
+	family_of(dir, family, sizeof(family));
+	get(path, strrchr(dir, '/') + 1, known, sizeof(known));
+	if (!*known)
+		set(path, strrchr(dir, '/') + 1, family);
+	return *known && strcmp(known, family) ? -1 : 0;
+}
+
 static int enable(const char *dir)
 {
-	char function[256], tracepoint[256];
+	char function[256], tracepoint[256], state[16];
+
+	get(dir, "state", state, sizeof(state));
+	if (!strcmp(state, "stale"))
+		return refuse(dir, ESTALE, "the module is back");
 
 	get(dir, "function", function, sizeof(function));
 	get(dir, "tracepoint", tracepoint, sizeof(tracepoint));
@@ -134,6 +176,8 @@ static int enable(const char *dir)
 	}
 	if (!strcmp(function, "qa_inlined"))
 		return refuse(dir, ENOENT, "no such function");
+	if (register_family(dir))
+		return refuse(dir, EEXIST, "known with other units, texts or values");
 	set(dir, "state", strstr(tracepoint, "absent") ? "waiting" : "on");
 	return 0;
 }

@@ -134,6 +134,25 @@ ok "enable" ctl enable io.read
 is "on" "$(get io.read state)" on
 says "one that is not there" 'no counter nobody' disable nobody
 says "nor elsewhere" 'no counter \.\./trace' remove ../trace
+ok "disable" ctl disable io.read
+# As if a module that was replaced meanwhile had it elsewhere.
+echo 'thing->next->level=arg0@48@16:4s' >"$counters/io.read/key"
+ok "enable" ctl enable io.read
+is "with today's offsets" "$(get io.read key) $(get io.read state)" \
+	"thing->next->level=arg0@40@8:4s on"
+log >/dev/null
+ok "enable" ctl enable io.read
+is "what is on is left alone" "$(log)" ""
+echo stale >"$counters/io.read/state"
+ok "enable one that is stale" ctl enable io.read
+is "is on" "$(get io.read state)" on
+is "without another directory" "$(log | grep -v write)" ""
+KERNEL=$root LD_PRELOAD=$work/kernel.so mkdir "$counters/hand"
+echo qa_hit >"$counters/hand/tracepoint"
+printf '1\n' >"$counters/hand/enable"
+echo stale >"$counters/hand/state"
+says "one that was made by hand" 'hand: enable: the module is back' enable hand
+ok "remove" ctl remove hand
 ok "remove" ctl remove far
 is "is gone" "$(ls "$counters")" io.read
 ctl remove nobody io.read 2>/dev/null
@@ -201,6 +220,29 @@ says "one that the module refuses" 'not units.*what was there before is left' ap
 is "comes back" "$(get third key) $(get third enable) $(get third state)" \
 	"thing->sign=arg0@80:4s 1 on"
 sed -i '/units/d; /^value/d' "$root/etc/kmmv/trace.d/more.conf"
+# The module keeps a metric's texts while kmmv.ko is loaded.
+cat >"$work/text.conf" <<'F'
+[text]
+function = qa_other
+oneline = Old
+help = Old words
+key = thing->sign
+F
+ok "one with texts" ctl apply "$work/text.conf"
+sed -i 's/Old/New/; s/sign/text/' "$work/text.conf"
+text=$(ctl apply -v "$work/text.conf" 2>&1)
+is "other ones" "$? $(get text oneline) $(get text help)" "0 Old Old words"
+is "all else is changed" "$(get text key) $(get text state)" "thing->text=arg0@16:16t on"
+like "and it is said" "$text" 'keeps its old oneline and help until kmmv.ko is loaded anew'
+log >/dev/null
+is "once" "$(ctl apply -v "$work/text.conf" 2>&1)" "leave text"
+is "without a gap" "$(log)" ""
+is "export has the new ones" "$(ctl export text | grep -c New)" 2
+sed -i '/key/d; /New/d' "$work/text.conf"
+says "another kind of metric" 'known with other.*what was there before is left' \
+	apply "$work/text.conf"
+is "is refused" "$(get text key) $(get text state)" "thing->text=arg0@16:16t on"
+ok "the end of it" ctl remove text
 cat >"$work/bad.conf" <<'F'
 [first]
 tracepoint = qa/nothing
@@ -265,7 +307,7 @@ like "what was changed by hand is a comment" "$(ctl export first)" \
 
 # ---- the second life
 
-rm -r "${counters:?}"/*
+rm -r "${counters:?}"/* "${root:?}/families"
 is "a reboot without /run" "$(rm -r "$root/run/kmmvctl"
 	ctl apply -v "$work/all.conf" | sort | uniq -c | awk '{ print $1, $2 }' |
 	sort -u | xargs)" "1 make"
@@ -276,6 +318,14 @@ is "--if-running does nothing before the service" \
 ok "the service" ctl apply
 echo stale >"$counters/third/state"
 is "and then what is to be done" "$(ctl apply -v --if-running)" "resolve third"
+sed -i 's/thing->sign/thing->text/' "$root/etc/kmmv/trace.d/more.conf"
+log >/dev/null
+is "what counts is left" "$(ctl apply -v --if-running)" "leave third"
+is "as it is" "$(log)" ""
+echo stale >"$counters/third/state"
+is "what does not is changed" "$(ctl apply -v --if-running)" "change third"
+is "as the file has it" "$(get third key) $(get third state)" \
+	"thing->text=arg0@16:16t on"
 sed -i 's/qa_other/qa_othr/' "$root/etc/kmmv/trace.d/more.conf"
 is "without a word of what is not there" "$(ctl apply --if-running 2>&1; echo $?)" 0
 
