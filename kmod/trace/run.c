@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Runs: made of what was written to a counter's files, all but hooked. */
 #include <linux/err.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -256,6 +257,24 @@ static int show(struct kmmv_trace_counter *counter, struct kmmv_trace_run *run,
 	return err ?: add_event(counter, run, oneline);
 }
 
+/* What is behind an argument can be any of the kernel's memory, as for BPF. */
+static int check_lockdown(struct kmmv_trace_counter *counter,
+			  const struct kmmv_trace_run *run)
+{
+	bool loads = run->value.loads || run->key.loads ||
+		     kmmv_expr_is_text(&run->key);
+	int i, err;
+
+	for (i = 0; i < run->nr_fields; i++)
+		loads |= run->fields[i].expr.loads ||
+			 kmmv_expr_is_text(&run->fields[i].expr);
+	err = loads ? security_locked_down(LOCKDOWN_BPF_READ_KERNEL) : 0;
+	if (err)
+		return kmmv_trace_fail(counter, err,
+				       "the kernel is locked down (confidentiality): take arguments, and nothing behind them");
+	return 0;
+}
+
 static int fill(struct kmmv_trace_counter *counter, struct kmmv_trace_run *run)
 {
 	unsigned long *ips = NULL;
@@ -263,6 +282,7 @@ static int fill(struct kmmv_trace_counter *counter, struct kmmv_trace_run *run)
 
 	err = parse(counter, run);
 	err = err ?: parse_event(counter, run);
+	err = err ?: check_lockdown(counter, run);
 	if (!err && kmmv_trace_takes(counter))
 		err = kmmv_trace_cells_init(run, counter->max_keys);
 	if (err)
@@ -284,7 +304,7 @@ static int fill(struct kmmv_trace_counter *counter, struct kmmv_trace_run *run)
  * @result: a run that is copied, and not hooked
  *
  * Context: under kmmv_trace_lock.
- * Return: 0; -ENOENT, -E2BIG, -EOPNOTSUPP, -EEXIST, -EINVAL as the interface says;
+ * Return: 0; -ENOENT, -E2BIG, -EOPNOTSUPP, -EEXIST, -EINVAL, -EPERM as the interface says;
  * an error of kmmv_register_family(), kmmv_add() or kmmv_ring_register_type();
  * -ENOMEM.
  */

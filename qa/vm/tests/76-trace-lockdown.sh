@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# machine: SMP=2
+#
+# A kernel that is locked down for confidentiality, which it is until the next boot:
+# arguments are counted, and what is behind them is not read.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/trace.sh
+. qa/vm/trace.sh
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	unload
+	[ -z "$mounted" ] || umount $security
+}
+trap clean_up EXIT
+denied="Operation not permitted"
+security=/sys/kernel/security
+
+mounted=
+[ -e $security/lsm ] || {
+	mount -t securityfs none $security || bail "no securityfs"
+	mounted=yes
+}
+load ring_pages=16 || bail "does not load"
+insmod qa/client/kmmv_traced.ko || bail "nothing to count"
+ok "what is behind an argument" define far tracepoint=kmmv_traced \
+	"value=number=$inner_number"
+end far
+# A locked kernel loads no unsigned module: it is locked after that.
+echo confidentiality >$security/lockdown || bail "no lockdown in this kernel"
+mkdir $trace/far
+put far tracepoint kmmv_traced
+for text in "value number=$inner_number" "key text=$object_text" \
+	"key string=arg4:8p" "event default text=$object_text"; do
+	put far "${text%% *}" "${text#* }"
+	refused far enable 1 "$denied" 'locked down'
+	put far "${text%% *}" ''
+done
+end far
+ok "an argument" define near tracepoint=kmmv_traced value=number=arg1:8
+ok "an event" define event tracepoint=kmmv_traced 'event=default number=arg1:8'
+hit tp 3 5
+is "is added up" "$(values near)" "kmmv_traced 15"
+end near event
+ok "unloads" unload
+finish
