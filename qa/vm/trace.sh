@@ -16,7 +16,7 @@ unload()
 	local name
 
 	[ ! -d $trace ] || rmdir $trace/* 2>/dev/null
-	for name in kmmv_traced kmmv_traced2 kmmv_trace kmmv_stat kmmv; do
+	for name in kmmv_probes kmmv_traced kmmv_traced2 kmmv_trace kmmv_stat kmmv; do
 		[ ! -e "/sys/module/$name" ] || rmmod "$name" || return
 	done
 }
@@ -103,6 +103,12 @@ stat_of()
 functions()
 {
 	grep '^kmmv_traced' /sys/kernel/tracing/enabled_functions
+}
+
+# The kernel's tracepoints that call somebody, if kmmv_probes is loaded.
+probes()
+{
+	xargs </sys/module/kmmv_probes/parameters/all
 }
 
 # The handlers of this module that ftrace calls.

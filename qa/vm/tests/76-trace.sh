@@ -10,6 +10,8 @@
 
 trap unload EXIT
 
+ok "tells of probes" insmod qa/client/kmmv_probes.ko
+probes=$(probes)
 ok "loads" load ring_pages=16
 ok "there is something to count" insmod qa/client/kmmv_traced.ko
 is "no function is traced" "$(handlers)" 0
@@ -181,7 +183,13 @@ end event
 
 # ---- the end
 
-end hits glob
+ok "two of the kernel's" define switch tracepoint=sched_switch
+ok "with values, too" define wake tracepoint=sched_wakeup 'key=p=arg0:8x'
+is "have probes" "$(probes | xargs -n 1 | grep -cx 'sched_switch\|sched_wakeup')" 2
+ok "away with one" end wake
+is "its probe is" "$(probes | xargs -n 1 | grep -cx sched_wakeup)" 0
+end hits glob switch
+is "no probe is left" "$(probes)" "$probes"
 is "no function is traced" "$(handlers)" 0
 ok "unloads" unload
 is "no handler is left" "$(handlers)" 0
