@@ -86,7 +86,7 @@ source_fetches()
 			printf 'linux %s\t%d\t%s\n' $name $n "$(source_fetch 60 \
 				"$linux" linux_init $name)"
 		done
-		for name in block.dev net; do
+		for name in block.dev block net; do
 			printf 'kmmv %s\t%d\t%s\n' $name $n "$(source_fetch "$domain" \
 				"$PWD/build/pmda_kmmv.so" kmmv_init kmmv.value.$name)"
 		done

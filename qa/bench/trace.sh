@@ -79,6 +79,7 @@ hundredth()
 guest_trace()
 {
 	local event=$tracing/events/kmmv_qa/kmmv_traced
+	local probe=$tracing/events/kprobes/kmmv_fn
 
 	rmmod kmmv_bench kmmv_stat kmmv 2>/dev/null
 	insmod kmod/kmmv.ko ring_pages=64 && insmod kmod/kmmv_trace.ko &&
@@ -92,11 +93,16 @@ guest_trace()
 	counted key key=level=arg2:4 || return
 	counted text key=text=arg0@24:16t || return
 	counted event 'event=default number=arg1:8 level=arg2:4' || return
-	echo 'hist:keys=common_pid' >$event/trigger && hits hist
+	# What perf and triggers count of a function is a probe of it.
+	echo 'p:kmmv_fn kmmv_traced_one' >$tracing/kprobe_events || return
+	echo 'hist:keys=common_pid' >$event/trigger &&
+		echo 'hist:keys=common_pid' >$probe/trigger && hits hist
 	echo '!hist:keys=common_pid' >$event/trigger
-	perf stat -a -e kmmv_qa:kmmv_traced -o /dev/null -- \
+	echo '!hist:keys=common_pid' >$probe/trigger
+	perf stat -a -e kmmv_qa:kmmv_traced -e kprobes:kmmv_fn -o /dev/null -- \
 		cat /sys/module/kmmv_traced/parameters/cost >"$OUT/perf" &&
-		awk '{ printf "perf\t%s\t\n", $1 / 100 }' "$OUT/perf"
+		awk '{ printf "perf\t%s\t%s\n", $1 / 100, $2 / 100 }' "$OUT/perf"
+	echo '-:kmmv_fn' >$tracing/kprobe_events
 	echo kmmv_traced_one >$tracing/set_ftrace_filter
 	echo 1 >$event/enable
 	echo function >$tracing/current_tracer
@@ -209,8 +215,8 @@ table_trace()
 		text["key"] = "kmmv_trace: by key, a number"
 		text["text"] = "kmmv_trace: by key, a text of 16 bytes"
 		text["event"] = "kmmv_trace: and an event with two fields"
-		text["perf"] = "perf stat -e TRACEPOINT"
-		text["hist"] = "hist trigger, by one key"
+		text["perf"] = "perf stat -e TRACEPOINT, of a kprobe"
+		text["hist"] = "hist trigger, by one key; of a kprobe"
 		text["ftrace"] = "event, function tracer: a record of each"
 		bpf = "BPF, per-CPU array: "
 		text["bpf percpu raw fentry"] = bpf "raw tracepoint, fentry"
@@ -227,7 +233,7 @@ table_trace()
 	$1 == "off" { tracepoint = $2; function_ = $3 }
 	$1 in text {
 		print text[$1], net($2, tracepoint),
-			$3 == "" || $1 == "hist" ? "" : net($3, function_)
+			$3 == "" ? "" : net($3, function_)
 	}' "$out/trace.tsv" | table trace
 	! has_values || table_values
 	goal "a hit of a tracepoint" "at most 25 instructions" \
