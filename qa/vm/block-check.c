@@ -9,15 +9,21 @@
  *	block-check watch FILE		until FILE exists: no value of any instance
  *					falls, and no number has another name; prints
  *					how often it looked, and at how many instances
+ *	block-check addpart DISK N START LENGTH
+ *	block-check delpart DISK N	a partition comes or goes, in sectors: newer
+ *					util-linux has no commands for it
  *
  * What is wrong is printed, with status 1.
  */
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <linux/blkpg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <libkmmv.h>
@@ -225,10 +231,32 @@ static int watch(const char *end)
 	return bad != 0;
 }
 
+static int change_part(int op, char **argv)
+{
+	struct blkpg_partition part = { .pno = atoi(argv[3]) };
+	struct blkpg_ioctl_arg arg = { .op = op,
+				       .datalen = sizeof(part),
+				       .data = &part };
+	int fd = open(argv[2], O_RDONLY | O_CLOEXEC);
+
+	if (op == BLKPG_ADD_PARTITION) {
+		part.start = atoll(argv[4]) * 512;
+		part.length = atoll(argv[5]) * 512;
+	}
+	if (fd < 0 || ioctl(fd, BLKPG, &arg))
+		err(1, "%s", argv[2]);
+	close(fd);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int status = 2;
 
+	if (argc == 6 && !strcmp(argv[1], "addpart"))
+		return change_part(BLKPG_ADD_PARTITION, argv);
+	if (argc == 4 && !strcmp(argv[1], "delpart"))
+		return change_part(BLKPG_DEL_PARTITION, argv);
 	if (argc != 3)
 		errx(2, "usage: block-check counts NAME | watch FILE");
 	if (kmmv_open(KMMV_DEVICE_DIR, &kmmv) < 0)

@@ -103,6 +103,17 @@ probes()
 	xargs </sys/module/kmmv_probes/parameters/block
 }
 
+# addpart DISK N START LENGTH, delpart DISK N: in sectors; no table is read or written
+addpart()
+{
+	$check addpart "$@"
+}
+
+delpart()
+{
+	$check delpart "$@"
+}
+
 # new_null NAME [ATTRIBUTE=VALUE...]: a disk of null_blk
 new_null()
 {
