@@ -127,6 +127,7 @@ static const struct {
 	{ FAMILY_PROFILE + 8, "profile.symbol.samples:counter:0,0,1,0,0,0" },
 	{ FAMILY_PROFILE + 9, "profile.command.samples:counter:0,0,1,0,0,0" },
 	{ FAMILY_PROFILE + 10, "profile.image.samples:counter:0,0,1,0,0,0" },
+	{ FAMILY_PROFILE + 11, "profile.forgotten:counter:0,0,1,0,0,0" },
 };
 
 static int fixed_number(const char *key)

@@ -15,7 +15,10 @@
  * sample.
  *
  * There is room for a number of names. When it is used up, the one that has not
- * been sampled for longest, and is not shown, is merged into others.
+ * been sampled for longest, and is not shown, is forgotten. What it has counted for
+ * itself goes over to profile.forgotten in one step with its number: whoever looks
+ * at the generation finds the samples in one of them. In others it would be a burst
+ * of samples that were taken long ago, and more than profile.error allows.
  *
  * Context of all: task, under kmmv_profile_drain_lock.
  */
@@ -83,6 +86,7 @@ struct kmmv_profile_name {
  * @nr_shown: how many of them are shown
  * @others: instance of the others
  * @slot: its handle
+ * @forgotten: instance of what forgotten names had counted for themselves
  * @began: what an earlier load of this module has shown as the error
  * @error: instance of the error
  */
@@ -95,6 +99,7 @@ struct domain {
 	unsigned int nr_shown;
 	int others;
 	struct kmmv_slot slot;
+	enum kmmv_profile_self forgotten;
 	u64 began;
 	enum kmmv_profile_self error;
 };
@@ -106,8 +111,9 @@ static u64 window_began;
 	"The most frequent names, as many as the module's parameter top says, and\n"         \
 	"\"others\" with all other samples, so that kmmv.all is the number of all. A name\n" \
 	"counts for itself while it is shown; profile.error says how much others may\n"      \
-	"have of any one name. Samples of the idle task are not included, unless the\n"      \
-	"file idle in configfs is 1."
+	"have of any one name, and profile.forgotten what names had that there is no\n"      \
+	"room for any more. Samples of the idle task are not included, unless the file\n"    \
+	"idle in configfs is 1."
 
 static const struct kmmv_family symbol_family = {
 	.name = "profile.symbol.samples",
@@ -229,12 +235,13 @@ static void name_free(struct domain *domain, struct kmmv_profile_name *name)
 	kfree(name);
 }
 
-static void merge(struct domain *domain, struct kmmv_profile_name *name)
+static void forget(struct domain *domain, struct kmmv_profile_name *name)
 {
 	int err;
 
 	cpus_read_lock();
-	err = kmmv_merge(name->instance, domain->others);
+	err = kmmv_merge(name->instance,
+			 kmmv_profile_self_instance(domain->forgotten));
 	cpus_read_unlock();
 	/* Its instance stays, and goes on if the name comes back. */
 	if (err)
@@ -249,7 +256,7 @@ static bool make_room(struct domain *domain)
 
 	list_for_each_entry(name, &domain->used, used)
 		if (!name->shown && !name->key.entry) {
-			merge(domain, name);
+			forget(domain, name);
 			return true;
 		}
 	return false;
@@ -368,13 +375,15 @@ void kmmv_profile_domain_tick(u64 now)
 }
 
 static int domain_begin(struct domain *domain, const struct kmmv_family *family,
-			enum kmmv_profile_self error)
+			enum kmmv_profile_self error,
+			enum kmmv_profile_self forgotten)
 {
 	int err;
 
 	INIT_LIST_HEAD(&domain->used);
 	hash_init(domain->hash);
 	domain->error = error;
+	domain->forgotten = forgotten;
 	domain->began = kmmv_profile_self_sum(error);
 	domain->family = kmmv_register_own_family(family);
 	domain->others = kmmv_add(domain->family, OTHERS);
@@ -390,7 +399,8 @@ static int domain_begin(struct domain *domain, const struct kmmv_family *family,
 /*
  * Names that are shown keep their instances, in which the next load goes on when they
  * are sampled again: until then they are nobody's, at most three times "top" of them for
- * each load. The others' are merged: nobody would know of them, and they would pile up.
+ * each load. The others are forgotten: nobody would know of them, and they would pile
+ * up.
  */
 static void domain_end(struct domain *domain)
 {
@@ -401,7 +411,7 @@ static void domain_end(struct domain *domain)
 			hide(domain, name);
 			name_free(domain, name);
 		} else {
-			merge(domain, name);
+			forget(domain, name);
 		}
 		cond_resched();
 	}
@@ -426,15 +436,15 @@ int kmmv_profile_domain_init(void)
 	}
 	window_began = ktime_get_ns();
 	err = domain_begin(&domains[KMMV_PROFILE_SYMBOLS], &symbol_family,
-			   KMMV_PROFILE_V_SYMBOL);
+			   KMMV_PROFILE_V_SYMBOL, KMMV_PROFILE_G_SYMBOL);
 	if (err)
 		return err;
 	err = domain_begin(&domains[KMMV_PROFILE_COMMANDS], &command_family,
-			   KMMV_PROFILE_V_COMMAND);
+			   KMMV_PROFILE_V_COMMAND, KMMV_PROFILE_G_COMMAND);
 	if (err)
 		goto err_symbols;
 	err = domain_begin(&domains[KMMV_PROFILE_IMAGES], &image_family,
-			   KMMV_PROFILE_V_IMAGE);
+			   KMMV_PROFILE_V_IMAGE, KMMV_PROFILE_G_IMAGE);
 	if (err)
 		goto err_commands;
 	return 0;

@@ -195,6 +195,9 @@ enum kmmv_profile_self {
 	KMMV_PROFILE_V_SYMBOL, /* profile.error */
 	KMMV_PROFILE_V_COMMAND,
 	KMMV_PROFILE_V_IMAGE,
+	KMMV_PROFILE_G_SYMBOL, /* profile.forgotten */
+	KMMV_PROFILE_G_COMMAND,
+	KMMV_PROFILE_G_IMAGE,
 	KMMV_PROFILE_P_PMU, /* profile.source */
 	KMMV_PROFILE_P_CLOCK,
 	KMMV_PROFILE_P_TIMER,
@@ -214,6 +217,7 @@ extern u32 kmmv_profile_watershed;
 /* self.c */
 int kmmv_profile_self_init(void);
 void kmmv_profile_self_exit(void);
+int kmmv_profile_self_instance(enum kmmv_profile_self self);
 u64 kmmv_profile_self_sum(enum kmmv_profile_self self);
 void kmmv_profile_self_set(struct kmmv_slot slot, u64 value);
 int kmmv_profile_period_add(struct kmmv_profile_event *event);

@@ -83,6 +83,20 @@ static const struct kmmv_family error_family = {
 		"interval.",
 };
 
+static const struct kmmv_family forgotten_family = {
+	.name = "profile.forgotten",
+	.units = KMMV_UNITS_COUNT,
+	.semantics = KMMV_COUNTER,
+	.flags = KMMV_NO_TOTAL,
+	.oneline = "Samples of names that there is no room for any more",
+	.help = "symbol, command, image: what names of profile.symbol.samples and so on\n"
+		"had counted for themselves, while they were shown, until they were\n"
+		"forgotten: the module's parameter names says for how many there is room.\n"
+		"It is the kernel's part of a sum that nothing is lost from: there, all\n"
+		"names and this are what was sampled. The agent remembers forgotten names,\n"
+		"as part of kmmv.all. The samples were taken long before they count here.",
+};
+
 static const struct kmmv_family source_family = {
 	.name = "profile.source",
 	.units = KMMV_UNITS_NONE,
@@ -132,6 +146,9 @@ static const struct {
 	[KMMV_PROFILE_V_SYMBOL] = { &error_family, "symbol" },
 	[KMMV_PROFILE_V_COMMAND] = { &error_family, "command" },
 	[KMMV_PROFILE_V_IMAGE] = { &error_family, "image" },
+	[KMMV_PROFILE_G_SYMBOL] = { &forgotten_family, "symbol" },
+	[KMMV_PROFILE_G_COMMAND] = { &forgotten_family, "command" },
+	[KMMV_PROFILE_G_IMAGE] = { &forgotten_family, "image" },
 	[KMMV_PROFILE_P_PMU] = { &source_family, "pmu" },
 	[KMMV_PROFILE_P_CLOCK] = { &source_family, "cpu-clock" },
 	[KMMV_PROFILE_P_TIMER] = { &source_family, "timer" },
@@ -175,6 +192,12 @@ int kmmv_profile_self_init(void)
 void kmmv_profile_self_exit(void)
 {
 	drop(KMMV_PROFILE_SELVES);
+}
+
+/* The number of a count's instance. */
+int kmmv_profile_self_instance(enum kmmv_profile_self self)
+{
+	return instance[self];
 }
 
 /**

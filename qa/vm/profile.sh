@@ -8,6 +8,7 @@ config=/sys/kernel/config/kmmv/profile
 cpu1=/sys/devices/system/cpu/cpu1/online
 burn=build/qa/vm/burn
 loops=
+rate=
 
 # load [PARAM=VALUE...]: no ceiling, as a machine that is emulated needs much time
 load()
@@ -47,11 +48,12 @@ value()
 		sed 's/.*"\] \([0-9]*\).*/\1/'
 }
 
-# sum FAMILY: of all names, active or not
+# sum FAMILY: of all names, active or not, and of those that are forgotten
 sum()
 {
-	build/kmmvdump -a -f "profile.$1" |
-		sed -n 's/^[^ ]*\[".*"\] \([0-9]*\).*/\1/p' |
+	build/kmmvdump -a -f profile |
+		sed -n "s/^profile\.$1\[\".*\"\] \([0-9]*\).*/\1/p
+			s/^profile\.forgotten\[\"${1%.samples}\"\] \([0-9]*\).*/\1/p" |
 		awk '{ sum += $1 } END { print sum + 0 }'
 }
 
@@ -114,6 +116,31 @@ accounted()
 			sed -n 's/.*\["\[kernel\]"\] \([0-9]*\).*/\1/p')"
 }
 
+# faults NAME PAGES: samples of a command of this name, one for each page and some
+# more, and of no other for long; samples must be page faults, each of them
+faults()
+{
+	ln -sf "$PWD/$burn" "$WORK/$1"
+	start
+	"$WORK/$1" 0 "$2" >/dev/null
+	stop
+}
+
+# each_fault: sample the event of that name, and no other, by page faults
+each_fault()
+{
+	mkdir $config/events/qafault
+	echo page-faults >$config/events/qafault/event
+	echo 1 >$config/events/qafault/count
+	echo 0 >$config/events/default/enabled
+	echo 1 >$config/events/qafault/enabled
+	# Perf stops an event that has too many in a tick, and the buffer has to hold
+	# them.
+	rate=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+	echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate
+	echo 8192 >$config/buffer_size
+}
+
 # A loop in the background, until the test ends it.
 start_loop()
 {
@@ -142,6 +169,7 @@ profile_end()
 		[ ! -d "$dir" ] || rmdir "$dir"
 	done
 	echo 0 >/proc/sys/kernel/kptr_restrict
+	[ -z "$rate" ] || echo "$rate" >/proc/sys/kernel/perf_event_max_sample_rate
 	unload
 }
 trap profile_end EXIT

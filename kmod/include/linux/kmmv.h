@@ -351,13 +351,14 @@ u64 kmmv_load(struct kmmv_slot slot, int cpu);
 /**
  * kmmv_merge() - add an instance's counts to another's, and forget it
  * @instance: its last reference was dropped; as for perf_forget()
- * @into: another instance of the same family, of which the caller keeps a
- *	reference, and which only the caller writes, and only with kmmv_store()
- *	and this
+ * @into: another instance, of this family or one of the same units, of which the
+ *	caller keeps a reference, and which only the caller writes, and only with
+ *	kmmv_store() and this
  *
  * A mirror's way to let names go without their counts: the sum over all instances
  * stays. A reader that sums them between two equal generations does not see the
- * counts twice, or not at all.
+ * counts twice, or not at all. The agent remembers what a forgotten name had, as part
+ * of kmmv.all of the name's family: @into is to have no such total.
  *
  * Context: as kmmv_store().
  * Return: 0; -ENOENT for a bad number; -EINVAL if both are the same; -EBUSY

@@ -39,7 +39,7 @@ install_agent
 ok "./Install installs the module" modprobe kmmv_profile freq=197 max_overhead=1000
 insmod qa/client/kmmv_burn1.ko
 is "all metrics" "$(pminfo kmmv.value.profile | sed 's/.*\.profile\.//' | sort | xargs)" \
-	"command.samples error image.samples lost missed overhead period samples source\
+	"command.samples error forgotten image.samples lost missed overhead period samples source\
  symbol.samples work"
 like "its fixed number" "$(pminfo -m kmmv.value.profile.samples)" \
 	" 389\.$((16 + 112))\.0"
