@@ -267,17 +267,29 @@ struct stat_cpu {
 
 static struct stat_cpu *stat_cpus;
 
+static int cpu_of(struct config_item *item)
+{
+	return container_of(to_config_group(item), struct stat_cpu, group)->cpu;
+}
+
 static u64 on_cpu(struct config_item *item, enum kmmv_profile_self self)
 {
-	int cpu =
-		container_of(to_config_group(item), struct stat_cpu, group)->cpu;
-
-	return kmmv_load(kmmv_profile_self[self], cpu);
+	return kmmv_load(kmmv_profile_self[self], cpu_of(item));
 }
 
 static u64 in_total(struct config_item *item, enum kmmv_profile_self self)
 {
 	return kmmv_profile_self_sum(self);
+}
+
+static u64 inside_in_total(void)
+{
+	u64 inside = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		inside += kmmv_profile_inside(cpu);
+	return inside;
 }
 
 #define STAT(of, called, what)                                        \
@@ -294,7 +306,14 @@ static u64 in_total(struct config_item *item, enum kmmv_profile_self self)
 
 STAT(cpu, sample_received, RECEIVED(on_cpu));
 STAT(cpu, sample_idle, on_cpu(item, KMMV_PROFILE_S_IDLE));
+STAT(cpu, sample_not_kept, on_cpu(item, KMMV_PROFILE_W_IDLE));
+STAT(cpu, sample_delivered, on_cpu(item, KMMV_PROFILE_W_DELIVERED));
+STAT(cpu, sample_inside, kmmv_profile_inside(cpu_of(item)));
 STAT(cpu, sample_lost_overflow, on_cpu(item, KMMV_PROFILE_L_OVERFLOW));
+STAT(cpu, event_lost_overflow, on_cpu(item, KMMV_PROFILE_L_RING));
+STAT(cpu, sample_lost_no_mm, on_cpu(item, KMMV_PROFILE_W_NO_MM));
+STAT(cpu, sample_lost_no_mapping, on_cpu(item, KMMV_PROFILE_W_NO_MAPPING));
+STAT(cpu, sample_no_symbol, on_cpu(item, KMMV_PROFILE_W_NO_SYMBOL));
 STAT(cpu, sample_backed_off, on_cpu(item, KMMV_PROFILE_M_BACKOFF));
 STAT(cpu, sample_throttled, on_cpu(item, KMMV_PROFILE_M_THROTTLED));
 STAT(cpu, sample_late, on_cpu(item, KMMV_PROFILE_M_LATE));
@@ -302,7 +321,14 @@ STAT(cpu, sample_late, on_cpu(item, KMMV_PROFILE_M_LATE));
 static struct configfs_attribute *cpu_attrs[] = {
 	&cpu_attr_sample_received,
 	&cpu_attr_sample_idle,
+	&cpu_attr_sample_not_kept,
+	&cpu_attr_sample_delivered,
+	&cpu_attr_sample_inside,
 	&cpu_attr_sample_lost_overflow,
+	&cpu_attr_event_lost_overflow,
+	&cpu_attr_sample_lost_no_mm,
+	&cpu_attr_sample_lost_no_mapping,
+	&cpu_attr_sample_no_symbol,
 	&cpu_attr_sample_backed_off,
 	&cpu_attr_sample_throttled,
 	&cpu_attr_sample_late,
@@ -318,7 +344,7 @@ STAT(total, sample_received, RECEIVED(in_total));
 STAT(total, sample_idle, in_total(item, KMMV_PROFILE_S_IDLE));
 STAT(total, sample_not_kept, in_total(item, KMMV_PROFILE_W_IDLE));
 STAT(total, sample_delivered, in_total(item, KMMV_PROFILE_W_DELIVERED));
-STAT(total, sample_inside, kmmv_profile_inside());
+STAT(total, sample_inside, inside_in_total());
 STAT(total, sample_lost_overflow, in_total(item, KMMV_PROFILE_L_OVERFLOW));
 STAT(total, event_lost_overflow, in_total(item, KMMV_PROFILE_L_RING));
 STAT(total, sample_lost_no_mm, in_total(item, KMMV_PROFILE_W_NO_MM));

@@ -145,17 +145,6 @@ static const struct kmmv_family image_family = {
 		"changing its mappings, when the file was looked up.\n" ABOUT,
 };
 
-/* What the names of a domain add up to is counted on the samples' own CPUs. */
-static void add(struct kmmv_slot slot, int cpu)
-{
-	cpus_read_lock();
-	if (kmmv_store(slot, cpu, kmmv_load(slot, cpu) + 1)) {
-		cpu = cpumask_first(cpu_online_mask);
-		kmmv_store(slot, cpu, kmmv_load(slot, cpu) + 1);
-	}
-	cpus_read_unlock();
-}
-
 static void failed(void)
 {
 	kmmv_slot_add(kmmv_profile_self[KMMV_PROFILE_W_FAILED], 1);
@@ -327,14 +316,14 @@ void kmmv_profile_name_count(enum kmmv_profile_domain domain,
 
 	if (!name) {
 		kmmv_top_count(&of->top, NULL, false);
-		add(of->slot, cpu);
+		kmmv_profile_self_add(of->slot, cpu);
 		return;
 	}
 	if (!name->shown)
 		consider(of, name);
 	shown = name->shown;
 	kmmv_top_count(&of->top, &name->key, shown);
-	add(shown ? name->slot : of->slot, cpu);
+	kmmv_profile_self_add(shown ? name->slot : of->slot, cpu);
 }
 
 /* The number of a name's instance. */

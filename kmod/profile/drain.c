@@ -76,9 +76,10 @@ static const struct kmmv_event_type state_event = {
 	.nr_fields = ARRAY_SIZE(state_fields),
 };
 
-static void count(enum kmmv_profile_self self)
+/* What became of a sample; only the worker writes these. */
+static void count(enum kmmv_profile_self self, int cpu)
 {
-	kmmv_slot_add(kmmv_profile_self[self], 1);
+	kmmv_profile_self_add(kmmv_profile_self[self], cpu);
 }
 
 /* The worker's own memory; under kmmv_profile_drain_lock. */
@@ -133,7 +134,7 @@ static int kernel_sample(const struct kmmv_profile_raw *raw, int cpu)
 	if (found)
 		return number;
 	sample.found = KMMV_PROFILE_NO_SYMBOL;
-	count(KMMV_PROFILE_W_NO_SYMBOL);
+	count(KMMV_PROFILE_W_NO_SYMBOL, cpu);
 	return number;
 }
 
@@ -147,9 +148,9 @@ static int user_sample(const struct kmmv_profile_raw *raw, int cpu)
 	sample.major = image.major;
 	sample.minor = image.minor;
 	if (sample.found == KMMV_PROFILE_NO_MM)
-		count(KMMV_PROFILE_W_NO_MM);
+		count(KMMV_PROFILE_W_NO_MM, cpu);
 	else if (sample.found == KMMV_PROFILE_NO_MAPPING)
-		count(KMMV_PROFILE_W_NO_MAPPING);
+		count(KMMV_PROFILE_W_NO_MAPPING, cpu);
 	return count_name(KMMV_PROFILE_IMAGES, name, cpu);
 }
 
@@ -200,9 +201,9 @@ static void deliver(int cpu)
 	if (kmmv_ring_write(ring, sample_type, number, &sample,
 			    offsetof(struct kmmv_profile_sample, stack) +
 				    stack))
-		count(KMMV_PROFILE_L_RING);
+		count(KMMV_PROFILE_L_RING, cpu);
 	else
-		count(KMMV_PROFILE_W_DELIVERED);
+		count(KMMV_PROFILE_W_DELIVERED, cpu);
 }
 
 /* The raw samples of a range; what is between them are stamps and padding. */
@@ -316,34 +317,27 @@ void kmmv_profile_drain(void)
 	sleeps = current->nvcsw;
 	begun = cpu_time();
 	kmmv_profile_read_wake();
-	count(KMMV_PROFILE_W_DRAINS);
+	kmmv_slot_add(kmmv_profile_self[KMMV_PROFILE_W_DRAINS], 1);
 	kmmv_profile_domain_tick(ktime_get_ns());
 	count_time(begun, sleeps);
 	mutex_unlock(&kmmv_profile_drain_lock);
 }
 
 /**
- * kmmv_profile_inside() - how many samples wait in the CPUs' buffers
+ * kmmv_profile_inside() - how many samples wait in a CPU's buffer
+ * @cpu: possible
  */
-u64 kmmv_profile_inside(void)
+u64 kmmv_profile_inside(int cpu)
 {
-	struct kmmv_ring_stats stats;
-	u64 inside = 0;
-	int cpu;
+	struct kmmv_ring_stats stats = {};
+	struct kmmv_ring_cpu *rc;
 
 	mutex_lock(&kmmv_profile_drain_lock);
-	for_each_possible_cpu(cpu) {
-		struct kmmv_ring_cpu *rc =
-			kmmv_profile_buffer(per_cpu_ptr(kmmv_profile_cpus,
-							cpu));
-
-		if (!rc)
-			continue;
+	rc = kmmv_profile_buffer(per_cpu_ptr(kmmv_profile_cpus, cpu));
+	if (rc)
 		kmmv_ring_cpu_stats(rc, &stats);
-		inside += stats.events.inside + stats.events.taken;
-	}
 	mutex_unlock(&kmmv_profile_drain_lock);
-	return inside;
+	return stats.events.inside + stats.events.taken;
 }
 
 /**

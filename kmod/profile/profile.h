@@ -23,6 +23,8 @@
  *	samples taken = idle and not kept + lost + refused by the ring
  *			+ delivered + in the CPU's buffer
  *
+ * What the worker counts, it counts on the CPU of the sample.
+ *
  * Locks, in this order:
  *
  *	kmmv_profile_lock	control: settings, events, whether it samples. Not
@@ -220,6 +222,7 @@ void kmmv_profile_self_exit(void);
 int kmmv_profile_self_instance(enum kmmv_profile_self self);
 u64 kmmv_profile_self_sum(enum kmmv_profile_self self);
 void kmmv_profile_self_set(struct kmmv_slot slot, u64 value);
+void kmmv_profile_self_add(struct kmmv_slot slot, int cpu);
 int kmmv_profile_period_add(struct kmmv_profile_event *event);
 void kmmv_profile_period_del(struct kmmv_profile_event *event);
 
@@ -245,7 +248,7 @@ void kmmv_profile_drain(void);
 void kmmv_profile_state_take(struct kmmv_profile_state *state);
 void kmmv_profile_tell(struct kmmv_profile_state *state, const char *what,
 		       const char *source);
-u64 kmmv_profile_inside(void);
+u64 kmmv_profile_inside(int cpu);
 
 /* symbol.c */
 #define KMMV_PROFILE_NAME_MAX KMMV_NAME_MAX

@@ -230,6 +230,26 @@ void kmmv_profile_self_set(struct kmmv_slot slot, u64 value)
 }
 
 /**
+ * kmmv_profile_self_add() - count a sample where it was taken
+ * @slot: of an instance that only the worker writes, and only with this
+ * @cpu: on which the sample was taken
+ *
+ * That CPU may be offline by now. If there is no memory for its first count of the
+ * instance, an online one shows it.
+ *
+ * Context: task, may sleep, under kmmv_profile_drain_lock.
+ */
+void kmmv_profile_self_add(struct kmmv_slot slot, int cpu)
+{
+	cpus_read_lock();
+	if (kmmv_store(slot, cpu, kmmv_load(slot, cpu) + 1)) {
+		cpu = cpumask_first(cpu_online_mask);
+		kmmv_store(slot, cpu, kmmv_load(slot, cpu) + 1);
+	}
+	cpus_read_unlock();
+}
+
+/**
  * kmmv_profile_period_add() - show an event's period
  * @event: has a name
  *

@@ -98,16 +98,26 @@ share()
 	is "$1" "${text%% *}" yes
 }
 
-# accounted: each sample that was taken is in one place
+# found DIR: samples of stats/DIR, wherever they are
+found()
+{
+	echo $(($(stat "$1/sample_not_kept") + $(stat "$1/sample_lost_overflow") +
+		$(stat "$1/event_lost_overflow") + $(stat "$1/sample_delivered") +
+		$(stat "$1/sample_inside")))
+}
+
+# accounted: each sample that was taken is in one place, in total and by CPU
 accounted()
 {
-	local taken
+	local taken dir cpu
 
 	taken=$(stat sample_received)
-	is "each of $taken samples is accounted for: $1" \
-		"$(($(stat sample_not_kept) + $(stat sample_lost_overflow) +
-		$(stat event_lost_overflow) + $(stat sample_delivered) +
-		$(stat sample_inside)))" "$taken"
+	is "each of $taken samples is accounted for: $1" "$(found .)" "$taken"
+	for dir in "$config"/stats/cpu*; do
+		cpu=${dir##*/}
+		is "so it is on $cpu" "$(found "$cpu")" \
+			"$(stat "$cpu/sample_received")"
+	done
 	is "commands add up: $1" "$(sum command.samples)" \
 		"$(($(stat sample_delivered) + $(stat event_lost_overflow)))"
 	is "images add up: $1" "$(sum image.samples)" "$(sum command.samples)"
