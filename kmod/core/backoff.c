@@ -7,14 +7,14 @@
  * @backoff: the state
  * @spent: CPU time spent, in nanoseconds
  * @time: CPU time that there was, of all CPUs, up to days
- * @ceiling: thousandths of @time that may be spent
+ * @ceiling: thousandths of @time that may be spent; more than all is all
  *
  * Return: 1 if the period became longer, -1 if it became shorter, 0 otherwise.
  */
 int kmmv_backoff_look(struct kmmv_backoff *backoff, u64 spent, u64 time,
 		      u32 ceiling)
 {
-	u64 allowed = div_u64(time * ceiling, 1000);
+	u64 allowed = div_u64(time * min_t(u32, ceiling, 1000), 1000);
 
 	if (spent > allowed) {
 		backoff->calm = 0;

@@ -24,6 +24,24 @@ START_TEST(ceiling)
 }
 END_TEST
 
+/* What a parameter may say: no ceiling, however it is written. */
+START_TEST(no_ceiling)
+{
+	static const u32 ceilings[] = { 1000, 1001, 1U << 31, UINT32_MAX };
+	struct kmmv_backoff b = { .factor = 1 };
+	size_t i;
+
+	for (i = 0; i < sizeof(ceilings) / sizeof(ceilings[0]); i++) {
+		/* 2^32 times 10 s do not fit into 64 bits. */
+		ck_assert_int_eq(kmmv_backoff_look(&b, 10 * SECOND, 10 * SECOND,
+						   ceilings[i]), 0);
+		/* 2^31 times 2^33 ns are none. */
+		ck_assert_int_eq(kmmv_backoff_look(&b, 1, 1ULL << 33,
+						   ceilings[i]), 0);
+	}
+}
+END_TEST
+
 START_TEST(limit)
 {
 	struct kmmv_backoff b = { .factor = 1 };
@@ -83,6 +101,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(tcase, ceiling);
+	tcase_add_test(tcase, no_ceiling);
 	tcase_add_test(tcase, limit);
 	tcase_add_test(tcase, recovers);
 	tcase_add_loop_test(tcase, settles, 0, 12);
