@@ -311,6 +311,7 @@ STAT(cpu, sample_delivered, on_cpu(item, KMMV_PROFILE_W_DELIVERED));
 STAT(cpu, sample_inside, kmmv_profile_inside(cpu_of(item)));
 STAT(cpu, sample_lost_overflow, on_cpu(item, KMMV_PROFILE_L_OVERFLOW));
 STAT(cpu, event_lost_overflow, on_cpu(item, KMMV_PROFILE_L_RING));
+STAT(cpu, event_lost_disabled, on_cpu(item, KMMV_PROFILE_L_DISABLED));
 STAT(cpu, sample_lost_no_mm, on_cpu(item, KMMV_PROFILE_W_NO_MM));
 STAT(cpu, sample_lost_no_mapping, on_cpu(item, KMMV_PROFILE_W_NO_MAPPING));
 STAT(cpu, sample_no_symbol, on_cpu(item, KMMV_PROFILE_W_NO_SYMBOL));
@@ -326,6 +327,7 @@ static struct configfs_attribute *cpu_attrs[] = {
 	&cpu_attr_sample_inside,
 	&cpu_attr_sample_lost_overflow,
 	&cpu_attr_event_lost_overflow,
+	&cpu_attr_event_lost_disabled,
 	&cpu_attr_sample_lost_no_mm,
 	&cpu_attr_sample_lost_no_mapping,
 	&cpu_attr_sample_no_symbol,
@@ -347,6 +349,7 @@ STAT(total, sample_delivered, in_total(item, KMMV_PROFILE_W_DELIVERED));
 STAT(total, sample_inside, inside_in_total());
 STAT(total, sample_lost_overflow, in_total(item, KMMV_PROFILE_L_OVERFLOW));
 STAT(total, event_lost_overflow, in_total(item, KMMV_PROFILE_L_RING));
+STAT(total, event_lost_disabled, in_total(item, KMMV_PROFILE_L_DISABLED));
 STAT(total, sample_lost_no_mm, in_total(item, KMMV_PROFILE_W_NO_MM));
 STAT(total, sample_lost_no_mapping, in_total(item, KMMV_PROFILE_W_NO_MAPPING));
 STAT(total, sample_no_symbol, in_total(item, KMMV_PROFILE_W_NO_SYMBOL));
@@ -363,6 +366,7 @@ static struct configfs_attribute *total_attrs[] = {
 	&total_attr_sample_inside,
 	&total_attr_sample_lost_overflow,
 	&total_attr_event_lost_overflow,
+	&total_attr_event_lost_disabled,
 	&total_attr_sample_lost_no_mm,
 	&total_attr_sample_lost_no_mapping,
 	&total_attr_sample_no_symbol,

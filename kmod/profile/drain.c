@@ -176,11 +176,19 @@ static const char *command_of(const struct kmmv_profile_raw *raw)
 	return *sample.command ? sample.command : "[empty]";
 }
 
+/* What the ring said. A refusal it counts as a drop; that it is disabled, it does not. */
+static enum kmmv_profile_self became(int err)
+{
+	if (!err)
+		return KMMV_PROFILE_W_DELIVERED;
+	return err == -ENODEV ? KMMV_PROFILE_L_DISABLED : KMMV_PROFILE_L_RING;
+}
+
 static void deliver(int cpu)
 {
 	const struct kmmv_profile_raw *raw = &copy.raw;
 	u32 stack = 0;
-	int number;
+	int number, err;
 
 	memset(&sample, 0, offsetof(struct kmmv_profile_sample, stack));
 	sample.time = raw->time;
@@ -198,12 +206,10 @@ static void deliver(int cpu)
 		stack = stack_print(raw);
 	}
 	kmmv_profile_read_add(&sample, name);
-	if (kmmv_ring_write(ring, sample_type, number, &sample,
-			    offsetof(struct kmmv_profile_sample, stack) +
-				    stack))
-		count(KMMV_PROFILE_L_RING, cpu);
-	else
-		count(KMMV_PROFILE_W_DELIVERED, cpu);
+	err = kmmv_ring_write(ring, sample_type, number, &sample,
+			      offsetof(struct kmmv_profile_sample, stack) +
+				      stack);
+	count(became(err), cpu);
 }
 
 /* The raw samples of a range; what is between them are stamps and padding. */
@@ -355,7 +361,8 @@ void kmmv_profile_state_take(struct kmmv_profile_state *state)
 		.taken = kmmv_profile_self_sum(KMMV_PROFILE_S_KERNEL) +
 			 kmmv_profile_self_sum(KMMV_PROFILE_S_USER) +
 			 kmmv_profile_self_sum(KMMV_PROFILE_S_IDLE) - idle,
-		.lost = kmmv_profile_self_sum(KMMV_PROFILE_L_OVERFLOW),
+		.lost = kmmv_profile_self_sum(KMMV_PROFILE_L_OVERFLOW) +
+			kmmv_profile_self_sum(KMMV_PROFILE_L_DISABLED),
 		.missed = kmmv_profile_self_sum(KMMV_PROFILE_M_BACKOFF) +
 			  kmmv_profile_self_sum(KMMV_PROFILE_M_LATE),
 	};

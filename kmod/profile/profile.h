@@ -20,7 +20,7 @@
  *
  * Every sample is accounted for, per CPU:
  *
- *	samples taken = idle and not kept + lost + refused by the ring
+ *	samples taken = idle and not kept + lost before the ring + refused by it
  *			+ delivered + in the CPU's buffer
  *
  * What the worker counts, it counts on the CPU of the sample.
@@ -181,6 +181,7 @@ enum kmmv_profile_self {
 	KMMV_PROFILE_S_IDLE,
 	KMMV_PROFILE_L_OVERFLOW, /* profile.lost */
 	KMMV_PROFILE_L_RING,
+	KMMV_PROFILE_L_DISABLED,
 	KMMV_PROFILE_M_BACKOFF, /* profile.missed */
 	KMMV_PROFILE_M_THROTTLED,
 	KMMV_PROFILE_M_LATE,

@@ -16,7 +16,8 @@ static const struct kmmv_family samples_family = {
 		"not in an interrupt; such samples are counted, and not kept unless the\n"
 		"file idle in configfs is 1. Each sample stands for profile.period.\n"
 		"All samples = profile.work of idle and delivered + profile.lost of\n"
-		"overflow and ring + those that the worker has not taken out yet.",
+		"overflow, ring and disabled + those that the worker has not taken out\n"
+		"yet.",
 };
 
 static const struct kmmv_family lost_family = {
@@ -26,9 +27,9 @@ static const struct kmmv_family lost_family = {
 	.oneline = "Samples taken and lost, by cause",
 	.help = "overflow: the CPU's buffer of samples was full, see buffer_size in\n"
 		"configfs; they are in no other metric but profile.samples. ring: the\n"
-		"ring \"profile\" did not record or refused the event; the names have\n"
-		"counted it. What the ring overwrites before somebody reads it is in\n"
-		"kmmv.ring.",
+		"ring \"profile\" refused the event, which it counts as dropped.\n"
+		"disabled: the ring did not record. The names have counted both. What\n"
+		"the ring overwrites before somebody reads it is in kmmv.ring.",
 };
 
 static const struct kmmv_family missed_family = {
@@ -130,6 +131,7 @@ static const struct {
 	[KMMV_PROFILE_S_IDLE] = { &samples_family, "idle" },
 	[KMMV_PROFILE_L_OVERFLOW] = { &lost_family, "overflow" },
 	[KMMV_PROFILE_L_RING] = { &lost_family, "ring" },
+	[KMMV_PROFILE_L_DISABLED] = { &lost_family, "disabled" },
 	[KMMV_PROFILE_M_BACKOFF] = { &missed_family, "backoff" },
 	[KMMV_PROFILE_M_THROTTLED] = { &missed_family, "throttled" },
 	[KMMV_PROFILE_M_LATE] = { &missed_family, "late" },

@@ -102,8 +102,8 @@ share()
 found()
 {
 	echo $(($(stat "$1/sample_not_kept") + $(stat "$1/sample_lost_overflow") +
-		$(stat "$1/event_lost_overflow") + $(stat "$1/sample_delivered") +
-		$(stat "$1/sample_inside")))
+		$(stat "$1/event_lost_overflow") + $(stat "$1/event_lost_disabled") +
+		$(stat "$1/sample_delivered") + $(stat "$1/sample_inside")))
 }
 
 # accounted: each sample that was taken is in one place, in total and by CPU
@@ -119,7 +119,8 @@ accounted()
 			"$(stat "$cpu/sample_received")"
 	done
 	is "commands add up: $1" "$(sum command.samples)" \
-		"$(($(stat sample_delivered) + $(stat event_lost_overflow)))"
+		"$(($(stat sample_delivered) + $(stat event_lost_overflow) +
+		$(stat event_lost_disabled)))"
 	is "images add up: $1" "$(sum image.samples)" "$(sum command.samples)"
 	is "symbols add up: $1" "$(sum symbol.samples)" \
 		"$(build/kmmvdump -a -f profile.image.samples |

@@ -55,7 +55,8 @@ static uint64_t stat_of(const char *name)
 /* Samples that became entries, whether or not the ring took the event. */
 static uint64_t made(void)
 {
-	return stat_of("sample_delivered") + stat_of("event_lost_overflow");
+	return stat_of("sample_delivered") + stat_of("event_lost_overflow") +
+	       stat_of("event_lost_disabled");
 }
 
 static int open_device(int flags)

@@ -68,8 +68,8 @@ counted()
 ok "samples are counted" wait_for 10 counted
 stop_loops
 stop
-ok "and lost for the ring: $(stat event_lost_overflow)" \
-	test "$(stat event_lost_overflow)" -ge 30
+ok "and lost for the ring: $(stat event_lost_disabled)" \
+	test "$(stat event_lost_disabled)" -ge 30
 accounted "without a ring"
 echo 1 >/sys/kernel/config/kmmv/rings/profile/enable
 not_ok "its directory stays" rmdir /sys/kernel/config/kmmv/rings/profile

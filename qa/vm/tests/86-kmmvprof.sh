@@ -153,9 +153,28 @@ like "it is anonymous" "$($prof report -j -u -i "$WORK/recording" -b image | que
 
 # The profiler has stopped, so nothing is inside: each sample that was taken since its
 # first start was read, or is among the lost.
-is "taken = read + lost, and nothing is inside" "$($prof report -j | query '
+balance()
+{
+	$prof report -j | query '
 	(lambda b: (int(b["taken"]) - sum(int(b[k]) for k in
 		("read", "malformed", "lost", "overwritten", "dropped")),
 	b["inside"], int(b["taken"]) >= '$SAMPLES'))(
-		d["accounts"]["between_states"])')" "(0, 0, True)"
+		d["accounts"]["between_states"])'
+}
+is "taken = read + lost, and nothing is inside" "$(balance)" "(0, 0, True)"
+# Samples that the ring did not record are lost before it.
+echo 1 >$config/enable
+start build/qa/vm/busy
+echo 0 >/sys/kernel/config/kmmv/rings/profile/enable
+# shellcheck disable=SC2317 # called by wait_for
+not_recorded()
+{
+	[ "$(cat $config/stats/event_lost_disabled)" -ge 50 ]
+}
+ok "a while it does not record" wait_for 60 not_recorded
+echo 1 >/sys/kernel/config/kmmv/rings/profile/enable
+echo 0 >$config/enable
+kill -TERM "$pid"
+wait "$pid"
+is "nothing is inside then, either" "$(balance)" "(0, 0, True)"
 finish

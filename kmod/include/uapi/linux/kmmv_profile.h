@@ -69,7 +69,8 @@ struct kmmv_profile_sample {
  * struct kmmv_profile_state - payload of "profile.state"
  * @time: when, by the clock of the ring's stamps
  * @taken: samples taken and kept; from one state to another, it grows by those
- * @lost: how many of them were lost, as their buffer was full
+ * @lost: how many of them were lost, as their buffer was full or the ring did not
+ *	record; those that the ring refused, it counts itself
  * @missed: samples that were due and not taken
  * @freq: samples per second and CPU of the default event, 0 if it has a count
  * @pad: zero
