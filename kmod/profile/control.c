@@ -540,6 +540,9 @@ static void change_work(struct work_struct *work)
 	show_period(event);
 	if (event == &first)
 		show_source();
+	/* Samples of before may come after it: what they stand for is in each. */
+	if (event == &first && running && !request->err)
+		tell("change", kmmv_profile_source_name());
 	mutex_unlock(&kmmv_profile_lock);
 }
 

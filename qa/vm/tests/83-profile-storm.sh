@@ -155,6 +155,8 @@ not_ok "a rate above the limit" sh -c "echo 1001 >$config/events/default/freq"
 ok "up to the limit, while it samples" sh -c "echo 1 >$config/enable &&
 	echo 500 >$config/events/default/freq"
 is "the period follows" "$(value period default)" 2000000
+like "the ring has it" "$(timeout 300 build/kmmvdump -R profile |
+	grep -m 1 'what="change"')" 'freq=500 what="change" source="cpu-clock"'
 echo 97 >$config/events/default/freq
 
 # ---- a sample excluded is not late

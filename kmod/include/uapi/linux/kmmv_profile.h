@@ -74,8 +74,9 @@ struct kmmv_profile_sample {
  * @missed: samples that were due and not taken
  * @freq: samples per second and CPU of the default event, 0 if it has a count
  * @pad: zero
- * @what: start, stop, backoff, recover
- * @source: pmu, cpu-clock, timer
+ * @what: start, stop, backoff, recover; change: the default event got new settings
+ * @source: pmu, cpu-clock, timer; event: the default event has another one's name;
+ *	none: it is not sampled
  */
 struct kmmv_profile_state {
 	__u64	time;
