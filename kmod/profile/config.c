@@ -473,9 +473,10 @@ CONFIGFS_ATTR_RO(profile_, source);
 /* OProfile's word for a machine without a counter, whatever the clock. */
 static ssize_t profile_cpu_type_show(struct config_item *item, char *page)
 {
-	bool pmu = kmmv_profile_default()->source == KMMV_PROFILE_PMU;
+	enum kmmv_profile_source by = READ_ONCE(kmmv_profile_default()->source);
+	bool perf = by == KMMV_PROFILE_PMU || by == KMMV_PROFILE_EVENT;
 
-	return sysfs_emit(page, "%s\n", pmu ? "perf" : "timer");
+	return sysfs_emit(page, "%s\n", perf ? "perf" : "timer");
 }
 CONFIGFS_ATTR_RO(profile_, cpu_type);
 

@@ -183,7 +183,7 @@ static void show_source(void)
 {
 	int i;
 
-	for (i = KMMV_PROFILE_PMU; i < KMMV_PROFILE_SOURCES; i++)
+	for (i = KMMV_PROFILE_PMU; i <= KMMV_PROFILE_TIMER; i++)
 		kmmv_profile_self_set(kmmv_profile_self[KMMV_PROFILE_P_PMU + i -
 							KMMV_PROFILE_PMU],
 				      is_wanted(&first) && first.source == i);
@@ -575,6 +575,7 @@ const char *kmmv_profile_source_name(void)
 		[KMMV_PROFILE_PMU] = "pmu",
 		[KMMV_PROFILE_CLOCK] = "cpu-clock",
 		[KMMV_PROFILE_TIMER] = "timer",
+		[KMMV_PROFILE_EVENT] = "event",
 	};
 
 	return is_wanted(&first) ? texts[READ_ONCE(first.source)] : texts[0];

@@ -189,10 +189,12 @@ static int attr_make(const struct kmmv_profile_event *event,
 	return 0;
 }
 
+/* On a CPU, and not in a task, perf's two clocks are one. */
 static bool is_cpu_clock(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE &&
-	       attr->config == PERF_COUNT_SW_CPU_CLOCK;
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+		attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
 /*
@@ -366,8 +368,11 @@ int kmmv_profile_event_choose(struct kmmv_profile_event *event)
 		if (!err)
 			break;
 	}
-	if (!err)
-		event->source = by;
+	if (err)
+		goto done;
+	if (event->what[0])
+		by = event->is_clock ? KMMV_PROFILE_CLOCK : KMMV_PROFILE_EVENT;
+	event->source = by;
 done:
 	explain(event, err);
 	return err;

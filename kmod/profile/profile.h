@@ -59,7 +59,7 @@ enum kmmv_profile_source {
 	KMMV_PROFILE_PMU,
 	KMMV_PROFILE_CLOCK,
 	KMMV_PROFILE_TIMER,
-	KMMV_PROFILE_SOURCES,
+	KMMV_PROFILE_EVENT, /* another event of perf's, by its name */
 };
 
 /**

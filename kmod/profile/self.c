@@ -108,7 +108,8 @@ static const struct kmmv_family source_family = {
 		"cpu-clock: perf's software clock, where there is no such counter.\n"
 		"timer: a timer of the module's own, where perf has neither. The last\n"
 		"two cannot see code that runs with interrupts disabled: they show its\n"
-		"time where interrupts are enabled again.",
+		"time where interrupts are enabled again. All are 0 while the default\n"
+		"event is another one, by its name.",
 };
 
 static const struct kmmv_family period_family = {

@@ -120,6 +120,22 @@ ok "is sampled" test "$(value symbol.samples 'burn2_first [kmmv_burn2]')" -gt "$
 rmdir $config/events/qa_sysfs
 echo 1 >$config/events/default/enabled
 
+# ---- the default event, by a name
+
+# source_of EVENT: what it says of an event
+source_of()
+{
+	echo "$1" >$config/events/default/event
+	start
+	echo "$(cat $config/source) $(cat $config/cpu_type) $(value source pmu)\
+$(value source cpu-clock)$(value source timer)"
+	stop
+}
+is "a clock by its name is the clock" "$(source_of cpu-clock)" "cpu-clock timer 010"
+is "so is one by its number" "$(source_of 1:1)" "cpu-clock timer 010"
+is "another event is none of the sources" "$(source_of page-faults)" "event perf 000"
+is "without a name it is what there is" "$(source_of '')" "cpu-clock timer 010"
+
 # ---- again, by a timer
 
 count=$(value symbol.samples 'burn2_first [kmmv_burn2]')
