@@ -70,7 +70,7 @@ int agent_profile_get(enum agent_profile setting, uint32_t *value)
 	return 1;
 }
 
-/* A refusal of the module's; RC says less than the file that it leaves. */
+/* A refusal of the module's; RC says less than the file, whichever event it is. */
 static int refused(const char *path, uint32_t value, int rc)
 {
 	char error[MAXPATHLEN], line[128];
@@ -82,7 +82,7 @@ static int refused(const char *path, uint32_t value, int rc)
 			path, value);
 		return PM_ERR_BADSTORE;
 	}
-	path_of("profile/events/default/error", error, sizeof(error));
+	path_of("profile/error", error, sizeof(error));
 	if (read_line(error, line, sizeof(line)) < 0 || !*line)
 		pmsprintf(line, sizeof(line), "%s", strerror(-rc));
 	pmNotifyErr(LOG_WARNING, "%s: the module refuses %u: %s", path, value,

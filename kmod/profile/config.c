@@ -486,6 +486,12 @@ static ssize_t profile_pointer_size_show(struct config_item *item, char *page)
 }
 CONFIGFS_ATTR_RO(profile_, pointer_size);
 
+static ssize_t profile_error_show(struct config_item *item, char *page)
+{
+	return kmmv_profile_errors(page);
+}
+CONFIGFS_ATTR_RO(profile_, error);
+
 static struct configfs_attribute *profile_attrs[] = {
 	&profile_attr_enable,
 	&profile_attr_buffer_size,
@@ -495,6 +501,7 @@ static struct configfs_attribute *profile_attrs[] = {
 	&profile_attr_source,
 	&profile_attr_cpu_type,
 	&profile_attr_pointer_size,
+	&profile_attr_error,
 	NULL,
 };
 

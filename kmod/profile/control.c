@@ -58,6 +58,7 @@ MODULE_PARM_DESC(enable, "start when loaded (default no)");
 DEFINE_MUTEX(kmmv_profile_lock);
 
 static bool running;
+static bool incomplete;	/* an event is not sampled on a CPU that came: try again */
 static u32 samples = SAMPLES_DEFAULT;
 static struct kmmv_backoff backoff = { .factor = 1 };
 static u64 looked, spent;
@@ -138,22 +139,41 @@ static void show_period(struct kmmv_profile_event *event)
 					       : 0);
 }
 
+static int begin_on(struct kmmv_profile_event *event, int cpu)
+{
+	int err = cpu_online(cpu) ? buffer_make(cpu) : 0;
+
+	return err ?: kmmv_profile_event_begin(event, cpu);
+}
+
+/* A CPU of another kind, which does not have the event, does not matter if others do. */
+static int begin_on_all(struct kmmv_profile_event *event)
+{
+	bool is_on = false;
+	int cpu, err, absent = 0;
+
+	for_each_possible_cpu(cpu) {
+		err = begin_on(event, cpu);
+		if (err == -ENOENT)
+			absent = err;
+		else if (err)
+			return err;
+		is_on |= kmmv_profile_is_on(per_cpu_ptr(event->on, cpu));
+	}
+	return is_on ? 0 : absent;
+}
+
 /* On all CPUs that are online; the first error ends it again, until retry(). */
 static int begin(struct kmmv_profile_event *event)
 {
-	int cpu, err = 0;
+	int err;
 
 	event->factor = backoff.factor;
-	for_each_possible_cpu(cpu) {
-		if (cpu_online(cpu))
-			err = buffer_make(cpu);
-		err = err ?: kmmv_profile_event_begin(event, cpu);
-		if (err)
-			break;
-	}
+	err = begin_on_all(event);
 	if (err) {
 		end(event);
 		event->source = KMMV_PROFILE_AUTO;
+		kmmv_profile_event_explain(event, err);
 	}
 	show_period(event);
 	return err;
@@ -256,6 +276,7 @@ static int start(void)
 	mutex_lock(&kmmv_profile_drain_lock);
 	kmmv_profile_state_take(&state);
 	running = true;
+	incomplete = false;
 	backoff = (struct kmmv_backoff){ .factor = 1 };
 	looked = ktime_get_ns();
 	spent = spent_now();
@@ -305,6 +326,8 @@ static void look(void)
 	if (!running || now - looked < LOOK_INTERVAL)
 		return;
 	retry();
+	if (incomplete)
+		queue_work(queue, &syncs);
 	sum = spent_now();
 	change = kmmv_backoff_look(&backoff, sum - spent,
 				   (now - looked) * num_online_cpus(),
@@ -338,21 +361,35 @@ static void have_drained(struct irq_work *work)
 	mod_delayed_work(queue, &drains, 0);
 }
 
+/* Once for each CPU that came, and could not be begun, it is counted. */
+static int sync(struct kmmv_profile_event *event)
+{
+	int cpu, err, refused = 0;
+
+	for_each_possible_cpu(cpu) {
+		struct kmmv_profile_on *on = per_cpu_ptr(event->on, cpu);
+
+		err = begin_on(event, cpu);
+		if (err == -ENOENT)
+			err = 0;
+		if (err && !on->refused)
+			failed();
+		on->refused = err;
+		refused = err ?: refused;
+	}
+	kmmv_profile_event_explain(event, refused);
+	return refused;
+}
+
 static void sync_work(struct work_struct *work)
 {
 	struct kmmv_profile_event *event;
-	int cpu;
 
 	mutex_lock(&kmmv_profile_lock);
-	list_for_each_entry(event, &kmmv_profile_events, list) {
-		if (!is_wanted(event))
-			continue;
-		event->error[0] = '\0';
-		for_each_possible_cpu(cpu)
-			if ((cpu_online(cpu) && buffer_make(cpu)) ||
-			    kmmv_profile_event_begin(event, cpu))
-				failed();
-	}
+	incomplete = false;
+	list_for_each_entry(event, &kmmv_profile_events, list)
+		if (is_wanted(event) && sync(event))
+			incomplete = true;
 	mutex_unlock(&kmmv_profile_lock);
 }
 
@@ -579,6 +616,21 @@ const char *kmmv_profile_source_name(void)
 	};
 
 	return is_wanted(&first) ? texts[READ_ONCE(first.source)] : texts[0];
+}
+
+/* Why events cannot be sampled, a line each; up to a page. */
+ssize_t kmmv_profile_errors(char *page)
+{
+	struct kmmv_profile_event *event;
+	ssize_t size = 0;
+
+	mutex_lock(&kmmv_profile_lock);
+	list_for_each_entry(event, &kmmv_profile_events, list)
+		if (event->error[0])
+			size += sysfs_emit_at(page, size, "%s: %s\n",
+					      event->name, event->error);
+	mutex_unlock(&kmmv_profile_lock);
+	return size;
 }
 
 struct kmmv_profile_event *kmmv_profile_default(void)

@@ -236,15 +236,28 @@ static void wait_for_hotplug(void)
 	cpus_read_unlock();
 }
 
+/* Where CPUs are of different kinds, some may not have it. */
+static struct perf_event *create_on_any(struct perf_event_attr *attr)
+{
+	struct perf_event *perf = ERR_PTR(-ENODEV);
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		perf = perf_event_create_kernel_counter(attr, cpu, NULL,
+							overflow, NULL);
+		if (perf != ERR_PTR(-ENOENT))
+			break;
+	}
+	return perf;
+}
+
 static struct perf_event *create(struct perf_event_attr *attr)
 {
 	struct perf_event *perf;
 	int tries = 3;
 
 	do {
-		perf = perf_event_create_kernel_counter(
-			attr, cpumask_any(cpu_online_mask), NULL, overflow,
-			NULL);
+		perf = create_on_any(attr);
 		if (perf != ERR_PTR(-ENODEV))
 			break;
 		wait_for_hotplug();
@@ -297,6 +310,8 @@ static const char *explained(int err)
 	case -EBUSY:
 	case -EAGAIN:
 		return "all counters that could count it are in use";
+	case -ENOMEM:
+		return "no memory for it, or for a buffer of buffer_size samples";
 	case -EACCES:
 	case -EPERM:
 		return "the kernel does not allow it";
@@ -305,7 +320,12 @@ static const char *explained(int err)
 	}
 }
 
-static void explain(struct kmmv_profile_event *event, int err)
+/**
+ * kmmv_profile_event_explain() - set the text of an event's error
+ * @event: the event
+ * @err: why it cannot be sampled; 0 for no text
+ */
+void kmmv_profile_event_explain(struct kmmv_profile_event *event, int err)
 {
 	if (err)
 		snprintf(event->error, sizeof(event->error), "%s (errno %d)",
@@ -326,7 +346,7 @@ int kmmv_profile_event_check(struct kmmv_profile_event *event)
 {
 	int err = check_count(event);
 
-	explain(event, err);
+	kmmv_profile_event_explain(event, err);
 	return err;
 }
 
@@ -374,11 +394,12 @@ int kmmv_profile_event_choose(struct kmmv_profile_event *event)
 		by = event->is_clock ? KMMV_PROFILE_CLOCK : KMMV_PROFILE_EVENT;
 	event->source = by;
 done:
-	explain(event, err);
+	kmmv_profile_event_explain(event, err);
 	return err;
 }
 
-static bool is_on(const struct kmmv_profile_on *on)
+/* Whether an event is sampled on a CPU. */
+bool kmmv_profile_is_on(const struct kmmv_profile_on *on)
 {
 	return on->perf || on->timed;
 }
@@ -401,7 +422,8 @@ static int begun(struct perf_event *perf)
  * @cpu: possible; begun there before, or not
  *
  * Return: 0, also for a CPU that is not online, or is coming or going, whose work
- * item begins it; as perf says otherwise.
+ * item begins it; -ENOENT for a CPU of a kind that does not have the event; as perf says
+ * otherwise.
  */
 int kmmv_profile_event_begin(struct kmmv_profile_event *event, int cpu)
 {
@@ -411,9 +433,9 @@ int kmmv_profile_event_begin(struct kmmv_profile_event *event, int cpu)
 	struct perf_event *perf;
 	int err;
 
-	if (is_on(on) && (on->lives != lives || !cpu_online(cpu)))
+	if (kmmv_profile_is_on(on) && (on->lives != lives || !cpu_online(cpu)))
 		kmmv_profile_event_end(event, cpu);
-	if (is_on(on) || !cpu_online(cpu))
+	if (kmmv_profile_is_on(on) || !cpu_online(cpu))
 		return 0;
 	on->lives = lives;
 	on->last = 0;
@@ -435,7 +457,6 @@ int kmmv_profile_event_begin(struct kmmv_profile_event *event, int cpu)
 	if (!cpu_online(cpu) ||
 	    lives != READ_ONCE(per_cpu_ptr(kmmv_profile_cpus, cpu)->lives))
 		return 0;
-	explain(event, err);
 	return err;
 }
 

@@ -67,6 +67,7 @@ enum kmmv_profile_source {
  * @perf: perf's event, or NULL; under kmmv_profile_lock
  * @timer: or the timer
  * @timed: the timer was started; under kmmv_profile_lock
+ * @refused: it could not be begun when the CPU came; under kmmv_profile_lock
  * @lives: kmmv_profile_cpu.lives before it was begun
  * @last: when the last sample was due or taken, 0 for the first; of the handler
  * @cpu: which
@@ -76,6 +77,7 @@ struct kmmv_profile_on {
 	struct perf_event *perf;
 	struct hrtimer timer;
 	bool timed;
+	bool refused;
 	u32 lives;
 	u64 last;
 	int cpu;
@@ -235,6 +237,8 @@ int kmmv_profile_event_choose(struct kmmv_profile_event *event);
 int kmmv_profile_event_begin(struct kmmv_profile_event *event, int cpu);
 void kmmv_profile_event_end(struct kmmv_profile_event *event, int cpu);
 int kmmv_profile_event_check(struct kmmv_profile_event *event);
+void kmmv_profile_event_explain(struct kmmv_profile_event *event, int err);
+bool kmmv_profile_is_on(const struct kmmv_profile_on *on);
 
 /* sample.c */
 struct kmmv_ring_cpu *kmmv_profile_buffer(const struct kmmv_profile_cpu *cpu);
@@ -307,6 +311,7 @@ int kmmv_profile_event_change(struct kmmv_profile_event *event,
 					     const void *value),
 			      const void *value);
 const char *kmmv_profile_source_name(void);
+ssize_t kmmv_profile_errors(char *page);
 struct kmmv_profile_event *kmmv_profile_default(void);
 
 /* config.c */
