@@ -157,7 +157,11 @@ static int attr_of(const struct kmmv_profile_event *event,
 	return raw_of(event, attr) ? numbers_of(event, attr) : 0;
 }
 
-/* What perf is asked for by a source, with the period in effect. */
+/*
+ * What perf is asked for by a source, with the period in effect. Guests and the
+ * hypervisor are left out, as what they run has no name here; a counter that cannot do
+ * that is asked for less.
+ */
 static int attr_make(const struct kmmv_profile_event *event,
 		     enum kmmv_profile_source by, struct perf_event_attr *attr)
 {
@@ -168,7 +172,8 @@ static int attr_make(const struct kmmv_profile_event *event,
 		.pinned = 1,
 		.exclude_kernel = !event->kernel,
 		.exclude_user = !event->user,
-		.exclude_hv = 1,
+		.exclude_guest = event->refused < 1,
+		.exclude_hv = event->refused < 2,
 	};
 	if (!event->what[0] && by == KMMV_PROFILE_CLOCK) {
 		attr->type = PERF_TYPE_SOFTWARE;
@@ -265,17 +270,19 @@ static struct perf_event *create(struct perf_event_attr *attr)
 	return perf;
 }
 
-static int try_source(struct kmmv_profile_event *event,
-		      enum kmmv_profile_source by)
+/* Without KMMV_NMI_SAFE, nothing could be counted where a processor's counter interrupts. */
+static bool is_refused(const struct perf_event *perf)
+{
+	return !KMMV_NMI_SAFE && perf->pmu->task_ctx_nr != perf_sw_context;
+}
+
+static int try_perf(struct kmmv_profile_event *event,
+		    enum kmmv_profile_source by)
 {
 	struct perf_event_attr attr;
 	struct perf_event *perf;
 	int err;
 
-	if (by == KMMV_PROFILE_TIMER) {
-		period_choose(event, by, NULL);
-		return 0;
-	}
 	/* Once to learn what it is, and with the period that follows from that. */
 	event->period = 1;
 	err = attr_make(event, by, &attr);
@@ -289,8 +296,26 @@ static int try_source(struct kmmv_profile_event *event,
 	perf = create(&attr);
 	if (IS_ERR(perf))
 		return PTR_ERR(perf);
+	err = is_refused(perf) ? -EOPNOTSUPP : 0;
 	perf_event_release_kernel(perf);
-	return 0;
+	return err;
+}
+
+static int try_source(struct kmmv_profile_event *event,
+		      enum kmmv_profile_source by)
+{
+	int err;
+
+	if (by == KMMV_PROFILE_TIMER) {
+		period_choose(event, by, NULL);
+		return 0;
+	}
+	for (event->refused = 0; event->refused <= 2; event->refused++) {
+		err = try_perf(event, by);
+		if (err != -EINVAL && err != -EOPNOTSUPP && err != -EPERM)
+			break;
+	}
+	return err;
 }
 
 static const char *explained(int err)

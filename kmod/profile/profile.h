@@ -99,6 +99,7 @@ struct kmmv_profile_on {
  * @user: sample programs
  * @enabled: sample at all
  * @source: what it is sampled by; AUTO while it is not begun
+ * @refused: how many of what perf need not leave out it does not know, see attr_make()
  * @is_clock: the period is in nanoseconds
  * @period: configured period in these units, 0 if perf finds it by @freq
  * @factor: how many times as long it is at present
@@ -123,6 +124,7 @@ struct kmmv_profile_event {
 	bool user;
 	bool enabled;
 	enum kmmv_profile_source source;
+	u32 refused;
 	bool is_clock;
 	u64 period;
 	u32 factor;
