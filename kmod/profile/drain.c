@@ -47,6 +47,7 @@ static const struct kmmv_field sample_fields[] = {
 	FIELD(sample, tgid, "tgid", UNSIGNED),
 	FIELD(sample, mode, "mode", UNSIGNED),
 	FIELD(sample, found, "found", UNSIGNED),
+	FIELD(sample, flags, "flags", UNSIGNED),
 	FIELD(sample, command, "command", TEXT),
 	FIELD(sample, event, "event", TEXT),
 	FIELD(sample, stack, "stack", TEXT),
@@ -197,6 +198,7 @@ static void deliver(int cpu)
 	sample.pid = raw->pid;
 	sample.tgid = raw->tgid;
 	sample.mode = raw->mode;
+	sample.flags = raw->flags;
 	event_print(raw->event);
 	count_name(KMMV_PROFILE_COMMANDS, command_of(raw), cpu);
 	if (raw->mode == KMMV_PROFILE_USER) {

@@ -160,6 +160,7 @@ struct kmmv_profile_cpu {
  * @tgid: its process
  * @event: kmmv_profile_event.id
  * @mode: enum kmmv_profile_mode
+ * @flags: of struct kmmv_profile_sample
  * @depth: of @stack
  * @command: the thread's name
  * @stack: addresses of callers, the sampled one first
@@ -173,7 +174,8 @@ struct kmmv_profile_raw {
 	u32 pid;
 	u32 tgid;
 	u32 event;
-	u16 mode;
+	u8 mode;
+	u8 flags;
 	u16 depth;
 	char command[16];
 	unsigned long stack[];

@@ -307,6 +307,7 @@ void kmmv_profile_read_add(const struct kmmv_profile_sample *sample,
 			.tgid = sample->tgid,
 			.mode = sample->mode,
 			.found = sample->found,
+			.flags = sample->flags,
 		};
 		memcpy(entry->command, sample->command, sizeof(entry->command));
 		memcpy(entry->event, sample->event, sizeof(entry->event));

@@ -124,6 +124,7 @@ static bool write_raw(struct kmmv_ring_cpu *rc, struct kmmv_profile_on *on,
 	raw->tgid = current->tgid;
 	raw->event = on->event->id;
 	raw->mode = mode;
+	raw->flags = on->event->is_clock ? KMMV_PROFILE_TIME : 0;
 	raw->depth = 0;
 	memcpy(raw->command, current->comm, sizeof(raw->command));
 	raw->command[sizeof(raw->command) - 1] = '\0';

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What became of samples. */
-#include <string.h>
-
 #include "accounts.h"
 
 void prof_accounts_state(struct prof_accounts *accounts,
@@ -45,15 +43,4 @@ bool prof_accounts_balance(const struct prof_accounts *accounts,
 				    counts->read - counts->malformed -
 				    counts->overwritten - counts->dropped);
 	return true;
-}
-
-bool prof_accounts_is_time(const struct prof_accounts *accounts,
-			   const char *event)
-{
-	const char *source = accounts->last.source;
-
-	if (!strcmp(event, "cpu-clock") || !strcmp(event, "task-clock"))
-		return true;
-	return !strcmp(event, "default") && (!strcmp(source, "cpu-clock") ||
-					     !strcmp(source, "timer"));
 }

@@ -52,8 +52,4 @@ struct prof_balance {
 bool prof_accounts_balance(const struct prof_accounts *accounts,
 			   struct prof_balance *balance);
 
-/* What the period of an event's samples counts. */
-bool prof_accounts_is_time(const struct prof_accounts *accounts,
-			   const char *event);
-
 #endif /* KMMV_PROF_ACCOUNTS_H */

@@ -51,11 +51,9 @@ static int add_rest(json_t *o, const struct prof_section *s)
 	       set_u64(rest, "period", s->rest_period);
 }
 
-static int add_section(json_t *array, const struct prof_profile *profile,
-		       const struct prof_report *report,
+static int add_section(json_t *array, const struct prof_report *report,
 		       const struct prof_section *s)
 {
-	bool is_time = prof_accounts_is_time(&profile->accounts, s->event);
 	json_t *o = json_object(), *rows = json_array();
 	size_t at;
 	int err;
@@ -64,7 +62,7 @@ static int add_section(json_t *array, const struct prof_profile *profile,
 	      json_object_set_new(o, "rows", rows) ?:
 	      json_object_set_new(o, "event", prof_text_json(s->event)) ?:
 	      json_object_set_new(o, "unit",
-				  json_string(is_time ? "ns" : "count")) ?:
+				  json_string(s->is_time ? "ns" : "count")) ?:
 	      set_u64(o, "samples", s->samples) ?:
 	      set_u64(o, "period", s->period) ?: add_rest(o, s);
 	for (at = 0; at < s->shown && !err; at++)
@@ -86,7 +84,7 @@ static int add_sections(json_t *array, struct prof_profile *profile,
 						 report->rows, &section)) != 0) {
 		if (more < 0)
 			return -1;
-		err = add_section(array, profile, report, &section);
+		err = add_section(array, report, &section);
 		prof_section_free(&section);
 	}
 	return err;

@@ -277,6 +277,7 @@ static int add_sample(struct prof_reader *reader,
 		return -1;
 	reader->row.samples = 1;
 	reader->row.period = s->period;
+	reader->row.is_time = s->flags & PROF_SAMPLE_TIME;
 	switch (prof_table_add(table, &reader->row)) {
 	case 0:
 		counts->read++;

@@ -102,6 +102,8 @@ static json_t *write_row(const struct prof_row *row, const char *note)
 				   prof_text_json_u64(row->samples));
 	err |= json_object_set_new(o, "period",
 				   prof_text_json_u64(row->period));
+	if (row->is_time)
+		err |= json_object_set_new(o, "time", json_true());
 	if (note)
 		err |= json_object_set_new(o, note, json_true());
 	if (!err)
@@ -123,6 +125,7 @@ static bool read_row(const json_t *line, unsigned int parts,
 		if (!row->part[i] && parts & 1U << i)
 			return false;
 	}
+	row->is_time = json_is_true(json_object_get(line, "time"));
 	return prof_text_u64(line, "samples", &row->samples) &&
 	       prof_text_u64(line, "period", &row->period);
 }

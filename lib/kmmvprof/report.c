@@ -68,7 +68,7 @@ static char *columns_of(const struct prof_report *report,
 }
 
 static int put_row(const struct prof_report *report,
-		   const struct prof_section *s, size_t at, bool is_time,
+		   const struct prof_section *s, size_t at,
 		   const size_t *widths, FILE *out)
 {
 	const struct prof_row *row = &s->rows[at];
@@ -77,7 +77,7 @@ static int put_row(const struct prof_report *report,
 
 	if (!columns)
 		return -1;
-	put_period(period, sizeof(period), row->period, is_time);
+	put_period(period, sizeof(period), row->period, s->is_time);
 	err = put_figures(report, s->hundredths[at], row->samples, period,
 			  columns, out);
 	free(columns);
@@ -85,13 +85,13 @@ static int put_row(const struct prof_report *report,
 }
 
 static int put_rest(const struct prof_report *report,
-		    const struct prof_section *s, bool is_time, FILE *out)
+		    const struct prof_section *s, FILE *out)
 {
 	char period[32], rest[48];
 
 	if (s->shown == s->nr)
 		return 0;
-	put_period(period, sizeof(period), s->rest_period, is_time);
+	put_period(period, sizeof(period), s->rest_period, s->is_time);
 	snprintf(rest, sizeof(rest), "(%zu more)", s->nr - s->shown);
 	return put_figures(report, s->rest_hundredths, s->rest_samples, period,
 			   rest, out);
@@ -124,7 +124,6 @@ static int put_section(const struct prof_profile *profile,
 		       const struct prof_report *report,
 		       const struct prof_section *s, FILE *out)
 {
-	bool is_time = prof_accounts_is_time(&profile->accounts, s->event);
 	const char *source = profile->accounts.last.source;
 	size_t widths[PROF_PART_NR] = { 0 }, n, at;
 	char period[32];
@@ -139,14 +138,17 @@ static int put_section(const struct prof_profile *profile,
 			if (n > widths[i])
 				widths[i] = n;
 		}
-	put_period(period, sizeof(period), s->period, is_time);
+	put_period(period, sizeof(period), s->period, s->is_time);
+	/* Of the others, their names say it. */
+	if (strcmp(s->event, "default") != 0)
+		source = "";
 	fprintf(out, "event %s%s%s%s: %" PRIu64 " samples, %s %s\n", s->event,
 		*source ? " (source " : "", source, *source ? ")" : "",
-		s->samples, period, is_time ? "s" : "counted");
-	err = put_head(report, is_time, widths, out);
+		s->samples, period, s->is_time ? "s" : "counted");
+	err = put_head(report, s->is_time, widths, out);
 	for (at = 0; at < s->shown && !err; at++)
-		err = put_row(report, s, at, is_time, widths, out);
-	return err ?: put_rest(report, s, is_time, out);
+		err = put_row(report, s, at, widths, out);
+	return err ?: put_rest(report, s, out);
 }
 
 int prof_report_tables(struct prof_profile *profile,

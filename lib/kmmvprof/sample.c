@@ -35,6 +35,7 @@ static const struct target of_sample[] = {
 	NUMBER(prof_sample, tgid, true),
 	NUMBER(prof_sample, mode, true),
 	NUMBER(prof_sample, found, true),
+	NUMBER(prof_sample, flags, true),
 	TEXT(prof_sample, command, true),
 	TEXT(prof_sample, event, true),
 	TEXT(prof_sample, stack, false),

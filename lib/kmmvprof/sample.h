@@ -22,6 +22,9 @@ enum prof_sample_found {
 	PROF_SAMPLE_NO_SYMBOL,	/* kernel code that was gone */
 };
 
+/* In flags: the period is in nanoseconds. */
+enum { PROF_SAMPLE_TIME = 1 };
+
 extern const char *const prof_sample_modes[PROF_SAMPLE_MODES];
 
 /* Texts are escaped as kmmv_field_text() does, which takes 4 times the room. */
@@ -31,7 +34,7 @@ struct prof_sample {
 	uint64_t inode, offset;
 	uint64_t major, minor;
 	uint64_t cpu, pid, tgid;
-	uint64_t mode, found;
+	uint64_t mode, found, flags;
 	char command[4 * 16 + 1];
 	char event[4 * 24 + 1];
 	char stack[4 * 1024 + 1];

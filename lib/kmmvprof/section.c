@@ -42,6 +42,7 @@ int prof_section_next(const struct prof_table *table, size_t *at,
 	for (; row < end && !strcmp(row->part[PROF_PART_EVENT], s.event); row++) {
 		s.samples += row->samples;
 		s.period += row->period;
+		s.is_time |= row->is_time;
 		s.nr++;
 	}
 	*at += s.nr;

@@ -14,6 +14,7 @@ struct prof_section {
 	const struct prof_row *rows;
 	size_t nr;
 	uint64_t samples, period;
+	bool is_time;		/* the period is nanoseconds */
 	uint32_t *hundredths;	/* of a percent, by row; they add up to 10000 */
 	size_t shown;		/* the others are left out, and have in sum: */
 	uint32_t rest_hundredths;

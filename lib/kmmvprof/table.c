@@ -196,6 +196,7 @@ int prof_table_add(struct prof_table *table, const struct prof_row *row)
 		return err;
 	found->samples += row->samples;
 	found->period += row->period;
+	found->is_time |= row->is_time;
 	table->samples += row->samples;
 	table->period += row->period;
 	return 0;

@@ -37,6 +37,7 @@ struct prof_row {
 	const char *part[PROF_PART_NR];	/* NULL if the table does not keep it */
 	uint64_t samples;
 	uint64_t period;	/* what they stand for */
+	bool is_time;		/* that is nanoseconds; all of an event are alike */
 };
 
 struct prof_table {

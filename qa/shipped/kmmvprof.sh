@@ -138,6 +138,7 @@ names()
 	tgid 48 4 unsigned
 	mode 52 1 unsigned
 	found 53 1 unsigned
+	flags 54 2 unsigned
 	command 56 16 text
 	event 72 24 text
 	stack 96 1024 text
@@ -337,6 +338,7 @@ is "fields are found by name" "$(rows -b command | head -n 2)" \
 names >"$dir/names"
 cp "$work/pie" "$work/gone"
 {
+	echo "time 0"
 	user 8 100 $lib x lib.so.full burn_one | sed "s/^sample 8/sample 1/"
 	user 4 100 $stripped x lib.so.stripped burn_two 0 "$work/lib.so.full"
 	user 4 100 $stripped x lib.so.stripped inner 0 "$work/lib.so.full"
@@ -397,7 +399,10 @@ E2
 	echo "cut 1 50"
 	echo "sample 1 0 1 0 0 0 0 0 1 1 3 0 -1 x default"
 	kernel 1 18446744073709551615 0 $schedule x
-	echo "sample 1 0 2 0 0 0 0 0 1 1 0 0 $schedule x cycles"
+	echo "sample 1 0 2500000000 0 0 0 0 0 1 1 0 0 $schedule x my-clock"
+	echo "time 0"
+	echo "sample 1 0 2 0 0 0 0 0 1 1 0 0 $schedule x cpu-clock"
+	echo "time 1"
 	echo "state 0 630 8 1 499 recover timer"
 	kernel 1 7 0 $schedule x
 } >"$work/lines"
@@ -405,7 +410,7 @@ serve "$dir" <"$work/lines"
 $prof report -D "$dir" | tidy >"$work/report"
 # Two are too short, one is of no mode, one has an impossible period.
 is "malformed samples are counted, not shown" "$(cat "$work/report")" \
-'event cycles (source timer): 1 samples, 2 counted
+'event cpu-clock: 1 samples, 2 counted
 percent samples count image symbol
  100.00 1 2 [kernel] schedule
 
@@ -413,13 +418,24 @@ event default (source timer): 101 samples, 0.000 s
 percent samples seconds image symbol
  100.00 101 0.000 [kernel] schedule
 
-read 102 samples, of which 0 were not asked for; 4 malformed
+event my-clock: 1 samples, 2.500 s
+percent samples seconds image symbol
+ 100.00 1 2.500 [kernel] schedule
+
+read 103 samples, of which 0 were not asked for; 4 malformed
 lost in the ring: 0 overwritten, 0 dropped
-between its first and last state here the profiler took 130 = 101 read + 4 malformed + 3 lost before the ring + 0 overwritten + 0 dropped + 22 inside
+between its first and last state here the profiler took 130 = 102 read + 4 malformed + 3 lost before the ring + 0 overwritten + 0 dropped + 21 inside
 and missed 1 that were due: backed off, throttled or late'
 is "folded: events come first if there are several" \
-	"$($prof folded -D "$dir")" 'cycles;x;[kernel];schedule 1
-default;x;[kernel];schedule 101'
+	"$($prof folded -D "$dir")" 'cpu-clock;x;[kernel];schedule 1
+default;x;[kernel];schedule 101
+my-clock;x;[kernel];schedule 1'
+is "JSON: the unit is in the samples, not in the name" "$(query '
+	{e["event"]: e["unit"] for e in d["events"]}' $prof report -j -D "$dir")" \
+	"{'cpu-clock': 'count', 'default': 'ns', 'my-clock': 'ns'}"
+$prof record -D "$dir" -o "$work/recording" || bail "no recording"
+is "a recording has the units" "$($prof report -i "$work/recording" -b symbol)" \
+	"$($prof report -D "$dir" -b symbol)"
 {
 	echo "state 0 9000 900 90 997 stop timer"
 	echo "state 0 10 1 0 997 start timer"

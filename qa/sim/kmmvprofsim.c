@@ -6,6 +6,7 @@
  *
  *	sample N CPU PERIOD MAJOR MINOR INODE OFFSET ON-CPU PID TGID MODE FOUND
  *	       INSTANCE COMMAND EVENT [STACK]	N samples
+ *	time 0|1		the periods of what follows are in nanoseconds (1)
  *	state CPU TAKEN LOST MISSED FREQ WHAT SOURCE
  *	cut CPU SIZE		a sample of which only so many bytes are there
  *	other CPU		an event of another type
@@ -31,7 +32,7 @@ struct sample {
 	uint64_t time, period, inode, offset;
 	uint32_t major, minor, cpu, pid, tgid;
 	uint8_t mode, found;
-	uint16_t pad;
+	uint16_t flags;
 	char command[16];
 	char event[24];
 	char stack[1024];
@@ -45,7 +46,7 @@ struct state {
 };
 
 static const char *dir;
-static uint32_t pages, shift;
+static uint32_t pages, shift, is_time = 1;
 static uint64_t now = 1000000000;
 
 static void put(struct ring_area *a, uint32_t cpu, uint16_t type,
@@ -78,6 +79,8 @@ static void put_samples(struct ring_area *a, const char *line)
 	ck_assert_msg(words >= 15, "%s", line);
 	s.mode = (uint8_t)mode;
 	s.found = (uint8_t)found;
+	/* With one that no reader knows. */
+	s.flags = (uint16_t)(is_time | 0x8000);
 	while (n--) {
 		s.time = now;
 		put(a, cpu, TYPE_SAMPLE, (uint32_t)instance, &s,
@@ -111,6 +114,8 @@ static void put_line(struct ring_area *a, const char *line)
 		put(a, cpu, TYPE_SAMPLE, KMMV_EVENT_NO_INSTANCE, &nothing, n);
 	} else if (sscanf(line, "other %u", &cpu) == 1) {
 		put(a, cpu, TYPE_OTHER, KMMV_EVENT_NO_INSTANCE, &nothing, 8);
+	} else if (sscanf(line, "time %u", &n) == 1) {
+		is_time = !!n;
 	} else if (sscanf(line, "drop %u %u", &cpu, &n) == 2) {
 		ring_drop(a, cpu, KMMV_DROP_FULL, n);
 	} else {

@@ -105,7 +105,7 @@ static void add(struct sum *sum, const entry *entries, ssize_t size)
 
 		sum->read++;
 		sum->lost += e->lost;
-		sum->wrong += e->pad || !e->time || !e->period || e->mode > 2 ||
+		sum->wrong += e->flags != KMMV_PROFILE_TIME || !e->time || !e->period || e->mode > 2 ||
 			      e->cpu > 4096 || !e->name[0] || !e->command[0] ||
 			      strcmp(e->event, "default") != 0 ||
 			      e->name[sizeof(e->name) - 1];

@@ -23,12 +23,15 @@ enum kmmv_profile_found {
 	KMMV_PROFILE_NO_SYMBOL,		/* kernel code that is gone */
 };
 
+/* In @flags of a sample. Others may be defined later: readers ignore them. */
+#define KMMV_PROFILE_TIME	1	/* the period is in nanoseconds */
+
 #define KMMV_PROFILE_STACK_MAX	1024
 
 /**
  * struct kmmv_profile_sample - payload of "profile.sample"
  * @time: when it was taken, by the clock of the ring's stamps
- * @period: what it stands for: nanoseconds, or number of events
+ * @period: what it stands for: nanoseconds with KMMV_PROFILE_TIME, or number of events
  * @inode: user: of the mapped file, 0 if it was not found
  * @offset: user: of the sampled address in that file
  * @major: user: of the file's device
@@ -38,7 +41,7 @@ enum kmmv_profile_found {
  * @tgid: its process
  * @mode: enum kmmv_profile_mode
  * @found: enum kmmv_profile_found
- * @pad: zero
+ * @flags: KMMV_PROFILE_TIME
  * @command: name of the thread when the sample was taken
  * @event: name of what was sampled
  * @stack: kernel: names of functions, the sampled one first, with ';' between
@@ -59,7 +62,7 @@ struct kmmv_profile_sample {
 	__u32	tgid;
 	__u8	mode;
 	__u8	found;
-	__u16	pad;
+	__u16	flags;
 	char	command[16];
 	char	event[24];
 	char	stack[KMMV_PROFILE_STACK_MAX];
@@ -105,13 +108,13 @@ struct kmmv_profile_state {
  * @tgid: likewise
  * @mode: likewise
  * @found: likewise
- * @pad: zero
- * @command: as in struct kmmv_profile_sample
+ * @flags: likewise
+ * @command: likewise
  * @event: likewise
  * @name: of the kernel's function, or of the file; of a longer one, the end
  *
  * 256 bytes, without padding between fields, on all machines. A later version of the
- * module may use @pad, and never another size.
+ * module may define more of @flags, and never another size.
  */
 struct kmmv_profile_entry {
 	__u64	time;
@@ -126,7 +129,7 @@ struct kmmv_profile_entry {
 	__u32	tgid;
 	__u8	mode;
 	__u8	found;
-	__u16	pad;
+	__u16	flags;
 	char	command[16];
 	char	event[24];
 	char	name[KMMV_PROFILE_ENTRY_NAME];
