@@ -10,7 +10,9 @@
         -w          rates go up and down, as for pictures
 
 The families with their units and semantics are those of pmda/family.c, which
-qa/agent/tables.sh compares with the modules. A SET changes how much an instance
+qa/agent/tables.sh compares with the modules, and those of two counters of kmmv_trace.
+The profiler takes 100 samples a second of each CPU, which agree with the CPUs' times.
+A SET changes how much an instance
 grows in a second, or the value of a level: FAMILY/INSTANCE=R0,R1,... for each CPU;
 FAMILY/INSTANCE= takes the instance away. Below control. and ring. there is one
 number. Without -b the archive begins at a fixed time, not at the clock's.
@@ -19,11 +21,13 @@ import getopt
 import math
 import re
 import sys
+import zlib
 
 CPUS = 4
 BEGIN = 1700000000
 DOMAIN = 389
 FIRST = 16              # cluster and serial of family 0, pmda/agent.h
+FREE = 240              # the first family that is nobody's, likewise
 
 # Per cent of each CPU; together as in qa/agent/views.c.
 CPU = {"user": (22, 8, 6, 4), "nice": (2, 2, 2, 2), "system": (12, 6, 4, 2),
@@ -45,14 +49,39 @@ RING = {"reserved": 1000, "written": 1000, "read": 1000, "overwritten": 0,
         "discarded": 0, "lost": 0, "dropped.full": 0, "dropped.commit": 0,
         "dropped.nested": 0, "dropped.too_large": 0, "dropped.nmi": 0,
         "starved": 0, "inside": 200, "size": 262144}
+# Families of the counters of kmmv_trace, and hits a second by key
+TRACE = {"trace.switches": {"postgres": 900, "python3": 500, "swapper/0": 1500,
+                            "others": 100},
+         "trace.writes": {"64": 20, "512": 80, "4096": 40}}
+# Samples a second by what ran on each CPU: CPU's user and nice, system to softirq, rest
+SAMPLES = {"user": (24, 10, 8, 6), "kernel": (15, 9, 6, 3), "idle": (61, 81, 86, 91)}
+SYMBOL = {"clear_page_rep": 9, "copy_user_generic_string": 7, "_raw_spin_lock": 5,
+          "nvme_irq [nvme]": 4, "tcp_sendmsg_locked": 3, "others": 5}
+COMMAND = {"postgres": 32, "python3": 20, "nginx": 13, "kworker/2:1": 7, "others": 9}
+IMAGE = {"[kernel]": 33, "/usr/lib/postgresql/15/bin/postgres": 21,
+         "/usr/bin/python3.11": 14, "/usr/lib/x86_64-linux-gnu/libc.so.6": 7,
+         "[anonymous]": 2, "others": 4}
 LEVELS = {"inside", "size", "block.dev.inflight", "block.partitions.inflight",
-          "stat.copied"}
+          "stat.copied", "profile.source", "profile.period"}
+# Families whose instances do not add up, but for those of block and net
+NO_TOTAL = {"profile." + key for key in ("missed", "work", "error", "source", "period")}
 CONTROL = {"attached": (20, 1), "capacity": (8, 262144),
            "slots_free": (9, 200000), "cpus.possible": (10, CPUS),
            "cpus.online": (11, CPUS), "percpu.omitted": (19, 0),
            "resets": (15, 0)}
 UNITS = {"0,0,1,0,0,0": "count", "0,1,0,0,0,0": "nanosecond",
          "1,0,0,0,0,0": "byte", "0,0,0,0,0,0": "-"}
+
+
+def more(name, t):
+    """By how much what grows 1 a second has grown more than t, in waves; those of a
+    disk and of its latencies are the same."""
+    sum_ = 0
+    phase = zlib.crc32(name.split("/")[0].encode()) % 628 / 100
+    for height, turn in ((0.5, 2 * math.pi / 1200), (0.3, 2 * math.pi / 270)):
+        sum_ += height / turn * (math.cos(phase) - math.cos(turn * t + phase))
+        phase *= 2
+    return sum_
 
 
 def spread(rate):
@@ -135,6 +164,41 @@ def stat(rates):
     rates["stat.took", "rest"] = spread(1000000)
 
 
+def trace(rates):
+    for family, keys in TRACE.items():
+        name = family.split(".")[1]
+        hits = sum(keys.values())
+        for key, rate in keys.items():
+            rates[family, key] = spread(rate)
+        rates["trace.stat.hits", name] = spread(hits)
+        rates["trace.stat.cost", name] = spread(hits * 50)
+        rates["trace.stat.faults", name] = spread(0)
+        rates["trace.stat.lost", name] = spread(0)
+
+
+def profile(rates):
+    for name, counts in SAMPLES.items():
+        rates["profile.samples", name] = list(counts)
+    for key, names in (("symbol", SYMBOL), ("command", COMMAND), ("image", IMAGE)):
+        for name, rate in names.items():
+            rates["profile.%s.samples" % key, name] = spread(rate)
+        rates["profile.error", key] = [1, 0, 0, 0]
+    for key, name, rate in (("lost", "overflow", 0), ("lost", "ring", 0),
+                            ("missed", "backoff", 0), ("missed", "throttled", 0),
+                            ("missed", "late", 1),
+                            ("work", "delivered", sum(COMMAND.values())),
+                            ("work", "idle", sum(SAMPLES["idle"])),
+                            ("work", "no_mm", 1), ("work", "no_mapping", 2),
+                            ("work", "no_symbol", 0), ("work", "backoffs", 0),
+                            ("work", "drains", 8), ("work", "failed", 0),
+                            ("overhead", "handler", 40000),
+                            ("overhead", "worker", 720000)):
+        rates["profile." + key, name] = spread(rate)
+    for name in ("pmu", "cpu-clock", "timer"):
+        rates["profile.source", name] = [int(name == "cpu-clock"), 0, 0, 0]
+    rates["profile.period", "default"] = [10000000, 0, 0, 0]
+
+
 class Machine:
     def __init__(self, sets):
         self.families = {}      # name: (fid, semantics, units)
@@ -145,11 +209,15 @@ class Machine:
         for base, offset, name, sem, units in re.findall(
                 r'\{ (FAMILY_\w+) \+ (\d+), "([\w.]+):(\w+):([\d,]+)" \}', text):
             self.families[name] = (int(bases[base]) + int(offset), sem, units)
+        for i, name in enumerate(TRACE):
+            self.families[name] = (FREE + i, "counter", "0,0,1,0,0,0")
         rates = {("counter", "requests"): spread(10),
                  ("core.refused", "instances"): spread(0)}
         stat(rates)
         block(rates)
         net(rates)
+        trace(rates)
+        profile(rates)
         self.rates = rates
         self.control = {key: value for key, (_, value) in CONTROL.items()}
         self.ring = {key: spread(value) for key, value in RING.items()}
@@ -172,27 +240,25 @@ class Machine:
         else:
             del self.rates[family, name]
 
-    def grown(self, what, rate, t):
+    def grown(self, what, rate, t, name=""):
         """A counter after t seconds, or a level."""
         if what in LEVELS:
             return rate
-        if self.wave and what not in ("stat.took", "net.took", "stat.cpu"):
-            turn = 2 * math.pi / 1200
-            return int(rate * (t + 0.7 / turn * (1 - math.cos(turn * t))))
+        if self.wave and not what.endswith((".took", ".overhead")):
+            return int(rate * (t + more(name, t)))
         return int(rate * t)
 
     def values(self, family, name, t):
         each = self.rates[family, name]
-        if self.wave and family == "stat.cpu":
-            # What goes to user comes from idle, so that each CPU has all time.
-            turn = 2 * math.pi / 1200
-            more = 0.7 / turn * (1 - math.cos(turn * t))
-            other = self.rates[family, "user"]
-            if name == "user":
-                return [int(r * (t + more)) for r in each]
-            if name == "idle":
-                return [int(r * t - u * more) for r, u in zip(each, other)]
-        return [self.grown(family, rate, t) for rate in each]
+        if self.wave and family in ("stat.cpu", "profile.samples"):
+            # What goes to others comes from idle, so that each CPU has all time.
+            if name != "idle":
+                return [int(r * (t + more(name, t))) for r in each]
+            others = {n: r for (f, n), r in self.rates.items()
+                      if f == family and n != "idle"}
+            return [int(rate * t - sum(r[i] * more(n, t) for n, r in others.items()))
+                    for i, rate in enumerate(each)]
+        return [self.grown(family, rate, t, name) for rate in each]
 
 
 def print_area(machine, t):
@@ -205,7 +271,8 @@ def print_area(machine, t):
         if source in since:
             words.append(since[source])
         if source in ("block", "net") and \
-                name.split(".")[-1] not in ("failed", "took", "resets"):
+                name.split(".")[-1] not in ("failed", "took", "resets") or \
+                name in NO_TOTAL:
             words.append("total=no")
         ids[name] = ident
         print("family", ident, name, UNITS[units], ",".join(words), "Help of", name)
@@ -230,14 +297,16 @@ class Archive:
         m = machine
         for (family, name) in m.rates:
             fid, sem, units = m.families[family]
-            sem = {"counter": c.PM_SEM_COUNTER, "instant": c.PM_SEM_INSTANT}[sem]
+            sem = {"counter": c.PM_SEM_COUNTER, "instant": c.PM_SEM_INSTANT,
+                   "discrete": c.PM_SEM_DISCRETE}[sem]
             units = self.units(*map(int, units.split(",")))
             serial = FIRST + 2 * fid
-            self.add("value." + family, (FIRST + fid, 0), serial, sem, units, name,
+            shown = name.replace(" ", "_")      # as the agent has it
+            self.add("value." + family, (FIRST + fid, 0), serial, sem, units, shown,
                      lambda t, f=family, n=name: sum(m.values(f, n, t)))
             for cpu in range(CPUS if percpu else 0):
                 self.add("percpu." + family, (FIRST + fid, 1), serial + 1, sem,
-                         units, "%s::cpu%d" % (name, cpu),
+                         units, "%s::cpu%d" % (shown, cpu),
                          lambda t, f=family, n=name, i=cpu: m.values(f, n, t)[i])
         count = self.units(0, 0, 1, 0, 0, 0)
         for key, (item, _) in CONTROL.items():
@@ -253,7 +322,8 @@ class Archive:
                 self.add("ring." + key, (1, item), 1,
                          c.PM_SEM_INSTANT if key in LEVELS else c.PM_SEM_COUNTER,
                          count, "default::cpu%d" % cpu,
-                         lambda t, k=key, i=cpu: m.grown(k, m.ring[k][i], t))
+                         lambda t, k=key, i=cpu: m.grown(k, m.ring[k][i], t,
+                                                         "cpu%d" % i))
         if pcp:
             self.linux()
 
