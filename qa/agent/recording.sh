@@ -53,13 +53,13 @@ is "groups that are on" "$(sed -n 's,^#+ groupdir .*,,; s,^#+ \(kmmv/[a-z]*\):y:
 	"$config" | sort | xargs)" "kmmv/summary kmmv/value"
 is "groups that are off" "$(sed -n 's,^#+ \(kmmv/[a-z]*\):n:.*,\1,p' "$config" |
 	sort | xargs)" \
-	"kmmv/block kmmv/events kmmv/net kmmv/percpu kmmv/ring kmmv/stat"
+	"kmmv/block kmmv/events kmmv/net kmmv/percpu kmmv/profile kmmv/ring kmmv/stat kmmv/trace"
 ok "pmlogger accepts it" pmlogger -C -h "$host" -c "$config"
 sed 's,^#+ \(kmmv/[a-z]*\):[nx]:.*:,#+ \1:y:default:,' "$config" >"$work/all"
 ok "all of them on" pmlogconf -c -d "$work/groups" -h "$host" "$work/all"
 ok "pmlogger accepts them" pmlogger -C -h "$host" -c "$work/all"
 # A group must not name what the agent does not have.
-for file in "$work"/groups/kmmv/{summary,value,stat,block,net,percpu}; do
+for file in "$work"/groups/kmmv/*; do
 	is "the agent has all of ${file##*/}" "$(sed -n 's/^	\(kmmv[^ ]*\)$/\1/p' \
 		"$file" | while read -r metric; do
 			pminfo -h "$host" "$metric" >/dev/null 2>&1 ||
@@ -90,6 +90,11 @@ logged()
 
 ok "what is there at the start" wait_for 60 logged kmmv.value.net.in.packets \
 	'"eth0"\] value 990000'
+ok "the profiler's names" wait_for 60 logged kmmv.value.profile.symbol.samples \
+	'"nvme_irq_\[nvme\]"\] value 4000'
+ok "and their sum" wait_for 60 logged kmmv.all.profile.command.samples 'value 81000'
+ok "counters of tracepoints" wait_for 60 logged kmmv.value.trace.writes \
+	'"512"\] value 80000'
 at 1100 net.in.packets/veth0=7,0,0,0
 ok "what comes" wait_for 60 logged kmmv.value.net.in.packets \
 	'"veth0"\] value 7700'
