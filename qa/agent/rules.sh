@@ -61,6 +61,20 @@ is "failed, where no other source is loaded" "$(held stat.failed/irq=1,0,0,0 \
 is "resets" "$(held control.resets=2)" "resets"
 is "resets of network devices" "$(held net.resets/devices=2,0,0,0)" "resets_net"
 is "instances are left out" "$(held control.percpu.omitted=7)" "omitted"
+is "the profiler backs off" "$(held profile.missed/backoff=19,0,0,0)" "backoff"
+is "what its ticks miss is another matter" "$(held profile.missed/late=50,0,0,0 \
+	profile.missed/throttled=50,0,0,0)" ""
+for cause in overflow ring; do
+	is "samples are lost: $cause" "$(held profile.lost/$cause=0,0,1,0)" \
+		"lost_profile"
+done
+is "the profiler fails" "$(held profile.work/failed=1,0,0,0)" "failed_profile"
+is "what else it does is no failure" "$(held profile.work/no_symbol=9,0,0,0)" ""
+is "hits without value" "$(held trace.stat.lost/writes=1,0,0,0)" "lost_trace"
+like "with the counter" "$(cat "$work/out")" "\[writes\]"
+is "values that cannot be read" "$(held trace.stat.faults/writes=2,0,0,0)" \
+	"faults_trace"
+is "one a second may be NULL" "$(held trace.stat.faults/writes=1,0,0,0)" ""
 # In nanoseconds a second.
 is "interrupts on one CPU" "$(held stat.cpu/irq=300000000,10000000,0,0)" "irq"
 like "with the CPU" "$(cat "$work/out")" "irq::cpu0"
