@@ -48,6 +48,22 @@ is "a network device, with its losses" "$(row "$text" eth0)" \
 	"eth0 990 1.0M 1.00 700 200.0k 0.99 0"
 text=$(show "${once[@]}" ring)
 is "a ring" "$(row "$text" default::cpu1)" "default::cpu1 250 250 0 2 0.80 50"
+text=$(show "${once[@]}" profile)
+is "samples by function" "$(row "$text" function)" "function clear_page_rep 9 27.27"
+is "samples by command, others last" "$(awk '$1 == "command" { print $2, $3 }' <<<"$text" |
+	xargs)" "postgres 32 python3 18 nginx 15 kworker/2:1 7 others 9"
+is "few names, and all others in one" "$(/usr/bin/python3 - <<'P'
+import importlib.machinery
+tool = importlib.machinery.SourceFileLoader("tool", "pmda/site/pcp-kmmv").load_module()
+class Source:
+    def rates(self, name):
+        return {"f%d" % i: i for i in range(1, 9)} | {"others": 4} \
+            if "symbol" in name else {}
+view = tool.Profile()
+print(*(" ".join(row[1:3]) for row in view.rows(Source())),
+      len(view.objects(Source())), sep=", ")
+P
+)" "f8 8, f7 7, f6 6, f5 5, f4 4, others 10, 9"
 text=$(show "${once[@]}")
 like "every family" "$text" "^stat\.softirq +NET_RX +1\.6k/s +1\.6k/s"
 like "bytes have a unit" "$text" "^net\.in\.bytes +eth0 +1\.0MB/s"
@@ -187,7 +203,7 @@ rep()
 {
 	# Its module may be installed for the system's python only.
 	/usr/bin/python3 "$(command -v pmrep)" -a "$archive" -z \
-		-c pmda/site/pmrep.kmmv -t 10 -s 2 "$@" 2>&1 | tail -n 8 |
+		-c pmda/site/pmrep.kmmv -t 10 -s 2 "$@" 2>&1 | tail -n "${tail:-8}" |
 		sed 's/ \{1,\}/ /g; s/ $//'
 }
 like "pmrep :kmmv-cpu" "$(rep :kmmv-cpu)" \
@@ -197,6 +213,9 @@ like "pmrep :kmmv-net" "$(rep :kmmv-net)" \
 	" eth0 990.00 976.56 10.00 700.00 195.31 7.00$"
 like "pmrep :kmmv-ring" "$(rep :kmmv-ring)" \
 	" default::cpu1 250.00 250.00 0.00 2.00 0.80$"
+text=$(tail=20 rep :kmmv-profile)
+like "pmrep :kmmv-profile" "$text" " python3 ~ 18.00 ~$"
+like "a name of three kinds" "$text" " others 5.00 9.00 4.00$"
 mkdir -p "$work/.pcp/dstat"
 cp pmda/site/dstat.kmmv "$work/.pcp/dstat/kmmv"
 dstat()
