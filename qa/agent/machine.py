@@ -55,12 +55,16 @@ TRACE = {"trace.switches": {"postgres": 900, "python3": 500, "swapper/0": 1500,
          "trace.writes": {"64": 20, "512": 80, "4096": 40}}
 # Samples a second by what ran on each CPU: CPU's user and nice, system to softirq, rest
 SAMPLES = {"user": (24, 10, 8, 6), "kernel": (15, 9, 6, 3), "idle": (61, 81, 86, 91)}
-SYMBOL = {"clear_page_rep": 9, "copy_user_generic_string": 7, "_raw_spin_lock": 5,
-          "nvme_irq [nvme]": 4, "tcp_sendmsg_locked": 3, "others": 5}
-COMMAND = {"postgres": 32, "python3": 20, "nginx": 13, "kworker/2:1": 7, "others": 9}
-IMAGE = {"[kernel]": 33, "/usr/lib/postgresql/15/bin/postgres": 21,
-         "/usr/bin/python3.11": 14, "/usr/lib/x86_64-linux-gnu/libc.so.6": 7,
-         "[anonymous]": 2, "others": 4}
+# The same by name, with the wave that it follows: sums agree at any time
+SYMBOL = {"clear_page_rep": (9, "a"), "copy_user_generic_string": (7, "b"),
+          "_raw_spin_lock": (5, "b"), "nvme_irq [nvme]": (4, "a"),
+          "tcp_sendmsg_locked": (3, "b"), "others": (5, "a")}
+COMMAND = {"postgres": (32, "c"), "python3": (18, "a"), "nginx": (15, "b"),
+           "kworker/2:1": (7, "c"), "others": (9, "c")}
+IMAGE = {"[kernel]": (33, "kernel"), "/usr/lib/postgresql/15/bin/postgres": (21, "c"),
+         "/usr/bin/python3.11": (14, "c"),
+         "/usr/lib/x86_64-linux-gnu/libc.so.6": (7, "c"),
+         "[anonymous]": (2, "c"), "others": (4, "c")}
 LEVELS = {"inside", "size", "block.dev.inflight", "block.partitions.inflight",
           "stat.copied", "profile.source", "profile.period"}
 # Families whose instances do not add up, but for those of block and net
@@ -73,15 +77,26 @@ UNITS = {"0,0,1,0,0,0": "count", "0,1,0,0,0,0": "nanosecond",
          "1,0,0,0,0,0": "byte", "0,0,0,0,0,0": "-"}
 
 
-def more(name, t):
-    """By how much what grows 1 a second has grown more than t, in waves; those of a
-    disk and of its latencies are the same."""
-    sum_ = 0
-    phase = zlib.crc32(name.split("/")[0].encode()) % 628 / 100
+def more(wave, t):
+    """By how much what grows 1 a second has grown more than t."""
+    if wave == "kernel":
+        return (18 * more("a", t) + 15 * more("b", t)) / 33
+    grown = 0
+    phase = zlib.crc32(wave.encode()) % 628 / 100
     for height, turn in ((0.5, 2 * math.pi / 1200), (0.3, 2 * math.pi / 270)):
-        sum_ += height / turn * (math.cos(phase) - math.cos(turn * t + phase))
-        phase *= 2
-    return sum_
+        grown += height / turn * (math.cos(phase) - math.cos(turn * t + phase))
+    return grown
+
+
+def wave_of(family, name):
+    """A disk's latencies follow its reads."""
+    table = {"profile.symbol.samples": SYMBOL, "profile.command.samples": COMMAND,
+             "profile.image.samples": IMAGE}.get(family)
+    if table:
+        return table[name][1]
+    if family == "profile.samples":
+        return {"user": "c"}.get(name, name)
+    return name.split("/")[0]
 
 
 def spread(rate):
@@ -112,7 +127,7 @@ def block(rates):
                         rates[family + "_merge", name] = spread(n // 10)
             # Nine of ten at the mean, the rest at an eighth and eight times.
             family = "block.latency." + kind
-            for share, at in ((8, time), (1, time // 8), (1, time * 8)):
+            for share, at in ((1, time // 8), (8, time), (1, time * 8)):
                 if n:
                     rates[family, "%s/%s" % (disk, bucket(at))] = \
                         spread(n * share // 10)
@@ -180,13 +195,13 @@ def profile(rates):
     for name, counts in SAMPLES.items():
         rates["profile.samples", name] = list(counts)
     for key, names in (("symbol", SYMBOL), ("command", COMMAND), ("image", IMAGE)):
-        for name, rate in names.items():
+        for name, (rate, _) in names.items():
             rates["profile.%s.samples" % key, name] = spread(rate)
         rates["profile.error", key] = [1, 0, 0, 0]
     for key, name, rate in (("lost", "overflow", 0), ("lost", "ring", 0),
                             ("missed", "backoff", 0), ("missed", "throttled", 0),
                             ("missed", "late", 1),
-                            ("work", "delivered", sum(COMMAND.values())),
+                            ("work", "delivered", sum(rate for rate, _ in COMMAND.values())),
                             ("work", "idle", sum(SAMPLES["idle"])),
                             ("work", "no_mm", 1), ("work", "no_mapping", 2),
                             ("work", "no_symbol", 0), ("work", "backoffs", 0),
@@ -240,25 +255,23 @@ class Machine:
         else:
             del self.rates[family, name]
 
-    def grown(self, what, rate, t, name=""):
+    def grown(self, what, rate, t, wave=""):
         """A counter after t seconds, or a level."""
         if what in LEVELS:
             return rate
         if self.wave and not what.endswith((".took", ".overhead")):
-            return int(rate * (t + more(name, t)))
+            return int(rate * (t + more(wave, t)))
         return int(rate * t)
 
     def values(self, family, name, t):
         each = self.rates[family, name]
-        if self.wave and family in ("stat.cpu", "profile.samples"):
-            # What goes to others comes from idle, so that each CPU has all time.
-            if name != "idle":
-                return [int(r * (t + more(name, t))) for r in each]
-            others = {n: r for (f, n), r in self.rates.items()
-                      if f == family and n != "idle"}
-            return [int(rate * t - sum(r[i] * more(n, t) for n, r in others.items()))
+        if self.wave and name == "idle" and family in ("stat.cpu", "profile.samples"):
+            # All others come from it, so that each CPU has all time.
+            others = [(r, more(wave_of(f, n), t)) for (f, n), r in self.rates.items()
+                      if f == family and n != "idle"]
+            return [int(rate * t - sum(r[i] * grown for r, grown in others))
                     for i, rate in enumerate(each)]
-        return [self.grown(family, rate, t, name) for rate in each]
+        return [self.grown(family, rate, t, wave_of(family, name)) for rate in each]
 
 
 def print_area(machine, t):

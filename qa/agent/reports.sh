@@ -43,6 +43,8 @@ is "the most frequent first" "$(awk 'NR > 2 && NF { print $1 }' <<<"$text" | xar
 text=$(show "${once[@]}" disk)
 is "a disk, with its mean times" "$(row "$text" sda)" \
 	"sda 100 409.6k 0.50 40 655.4k 2.00 0.13 1 0"
+is "the README shows it" "$(grep -A 4 '^    \$ pcp kmmv .* disk$' README.md | sed 1d)" \
+	"$(sed '/^$/d; s/^/    /' <<<"$text")"
 text=$(show "${once[@]}" net)
 is "a network device, with its losses" "$(row "$text" eth0)" \
 	"eth0 990 1.0M 1.00 700 200.0k 0.99 0"

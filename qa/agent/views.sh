@@ -10,42 +10,17 @@
 command -v pmchart >/dev/null || skip_all "no pmchart: qa/setup check"
 work=$(mktemp -d) || bail "no directory"
 trap 'rm -rf "$work"' EXIT
-export PCP_DERIVED_CONFIG=$PWD/pmda/site/derived.conf
-export QT_QPA_PLATFORM=offscreen HOME=$work XDG_RUNTIME_DIR=$work
+# shellcheck source=qa/agent/chart
+. qa/agent/chart
 gcc -Wall -Wextra -Werror -o "$work/views" qa/agent/views.c \
 	-lpcp_import -lpcp || bail "does not build"
 "$work/views" "$work/archive" && "$work/views" "$work/without" none ||
 	bail "no archives"
 
-# chart ARCHIVE VIEW FILE: draw 60 s of it. The pmtime that pmchart starts does not
-# end with it; it is found by their session.
-chart()
-{
-	local status
-
-	setsid -w sh -c 'echo $$ >"$0" && exec timeout 300 pmchart "$@"' \
-		"$work/session" -a "$work/$1" -c "$2" -o "$work/$3" -g 600x500 \
-		-t 1 -z -O -1 -s 60 -v 60 >"$work/said" 2>&1
-	status=$?
-	pkill -s "$(cat "$work/session")"
-	return "$status"
-}
-
 # share FILE COLOUR...: each colour's share of the pixels of these, in per cent
 share()
 {
-	python3 - "$@" <<'P'
-import sys
-head, size, _, pixels = open(sys.argv[1], "rb").read().split(b"\n", 3)
-colours = [bytes.fromhex(c) for c in sys.argv[2:]]
-count = dict.fromkeys(colours, 0)
-for i in range(0, len(pixels) - 2, 3):
-    pixel = pixels[i:i + 3]
-    if pixel in count:
-        count[pixel] += 1
-total = sum(count.values()) or 1
-print(*(round(100 * count[c] / total) for c in colours))
-P
+	qa/agent/picture.py share "$@"
 }
 
 # idle first; then the colours that both views have
@@ -79,25 +54,14 @@ like "is told of where PCP_STDERR says" "$(cat "$work/told")" \
 
 # ---- views of each part
 
-# Each chart by itself: pmchart 6.0.3 with -o scales the axis of the last one only, in
-# its window it scales all of them.
 qa/agent/machine.py archive "$work/machine" -p net.out.drops/eth0=7,0,0,0 \
 	ring.lost=0,2,0,0 || bail "no archive"
 
-# part VIEW N: the view's chart N alone
-part()
-{
-	{
-		printf '#kmchart\nversion 1\n\n'
-		awk -v n="$2" '/^chart / { at++ } at == n' "pmda/site/$1.pmchart"
-	} >"$work/$1.$2"
-}
-
+cycle=(ffff00 0000ff ff0000 008000 ee82ee aa5500)
 # drawn NAME VIEW N SHARE...: of the colours that pmchart gives plots, in that order
 drawn()
 {
 	local name=$1 view=$2 n=$3 got differ
-	local cycle=(ffff00 0000ff ff0000 008000 ee82ee aa5500)
 
 	shift 3
 	part "$view" "$n"
@@ -108,8 +72,8 @@ drawn()
 	is "$name: shares within 4 % of the archive's, $*" "$differ" ""
 }
 drawn "interrupts" KmmvIrq 1 36 3 1 9 9 43
-drawn "reads by the time they took" KmmvDisk 3 73 9 9 7 1 1
-drawn "writes by the time they took" KmmvDisk 4 53 7 7 27 3 3
+drawn "reads by the time they took" KmmvDisk 3 9 73 9 1 7 1
+drawn "writes by the time they took" KmmvDisk 4 7 53 7 3 27 3
 drawn "bytes received" KmmvNet 1 5 95
 drawn "bytes sent" KmmvNet 2 20 80
 drawn "packets dropped" KmmvNet 3 0 59 0 41
@@ -117,6 +81,15 @@ drawn "packets dropped" KmmvNet 3 0 59 0 41
 drawn "CPUs in user" KmmvCPU 1 55 20 15 10
 drawn "CPUs in system" KmmvCPU 2 50 25 17 8
 drawn "events written" KmmvRing 1 25 25 25 25
+drawn "samples of the kernel by function" KmmvProfile 2 27 21 15 12 9 15
+drawn "samples by command" KmmvProfile 3 40 22 19 9 11
+drawn "samples by file" KmmvProfile 4 41 26 17 9 2 5
+part KmmvProfile 1
+ok "samples of the CPUs" chart machine "$work/KmmvProfile.1" part.ppm
+read -r idle user system < <(share "$work/part.ppm" 16d816 2d2de2 e71717)
+ok "with what is idle, $idle %" test "$idle" -ge 77 -a "$idle" -le 83
+ok "in PCP's colours, $user %, $system %" test "$user" -ge 9 -a "$user" -le 15 -a \
+	"$system" -ge 5 -a "$system" -le 11
 is "every chart has the host in its title" \
 	"$(grep -h '^chart' pmda/site/*.pmchart | grep -vc '\[%h\]')" 0
 is "every plot is optional" \
@@ -128,6 +101,19 @@ for view in pmda/site/*.pmchart; do
 		done
 done >"$work/unknown"
 is "every metric of a view exists" "$(cat "$work/unknown")" ""
+
+# ---- pictures of the README
+
+mkdir "$work/pictures"
+ok "they are drawn again" qa/agent/pictures "$work/pictures"
+is "all of them" "$(cd "$work/pictures" && echo *.png)" \
+	"$(cd help/pictures && echo *.png)"
+for picture in help/pictures/*.png; do
+	# shellcheck disable=SC2086 # colours
+	is "${picture##*/} shows the same" "$(qa/agent/picture.py differ "$picture" \
+		"$work/pictures/${picture##*/}" $colours "${cycle[@]}" 2>&1)" ""
+	is "and the README shows it" "$(grep -o "]($picture)" README.md)" "]($picture)"
+done
 
 # pmrep's module may be installed for the system's python only.
 rep=$(/usr/bin/python3 "$(command -v pmrep)" -a "$work/archive" \
