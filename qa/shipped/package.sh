@@ -37,7 +37,10 @@ build()
 		echo "$2" >"$tree/VERSION"
 		sed -i "1s/($version)/($2)/" "$tree/debian/changelog"
 	fi
-	(cd "$tree" && dpkg-buildpackage -us -uc -b) >"$work/$1/log" 2>&1 || return
+	# Another compiler warns, and another distribution has another level.
+	(cd "$tree" && DEB_CFLAGS_APPEND=-Wpadded DEB_CPPFLAGS_APPEND=-D_FORTIFY_SOURCE=3 \
+		DEB_CPPFLAGS_STRIP=-D_FORTIFY_SOURCE=2 \
+		dpkg-buildpackage -us -uc -b) >"$work/$1/log" 2>&1 || return
 	echo "$2" >"$work/$1/version"
 }
 
