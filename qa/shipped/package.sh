@@ -95,6 +95,10 @@ is "libkmmv1 exports what the map lists" "$(
 # ---- their life in a clean root
 
 base=$(qa/shipped/root) || bail "no clean root"
+like "python3-kmmv wants the library of its version" \
+	"$(dpkg-deb -f "$work"/old/python3-kmmv_*.deb Depends)" \
+	"libkmmv1 \(>= ${version//./\\.}\)"
+
 root=$work/root
 mkdir "$root" "$work/upper" "$work/overlay"
 mkdir -p "$work/packages"

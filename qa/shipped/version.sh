@@ -42,6 +42,9 @@ if command -v rpm >/dev/null; then
 else
 	skip "the spec takes it from the file" "no rpm"
 fi
+symbols=$(sed -n 's/^ \(kmmv_[a-z_]*\)@KMMV_1 [0-9.]*$/\1/p' debian/libkmmv1.symbols)
+is "each function of the library has the version that had it first, for Debian" \
+	"$symbols" "$(sed -n 's/^	\(kmmv_[a-z_]*\);$/\1/p' lib/libkmmv.map | LC_ALL=C sort)"
 is "it is nowhere else" "$(git grep -lIF "$version" -- ':!VERSION' ':!CHANGES' \
 	':!debian/changelog' ':!qa' 2>/dev/null | xargs -r grep -lE \
 	"(kmmv|KMMV|[Vv]ersion)[^0-9]{0,12}${version//./\\.}")" ""
