@@ -95,11 +95,37 @@ device_setup()
 	open_settings
 }
 
-device_remove()
+# What uses kmmv besides kmmv_stat: other modules by name, and programs.
+users_of_kmmv()
 {
-	rm -f "$rules" "$modules"
-	udev_runs && udevadm control --reload
-	for module in kmmv_profile kmmv_trace kmmv_block kmmv_net kmmv_stat kmmv; do
+	set --
+	for holder in /sys/module/kmmv/holders/*; do
+		[ ! -e "$holder" ] || set -- "$@" "${holder##*/}"
+	done
+	count=$(cat /sys/module/kmmv/refcnt 2>/dev/null)
+	[ "${count:-0}" -le $# ] || echo "a program"
+	for holder; do
+		[ "$holder" = kmmv_stat ] || echo "$holder"
+	done
+}
+
+# Unload what device_setup loads, unless it is of use to others. Modules that it does not
+# load are theirs who loaded them. The agent may be about to end.
+device_unload()
+{
+	[ -d /sys/module/kmmv ] || return 0
+	tries=50
+	while users=$(users_of_kmmv) && [ "$users" = "a program" ] && [ $tries -gt 0 ]; do
+		tries=$((tries - 1))
+		pmsleep 0.1
+	done
+	if [ -n "$users" ]; then
+		echo "The modules kmmv and kmmv_stat stay loaded, as kmmv is used by"
+		echo "  $(echo "$users" | tr '\n' ',' | sed 's/,$//; s/,/, /g')."
+		close_nodes
+		return
+	fi
+	for module in kmmv_stat kmmv; do
 		[ -d "/sys/module/$module" ] || continue
 		if message=$(modprobe -r "$module" 2>&1); then
 			echo "Unloaded the module $module."
@@ -107,6 +133,25 @@ device_remove()
 			echo "Warning: the module $module cannot be unloaded: $message"
 		fi
 	done
+}
+
+# Take away what open_nodes and open_settings gave.
+close_nodes()
+{
+	for node in $nodes; do
+		[ ! -c "$node" ] || chgrp root "$node"
+	done
+	for setting in $settings; do
+		file=/sys/kernel/config/kmmv/profile/$setting
+		[ ! -f "$file" ] || { chgrp root "$file" && chmod 644 "$file"; }
+	done
+}
+
+device_remove()
+{
+	rm -f "$rules" "$modules"
+	udev_runs && udevadm control --reload
+	device_unload
 }
 
 # The agent's options are in a file, one or more per line, because Install

@@ -12,6 +12,7 @@
 before=$(files)
 install_agent
 make_sda
+loaded() { sed -n 's/^\(kmmv[^ ]*\) .*/\1/p' /proc/modules | sort | xargs; }
 ok "./Install again, where it was installed" \
 	sh -c 'cd /var/lib/pcp/pmdas/kmmv && ./Install </dev/null'
 is "is one agent" "$(grep -c '^kmmv[[:space:]]' /etc/pcp/pmcd/pmcd.conf)" 1
@@ -63,6 +64,31 @@ is "with the same numbers" "$(id "$metric" sda)" "$sda"
 like "and values" "$(value "$metric" sda)" "^[0-9]+$"
 rmmod kmmv_client
 not_ok "rmmod is refused again" rmmod kmmv
+
+# ---- modules that others use, and others' modules
+
+modprobe kmmv_block
+ok "./Remove while another source is loaded" sh -c './Remove </dev/null'
+like "it says which" "$tap_text" "^  kmmv_block\.$"
+is "it unloads nothing" "$(loaded)" "kmmv kmmv_block kmmv_stat"
+is "group pcp has no access any more" "$(stat -c %G:%a /dev/kmmv/counters)" root:440
+ok "./Install after that" sh -c './Install </dev/null'
+ok "the agent reads the device" wait_for 20 has_values
+is "with the same numbers" "$(id "$metric" sda)" "$sda"
+rmmod kmmv_block
+build/kmmvdump --follow >"$WORK/follow" 2>&1 &
+follower=$!
+held() { [ "$(cat /sys/module/kmmv/refcnt)" -ge "$1" ]; }
+ok "a program follows a ring" wait_for 20 held 3
+ok "./Remove while it does" sh -c './Remove </dev/null'
+like "it says so" "$tap_text" "^  a program\.$"
+is "it unloads nothing" "$(loaded)" "kmmv kmmv_stat"
+kill $follower
+wait $follower 2>/dev/null
+ok "they can be unloaded by hand" modprobe -r kmmv_stat kmmv
+is "to the last" "$(loaded)" ""
+ok "./Install once more" sh -c './Install </dev/null'
+is "loads them again" "$(loaded)" "kmmv kmmv_stat"
 
 # ---- removal
 
