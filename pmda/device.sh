@@ -16,22 +16,65 @@ udev_runs()
 		udevadm control --ping --timeout=5 >/dev/null 2>&1
 }
 
+# How this folder's files came here: deb, rpm, or source (make install, ./Install).
+installed_by()
+{
+	here=$PCP_PMDAS_DIR/kmmv/device.sh
+	if dpkg -S "$here" >/dev/null 2>&1; then
+		echo deb
+	elif rpm -qf "$here" >/dev/null 2>&1; then
+		echo rpm
+	else
+		echo source
+	fi
+}
+
+# The certificate of the key with which DKMS signs our modules: Ubuntu's, or its own.
+dkms_certificate()
+{
+	[ -d /var/lib/dkms/kmmv ] || return
+	for file in /var/lib/shim-signed/mok/MOK.der /var/lib/dkms/mok.pub; do
+		[ ! -f "$file" ] || { echo "$file"; return; }
+	done
+	return 1
+}
+
 # Explain a message of modprobe's.
 explain()
 {
 	case $1 in
 	*"Required key not available"*|*"Key was rejected"*)
-		echo "  The kernel only loads signed modules (Secure Boot). Sign kmmv.ko and"
-		echo "  kmmv_stat.ko with a key that this machine trusts (mokutil --import),"
-		echo "  or turn Secure Boot off."
+		echo "  The kernel only loads modules that are signed with a key that it trusts"
+		echo "  (Secure Boot)."
+		if certificate=$(dkms_certificate); then
+			echo "  DKMS has a key. To trust it, run this as root, reboot, and"
+			echo "  enter the password that it asked for:"
+			echo "    mokutil --import $certificate"
+		else
+			echo "  Sign kmmv.ko and kmmv_stat.ko with a key that this machine trusts"
+			echo "  (mokutil --import CERTIFICATE), or turn Secure Boot off."
+		fi
 		;;
 	*"Operation not permitted"*)
 		echo "  The kernel is locked down, or this system may not load modules (for"
 		echo "  example, a container). See /sys/kernel/security/lockdown."
 		;;
 	*"not found"*)
-		echo "  It is not installed for kernel $(uname -r): run \`make install\` in the"
-		echo "  source tree with that kernel's headers installed."
+		release=$(uname -r)
+		echo "  It is not installed for kernel $release:"
+		case $(installed_by) in
+		deb)
+			echo "  install kmmv-dkms and linux-headers-$release, or kmmv-modules-$release,"
+			echo "  which \`kmod/package -k $release\` builds, also on another machine."
+			;;
+		rpm)
+			echo "  install kmmv-dkms and kernel-devel-$release."
+			;;
+		source)
+			echo "  run \`make install\` in the source tree with that kernel's headers"
+			echo "  installed."
+			;;
+		esac
 		;;
 	*"Invalid module format"*|*"Exec format"*)
 		echo "  It was built for another kernel than $(uname -r)."

@@ -45,8 +45,34 @@ values_after()
 	)
 }
 
+# explained MESSAGE: what Install says of a message of modprobe's
+explained()
+{
+	(
+		PCP_SYSCONF_DIR=none PCP_PMDAS_DIR=${dir%/*}
+		# shellcheck source=pmda/device.sh
+		. pmda/device.sh
+		explain "modprobe: $1"
+	)
+}
+
 ok "Install, unattended, before pmcd has ever run" sh -c './Install </dev/null'
 like "a module that is not signed is explained" "$tap_text" "Secure Boot"
+like "one that is not there, as it was installed" \
+	"$(explained "FATAL: Module kmmv not found in directory /lib/modules/1")" "make install"
+refused="ERROR: could not insert 'kmmv': Key was rejected by service"
+mkdir -p /var/lib/dkms/other
+: >/var/lib/dkms/mok.pub
+not_ok "where DKMS has not built ours, its key is not trusted" \
+	grep -q mok.pub <<<"$(explained "$refused")"
+mkdir /var/lib/dkms/kmmv
+like "where it has, the command that does is said" "$(explained "$refused")" \
+	"^ *mokutil --import /var/lib/dkms/mok.pub$"
+mkdir -p /var/lib/shim-signed/mok
+: >/var/lib/shim-signed/mok/MOK.der
+like "with Ubuntu's key, where that is" "$(explained "$refused")" \
+	"^ *mokutil --import /var/lib/shim-signed/mok/MOK.der$"
+rm -r /var/lib/dkms /var/lib/shim-signed
 ok "pmcd runs" pminfo -f pmcd.version
 is "it has the agent" "$(grep -c "^kmmv	$domain	pipe" \
 	/etc/pcp/pmcd/pmcd.conf)" 1
