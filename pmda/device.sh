@@ -131,11 +131,29 @@ device_setup()
 	cp kmmv.modules "$modules"
 	chmod 644 "$rules" "$modules"
 	udev_runs && udevadm control --reload
+	device_load
+}
+
+device_load()
+{
 	if load kmmv; then
 		load kmmv_stat
 	fi
 	open_nodes
 	open_settings
+}
+
+# Modules were installed after the agent: load them if they are for this kernel.
+device_arrived()
+{
+	if [ -d /sys/module/kmmv ]; then
+		echo "kmmv is loaded already. Modules that were installed now are used when it is"
+		echo "  loaded next, or from the next boot on."
+	elif ! modinfo -k "$(uname -r)" kmmv >/dev/null 2>&1; then
+		echo "No modules of kmmv are installed for the running kernel, $(uname -r)."
+	else
+		device_load
+	fi
 }
 
 # What uses kmmv besides kmmv_stat: other modules by name, and programs.
@@ -152,7 +170,7 @@ users_of_kmmv()
 	done
 }
 
-# Unload what device_setup loads, unless it is of use to others. Modules that it does not
+# Unload what device_load loads, unless it is of use to others. Modules that it does not
 # load are theirs who loaded them. The agent may be about to end.
 device_unload()
 {
