@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
+# timeout: 14400
 #
 # The Debian packages: built in a copy, looked at by lintian, compared with `make
 # install`, and installed, upgraded and removed in a clean root by inpackage.
@@ -8,6 +9,8 @@
 # shellcheck disable=SC2317 # ok calls functions
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
+# shellcheck source=qa/shipped/inroot
+. qa/shipped/inroot
 export PATH=$PATH:/sbin:/usr/sbin
 [ "$(id -u)" -eq 0 ] || skip_all "machine: a root of its own needs root"
 for tool in dpkg-buildpackage dh_dkms lintian mmdebstrap; do
@@ -92,66 +95,23 @@ is "libkmmv1 exports what the map lists" "$(
 	nm -D "$work"/library/usr/lib/*/libkmmv.so.1 | grep -c ' T .*@@KMMV_1')" \
 	"$symbols"
 
-# ---- their life in a clean root
-
-base=$(qa/shipped/root) || bail "no clean root"
 like "python3-kmmv wants the library of its version" \
 	"$(dpkg-deb -f "$work"/old/python3-kmmv_*.deb Depends)" \
 	"libkmmv1 \(>= ${version//./\\.}\)"
 
-root=$work/root
-mkdir "$root" "$work/upper" "$work/overlay"
+# ---- their life in a clean root
+
 mkdir -p "$work/packages"
 for name in old new; do
 	mkdir "$work/packages/$name"
 	cp "$work/$name"/*.deb "$work/$name/version" "$work/packages/$name"
 done
 rm -f "$work"/packages/*/*-dbgsym_*
-cp qa/tap.sh qa/shipped/inpackage "$work/packages"
+cp qa/shipped/inpackage "$work/packages"
 sed -n 's/^#define KMMV //p' pmda/domain.h >"$work/packages/domain"
 # There is no device in it, but names and numbers of a simulated one.
 make -s -f qa/GNUmakefile build/qa/bench/kmmvsim >/dev/null || bail "no simulation"
 cp build/qa/bench/kmmvsim "$work/packages"
-chmod 755 "$work/packages"
 echo "-f /packages/area" >"$work/packages/options"
-sed -n 's/^obj-m += \(.*\)\.o$/\1/p' kmod/Kbuild | sort | xargs >"$work/packages/modules"
-
-# Namespaces of its own: what starts in it ends with it, and its pmcd is not ours.
-# shellcheck disable=SC2016 # the inner shell's
-timeout -k 10 3000 unshare --mount --pid --net --ipc --uts --fork --kill-child sh -euc '
-	root=$1 base=$2 work=$3
-	mount --make-rprivate /
-	if ! mount -t overlay overlay -o \
-		"lowerdir=$base,upperdir=$work/upper,workdir=$work/overlay" "$root" \
-		2>/dev/null; then
-		cp -a "$base/." "$root"
-	fi
-	ip link set lo up
-	mount -t proc proc "$root/proc"
-	mount -t tmpfs tmpfs "$root/run"
-	mount -t tmpfs tmpfs "$root/tmp"
-	mount -t tmpfs tmpfs "$root/dev"
-	mkdir -p "$root/packages" "$root/dev/shm" "$root/run/pcp"
-	for node in null:3 zero:5 full:7 random:8 urandom:9; do
-		mknod -m 666 "$root/dev/${node%:*}" c 1 "${node#*:}"
-	done
-	ln -s /proc/self/fd "$root/dev/fd"
-	chmod 1777 "$root/tmp" "$root/dev/shm"
-	chroot "$root" chown pcp:pcp /run/pcp
-	mount --bind "$work/packages" "$root/packages"
-	# Not as process 1: kmmvsim ends when that is its parent.
-	chroot "$root" /bin/bash /packages/inpackage || exit
-	' sh "$root" "$base" "$work" >"$work/inside" 2>"$work/inside.err" </dev/null
-status=$?
-# Its results are part of these.
-while IFS= read -r line; do
-	case $line in
-	"ok "*)	pass "${line#ok * - }" ;;
-	"not ok "*) fail "${line#not ok * - }" ;;
-	"#"*)	echo "$line" ;;
-	"1.."*)	planned=${line#1..} ;;
-	esac
-done <"$work/inside"
-ok "the tests in the clean root came to their end" test "${planned:-0}" -gt 0 ||
-	note "status $status" "$(tail -n 20 "$work/inside.err")"
+in_root inpackage
 finish
