@@ -1,20 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
+# timeout: 14400
 #
 # rpmbuild accepts the spec and builds its packages, with the files of `make install`;
-# the SELinux policy compiles, and permits no more than it says.
+# inrpm installs, upgrades and removes them in a clean root; the SELinux policy compiles,
+# and permits no more than it says.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
+# shellcheck source=qa/shipped/inroot
+. qa/shipped/inroot
 export PATH=$PATH:/sbin:/usr/sbin
 for tool in git rpmbuild checkmodule semodule_package semodule_unpackage; do
 	command -v $tool >/dev/null || skip_all "no $tool: qa/setup package"
 done
 mkdir -p build
 work=$(mktemp -d "$PWD/build/spec.XXXXXX") || bail "no directory"
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf --one-file-system "$work"' EXIT
 version=$(cat VERSION)
+next=${version%.*}.$((${version##*.} + 1))
 
 mkdir -p "$work/rpm/SOURCES"
 cp VERSION "$work/rpm/SOURCES"
@@ -22,11 +27,17 @@ git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' 
 	[[ $file = qa/* || ! -e $file ]] || printf '%s\0' "$file"
 done | tar -c --null -T - -z --transform "s,^,kmmv-$version/," \
 	-f "$work/rpm/SOURCES/kmmv-$version.tar.gz"
-# --nodeps: this machine's packages have other names. The flags are as Fedora's, for
-# another compiler, which warns.
-ok "rpmbuild builds the packages" rpmbuild -bb --nodeps --define "_topdir $work/rpm" \
-	--define "build_cflags -O2 -g -Wpadded -Wp,-D_FORTIFY_SOURCE=3" \
-	rpm/kmmv.spec || bail "it does not"
+# build OPTION...: --nodeps, as this machine's packages have other names. Python's folder
+# is in a macro of Fedora's python3-devel. The flags are as Fedora's, for another compiler.
+build()
+{
+	rpmbuild -bb --nodeps --noclean --define "_topdir $work/rpm" \
+		--define "python3_sitelib /usr/lib/python3/dist-packages" \
+		--define "build_cflags -O2 -g -Wpadded -Wp,-D_FORTIFY_SOURCE=3" "$@" \
+		rpm/kmmv.spec
+}
+
+ok "rpmbuild builds the packages" build || bail "it does not"
 
 in_packages()
 {
@@ -46,8 +57,43 @@ for script in post preun; do
 	ok "%$script is a shell script" sh -n "$work/$script"
 done
 
+# ---- their life in a clean root
+
+# keep N: the package kmmv-dkms
+keep()
+{
+	local file
+
+	for file in "$work"/rpm/RPMS/noarch/kmmv-dkms-*.rpm; do
+		mv "$file" "$work/packages/rpm/$(basename "$file" .rpm)-$1.rpm"
+	done
+}
+
+mkdir -p "$work/packages/rpm"
+echo "$next" >"$work/packages/next"
+cp "$work"/rpm/RPMS/*/pcp-pmda-kmmv-*.rpm "$work/packages/rpm"
+keep 1
+ok "another release builds" build --noprep --define "dist .1"
+keep 2
+mv "$work/rpm/BUILD/kmmv-$version" "$work/rpm/BUILD/kmmv-$next"
+echo "$next" | tee "$work/rpm/SOURCES/VERSION" >"$work/rpm/BUILD/kmmv-$next/VERSION"
+ok "the next version builds" build --noprep
+keep 3
+if [ "$(id -u)" -ne 0 ]; then
+	skip "their life in a clean root" "machine: a root of its own needs root"
+elif ! command -v mmdebstrap >/dev/null; then
+	skip "their life in a clean root" "no mmdebstrap: qa/setup package"
+else
+	cp qa/shipped/inrpm "$work/packages"
+	in_root inrpm
+fi
+
 # ---- SELinux
 
+ok "nodes that are there get their contexts" grep -q '^ *restorecon -R /dev/kmmv' \
+	<(rpm -qp --qf '%{postin}\n' "$work"/rpm/RPMS/*/kmmv-selinux-*.rpm)
+like "the policy is for a policy" "$(rpm -qpR "$work"/rpm/RPMS/*/kmmv-selinux-*.rpm)" \
+	"^selinux-policy-targeted$"
 cp -r pmda/selinux "$work"
 said=$(make -s -C "$work/selinux" 2>&1)
 is "the policy compiles without a message" "$? $said" "0 "
