@@ -107,7 +107,7 @@ for name in old new; do
 	cp "$work/$name"/*.deb "$work/$name/version" "$work/packages/$name"
 done
 rm -f "$work"/packages/*/*-dbgsym_*
-cp qa/shipped/inpackage "$work/packages"
+cp qa/shipped/inpackage debian/tests/smoke "$work/packages"
 sed -n 's/^#define KMMV //p' pmda/domain.h >"$work/packages/domain"
 # There is no device in it, but names and numbers of a simulated one.
 make -s -f qa/GNUmakefile build/qa/bench/kmmvsim >/dev/null || bail "no simulation"
