@@ -114,4 +114,16 @@ make -s -f qa/GNUmakefile build/qa/bench/kmmvsim >/dev/null || bail "no simulati
 cp build/qa/bench/kmmvsim "$work/packages"
 echo "-f /packages/area" >"$work/packages/options"
 in_root inpackage
+
+# ---- the kernels for which DKMS built there
+
+# shellcheck source=qa/shipped/boot
+. qa/shipped/boot
+for image in "$(qa/shipped/root)"/images/*.deb; do
+	if [ ! -e "$image" ]; then
+		skip "a kernel that was installed later loads the modules" "no images of others"
+	else
+		boots "$image"
+	fi
+done
 finish
