@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
-# machine: SMP=2
+# machine: SMP=2 APPEND=kmmv_qa=lockdown
 #
 # A kernel that is locked down for confidentiality, which it is until the next boot:
 # arguments are counted, and what is behind them is not read.
