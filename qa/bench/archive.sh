@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# How large archives are, on a machine with 4 CPUs, 2 disks and 2 network devices
-# (qa/agent/machine.py), and how long it takes to read an hour of them again.
+# How large archives are, on a machine with 4 CPUs, 2 disks, 2 network devices, 2
+# counters of kmmv_trace, 6 names of each kind in the profiler (qa/agent/machine.py)
+# and one ring, and how long it takes to read an hour of them again.
 # Tab-separated: what, values of a sample, bytes of a sample, bytes of metadata,
 # MB a day at intervals of 60 s and of 10 s; then reader, values, seconds of CPU time.
 
@@ -19,6 +20,10 @@ pmcd_pid=
 qa/agent/machine.py area 1000 >"$work/machine" || bail "no machine"
 area <"$work/machine"
 live
+new_ring default
+for cpu in 0 1 2 3; do
+	echo "$cpu 1 $(seq -s ' ' 1000 1040)"
+done >"$work/dev/sim/default.stats"
 pmcd_start || bail "no pmcd"
 host=unix:$work/pmcd.socket
 
@@ -49,10 +54,12 @@ done
 pmlogconf -c -d "$work/groups" -h "$host" "$work/default" >/dev/null ||
 	bail "no configuration"
 record default "$(sed 's/ on default/ on 50 msec/' "$work/default")"
-for source in stat block net; do
+for source in stat block net trace profile; do
 	record $source "log mandatory on 50 msec {
 		kmmv.value.$source kmmv.all.$source }"
 done
+record ring "log mandatory on 50 msec {
+	$(grep '^	' pmda/site/pmlogconf.ring) }"
 record percpu "log mandatory on 50 msec { kmmv.percpu }"
 
 qa/agent/machine.py archive "$work/hour" -s 3600 -t 1 -p || bail "no archive"
