@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Pictures that pmchart drew: PPM as it writes them, and the PNG that is made here.
+"""Pictures that pmchart drew: PPM as it writes them, the PNG that is made here, and
+what Xvfb shows, in the format of xwd(1).
 
     picture.py share FILE COLOUR...     each colour's share of the pixels of these, in %
     picture.py join OUT.png FILE...     one picture of these, one below another; "-"
@@ -34,10 +35,22 @@ class Picture:
             data = file.read()
         if data.startswith(SIGNATURE):
             return cls(cls.rows_of_png(data[len(SIGNATURE):]))
+        if not data.startswith(b"P6"):
+            return cls(cls.rows_of_xwd(data))
         _, size, _, pixels = data.split(b"\n", 3)
         width, height = map(int, size.split())
         each = [pixels[i:i + 3] for i in range(0, 3 * width * height, 3)]
         return cls([each[i:i + width] for i in range(0, len(each), width)])
+
+    @staticmethod
+    def rows_of_xwd(data):
+        """With 32 bits for a pixel, the least significant ones first."""
+        words = struct.unpack(">25I", data[:100])
+        head, width, height, bits, line, colours = (words[i] for i in (0, 4, 5, 11, 12, 19))
+        assert bits == 32
+        data = data[head + 12 * colours:]
+        return [[data[i:i + 3][::-1] for i in range(y * line, y * line + 4 * width, 4)]
+                for y in range(height)]
 
     @staticmethod
     def rows_of_png(data):
