@@ -455,8 +455,8 @@ int agent_member_labels(pmInDom indom, pmLabelSet **sets,
 /* ---- label.c ---- */
 
 void agent_label_domain(pmLabelSet **sets);
-/* CPU -1: the instance, not one of its CPUs. */
-void agent_label_instance(const struct inst *inst, int cpu, pmLabelSet *set);
+/* CPU -1: the instance, not one of its CPUs. False: it has no label. */
+bool agent_label_instance(const struct inst *inst, int cpu, pmLabelSet *set);
 
 /* ---- seen.c ---- */
 

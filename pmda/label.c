@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Labels with text from outside the agent: the device, and an instance's raw
- * name, CPU and the label that the kernel gives it.
+ * Labels with text from outside the agent: an instance's raw name, if it is not the
+ * external one, CPU and the label that the kernel gives it.
  */
 #include <ctype.h>
 #include <string.h>
@@ -59,15 +59,18 @@ static bool valid_key(const char *key)
 	return true;
 }
 
-void agent_label_instance(const struct inst *inst, int cpu, pmLabelSet *set)
+bool agent_label_instance(const struct inst *inst, int cpu, pmLabelSet *set)
 {
 	const struct kmmv_instance_info *info;
 	char json[JSON_SIZE], text[JSON_SIZE / 4];
-	size_t at;
+	size_t at = 0;
 	int rc;
 
-	escape(agent_inst_raw(inst), text, sizeof(text));
-	at = pmsprintf(json, sizeof(json), "{\"name\":\"%s\"", text);
+	/* Each label is kept for each series: none repeats the external name. */
+	if (cpu >= 0 || strcmp(agent_inst_raw(inst), agent_inst_name(inst))) {
+		escape(agent_inst_raw(inst), text, sizeof(text));
+		at += pmsprintf(json, sizeof(json), ",\"name\":\"%s\"", text);
+	}
 	if (cpu >= 0)
 		at += pmsprintf(json + at, sizeof(json) - at, ",\"cpu\":%d",
 				cpu);
@@ -79,18 +82,18 @@ void agent_label_instance(const struct inst *inst, int cpu, pmLabelSet *set)
 		at += pmsprintf(json + at, sizeof(json) - at,
 				",\"%s\":\"%s\"", info->label_key, text);
 	}
-	pmsprintf(json + at, sizeof(json) - at, "}");
-	rc = pmdaAddLabels(&set, "%s", json);
+	if (at == 0)
+		return false;
+	rc = pmdaAddLabels(&set, "{%s}", json + 1);
 	if (rc < 0)
-		return;
+		return false;
 	set->nlabels = rc;
 	pmdaAddLabelFlags(set, PM_LABEL_INSTANCES);
+	return true;
 }
 
+/* The device is no label, which every series would have: kmmv.control.device. */
 void agent_label_domain(pmLabelSet **sets)
 {
-	char text[JSON_SIZE / 2];
-
-	escape(agent_attach_device(), text, sizeof(text));
-	pmdaAddLabels(sets, "{\"agent\":\"kmmv\",\"device\":\"%s\"}", text);
+	pmdaAddLabels(sets, "{\"agent\":\"kmmv\"}");
 }

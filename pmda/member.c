@@ -202,7 +202,7 @@ int agent_member_text(pmInDom indom, bool oneline, char *text, size_t size)
 		pmsprintf(
 			text, size,
 			"The active instances of kmmv.value.%s%s. White space in a name is replaced by\n"
-			"'_', a name that clashes has a suffix; the label \"name\" is the raw name.\n"
+			"'_', a name that clashes has a suffix; then the label \"name\" is the raw name.\n"
 			"Identifiers are lasting and never given out again.",
 			f->name, percpu ? ", on each CPU as name::cpuN" : "");
 	return 0;
@@ -218,11 +218,21 @@ void agent_member_label(pmInDom indom, pmLabelSet **sets)
 			      percpu ? "per cpu" : "per instance");
 }
 
+/* COUNT sets have a label. libpcp_pmda frees none if there is none. */
+static int labelled(pmLabelSet **sets, uint32_t count)
+{
+	if (count == 0) {
+		free(*sets);
+		*sets = NULL;
+	}
+	return count;
+}
+
 static int instance_labels(struct family *f, pmLabelSet **sets,
 			   const pmProfile *profile)
 {
 	const struct members *m;
-	uint32_t i;
+	uint32_t i, count = 0;
 	int rc;
 
 	rc = agent_member_select(f, profile, &m);
@@ -234,17 +244,18 @@ static int instance_labels(struct family *f, pmLabelSet **sets,
 	for (i = 0; i < m->count; i++) {
 		const struct inst *inst = &f->insts[m->pos[i]];
 
-		agent_label_instance(inst, -1, &(*sets)[i]);
-		(*sets)[i].inst = inst->id;
+		if (!agent_label_instance(inst, -1, &(*sets)[count]))
+			continue;
+		(*sets)[count++].inst = inst->id;
 	}
-	return m->count;
+	return labelled(sets, count);
 }
 
 static int cell_labels(struct family *f, pmLabelSet **sets,
 		       const pmProfile *profile)
 {
 	const struct cells *cells;
-	uint32_t i;
+	uint32_t i, count = 0;
 	int rc;
 
 	rc = agent_percpu_select(f, profile, &cells);
@@ -257,10 +268,11 @@ static int cell_labels(struct family *f, pmLabelSet **sets,
 		const struct cell *cell = &cells->cell[i];
 		const struct inst *inst = &f->insts[cell->pos];
 
-		agent_label_instance(inst, cell->cpu, &(*sets)[i]);
-		(*sets)[i].inst = agent_percpu_id(inst, cell->cpu);
+		if (!agent_label_instance(inst, cell->cpu, &(*sets)[count]))
+			continue;
+		(*sets)[count++].inst = agent_percpu_id(inst, cell->cpu);
 	}
-	return cells->count;
+	return labelled(sets, count);
 }
 
 int agent_member_labels(pmInDom indom, pmLabelSet **sets,

@@ -32,7 +32,7 @@ inst 9 0 0 active 5 grün-中文-\\xf0\\x9f\\x90\\x84
 inst 10 0 0 active 6 bad\\xff\\xc3(utf8
 inst 11 0 0 active 7 $long
 inst 12 0 0 active 8 [key] x
-inst 13 0 0 active 9 back\\x5cslash=a"b
+inst 13 0 0 active 9 back\\x5cslash=a"b c
 inst 15 3 0 active 1 one
 inst 16 5 0 active 1,2,3 one
 inst 17 2 0 active 0xfffffffffffffffc,1 below zero
@@ -59,7 +59,7 @@ is "invalid UTF-8 is not" "$(grep bad <<<"$all")" "bad__(utf8 6"
 is "a long name is whole" "$(grep xxxx <<<"$all")" "$long 7"
 is "a leading bracket would be a key to the cache" \
 	"$(grep key <<<"$all")" "_key]_x 8"
-is "other bytes are as they were" "$(grep slash <<<"$all")" 'back\slash=a"b 9'
+is "other bytes are as they were" "$(grep slash <<<"$all")" 'back\slash=a"b_c 9'
 is "values of another family" "$(values kmmv.value.stat.cpu)" "user 26"
 is "all: inactive ones too, and the sum may wrap" "$(values kmmv.all.counter)" \
 	"$((4321 + 28 - 1 + 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9))"
@@ -115,14 +115,19 @@ is "and no help is without its metric" \
 	"$(grep -c '^@ kmmv' help/metrics)" "$(info kmmv.control kmmv.ring | wc -l)"
 
 labels=$(info -l kmmv.value.counter)
-like "label: agent and device" "$labels" '"agent":"kmmv","device":"'"$work"
+like "label: agent" "$labels" '"agent":"kmmv",'
+is "label: what kmmv.control.device has is on no series" \
+	"$(grep -c '"device"' <<<"$labels")" 0
+is "label: no name that is the external one" "$(grep -c -e '"name":"eth0"' \
+	-e '"name":"a_b#2"' <<<"$labels")" 0
+is "label: no set of labels without any" "$(grep -c 'or "eth0"' <<<"$labels")" 0
 like "label: family" "$labels" '"family":"counter"'
 like "label: raw name" "$labels" '"24_nvme0q0".*"name":"24 nvme0q0"'
 like "label: raw name of one with a suffix" "$labels" '"a_b#2".*"name":"a_b"'
 like "label: the kernel's, quoted" "$labels" \
 	'"24_nvme0q0".*"action":"nvme0q0 \\"0\\" \\\\ rest"'
 like "label: raw name that JSON must escape" "$labels" \
-	'"name":"back\\\\slash=a\\"b"'
+	'"name":"back\\\\slash=a\\"b c"'
 like "label: a raw name that is no UTF-8" "$labels" 'bad__.*"name":"bad.*utf8"'
 like "label: cpu" "$(info -l kmmv.percpu.counter)" \
 	'"eth0::cpu1"\] labels .*"cpu":1,.*"name":"eth0"'

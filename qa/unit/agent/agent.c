@@ -229,21 +229,70 @@ END_TEST
 
 /* ---- labels */
 
-/* Labels say that they are of instances, or those of the domain hide them. */
+static void setup_labels(void)
+{
+	area_init(&area, 1, 16, 8, true);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+		   "family id=0 units=count semantics=counter name=none\n"
+		   "family id=1 units=count semantics=counter name=some\n"
+		   "instance number=0 family=0 incarnation=0 state=active name=x\n"
+		   "instance number=1 family=0 incarnation=0 state=active name=y\n"
+		   "instance number=2 family=1 incarnation=0 state=active name=z\n"
+		   "instance number=3 family=1 incarnation=0 state=active name=a b\n"
+		   "instance number=4 family=1 incarnation=0 state=active name=k\n"
+		   "label number=4 incarnation=0 key=key text=v\nend 1\n");
+	area.header->nr_instances = 5;
+	area_share(&area);
+	host_write(area.dir, "ring/default", "");
+	host_write(area.dir, "sim/default.stats", "0 1 1 2 3 4\n");
+	host_init(area.dir);
+}
+
+static int serial_of(const char *name)
+{
+	pmDesc desc;
+
+	ck_assert_int_eq(CALL(desc, host_pmid(name), &desc), 0);
+	return pmInDom_serial(desc.indom);
+}
+
+static const struct {
+	const char *metric;
+	int sets;
+	const char *inst, *labels;	/* of one of them */
+} labelled[] = {
+	{ "kmmv.ring.size", 1, "default::cpu0", "{\"cpu\":0,\"ring\":\"default\"}" },
+	{ "kmmv.value.none", 0, "x", NULL },
+	{ "kmmv.value.some", 2, "z", NULL },
+	{ "kmmv.value.some", 2, "a_b", "{\"name\":\"a b\"}" },
+	{ "kmmv.value.some", 2, "k", "{\"key\":\"v\"}" },
+	{ "kmmv.percpu.none", 2, "x::cpu0", "{\"cpu\":0,\"name\":\"x\"}" },
+};
+
+/*
+ * Labels say that they are of instances, or those of the domain hide them. None
+ * repeats the external name, and an instance without labels has no set of them.
+ */
 START_TEST(labels_are_of_instances)
 {
-	static const int serials[] = { 2, 3, 16, 17 };
+	int serial = serial_of(labelled[_i].metric);
+	const char *json = NULL;
+	int i, n, count, id = host_id(indom(serial), labelled[_i].inst);
 	pmLabelSet *sets = NULL;
-	int i, n, count;
 
-	count = CALL(label, indom(serials[_i]), PM_LABEL_INSTANCES, &sets);
-	ck_assert_int_gt(count, 0);
+	ck_assert_int_ge(id, 0);
+	count = CALL(label, indom(serial), PM_LABEL_INSTANCES, &sets);
+	ck_assert_int_eq(count, labelled[_i].sets);
 	for (i = 0; i < count; i++) {
 		ck_assert_int_gt(sets[i].nlabels, 0);
 		for (n = 0; n < sets[i].nlabels; n++)
 			ck_assert_int_eq(sets[i].labels[n].flags,
 					 PM_LABEL_INSTANCES);
+		if (sets[i].inst == (unsigned int)id)
+			json = sets[i].json;
 	}
+	ck_assert_pstr_eq(json, labelled[_i].labels);
+	ck_assert_int_eq(count == 0, !sets);
 	pmFreeLabelSets(sets, count);
 }
 END_TEST
@@ -263,7 +312,10 @@ int main(void)
 	tcase_add_test(tcase, detach_forgets_families);
 	tcase_add_test(tcase, errors_are_known_once);
 	tcase_add_test(tcase, device_is_tried_each_second);
-	tcase_add_loop_test(tcase, labels_are_of_instances, 0, 4);
+
+	tcase = add_case(suite, "labels", setup_labels);
+	tcase_add_loop_test(tcase, labels_are_of_instances, 0,
+			    sizeof(labelled) / sizeof(labelled[0]));
 
 	tcase = add_case(suite, "texts", setup_texts);
 	tcase_add_loop_test(tcase, texts_of_families, 0, 4);
