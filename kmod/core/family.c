@@ -84,6 +84,19 @@ bool kmmv_family_nested(const char *a, const char *b)
 	return la < lb && !memcmp(a, b, la) && b[la] == '.';
 }
 
+/*
+ * Whether the names are one in Prometheus's formats, which know no dots: pmproxy
+ * would have two metrics of one name there, and one counter's value as another's.
+ */
+static bool alike(const char *a, const char *b)
+{
+	while (*a && (*a == '.' ? '_' : *a) == (*b == '.' ? '_' : *b)) {
+		a++;
+		b++;
+	}
+	return !*a && !*b;
+}
+
 /**
  * kmmv_families_init() - start with no families
  * @table: the table
@@ -145,7 +158,8 @@ static int family_find(struct kmmv_table *table,
 		if (!strcmp(family->name, other->name))
 			return kmmv_family_same(family, other) ? (int)i :
 								 -EEXIST;
-		if (kmmv_family_nested(family->name, other->name))
+		if (kmmv_family_nested(family->name, other->name) ||
+		    alike(family->name, other->name))
 			return -ENOTUNIQ;
 	}
 	return table->nr_families < KMMV_FAMILIES_MAX ? -ENOENT : -ENFILE;
@@ -195,8 +209,8 @@ static int add(struct kmmv_table *table, const struct kmmv_family *family,
  * @family: copied
  *
  * Return: its id; an error of kmmv_family_check(); -EEXIST with other metadata;
- * -ENOTUNIQ if one name is a dotted prefix of another; -ENFILE if there are too
- * many; -ENOMEM.
+ * -ENOTUNIQ if one name is a dotted prefix of another, or differs from it only in
+ * dots and underscores; -ENFILE if there are too many; -ENOMEM.
  */
 int kmmv_family_add(struct kmmv_table *table, const struct kmmv_family *family)
 {

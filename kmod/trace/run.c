@@ -114,7 +114,7 @@ static int add_family(struct kmmv_trace_counter *counter,
 				       "kmmv.value.%s is known with other units, texts or values: take another name, or write what it had",
 				       counter->name);
 	return kmmv_trace_fail(counter, run->family,
-			       "kmmv.value.%s cannot be a metric, error %d: is it a prefix of another, or are there too many?",
+			       "kmmv.value.%s cannot be a metric, error %d: is it a prefix of another, one but for dots, or are there too many?",
 			       counter->name, run->family);
 }
 

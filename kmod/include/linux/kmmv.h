@@ -268,8 +268,8 @@ int perf_forget(int instance);
  * Return: id for kmmv_add(); -EINVAL for what is missing or misspelt;
  * -ENAMETOOLONG; -EILSEQ for a control character; -EADDRINUSE if the first
  * component is reserved (control, percpu, all, ring, profile); -EEXIST with
- * other metadata; -ENOTUNIQ if one name is a dotted prefix of another; -ENFILE
- * if there are too many; -ENOMEM.
+ * other metadata; -ENOTUNIQ if one name is a dotted prefix of another, or differs
+ * from it only in dots and underscores; -ENFILE if there are too many; -ENOMEM.
  */
 int kmmv_register_family(const struct kmmv_family *family);
 

@@ -126,6 +126,7 @@ START_TEST(families_refused)
 		F("profile", "count", 0, "x", NULL, -EADDRINUSE),
 		F("disk", "count", 0, "x", NULL, -ENOTUNIQ),
 		F("disk.read.more", "count", 0, "x", NULL, -ENOTUNIQ),
+		F("disk_read", "byte", 0, "Bytes read", "y", -ENOTUNIQ),
 		F("disk.read", "count", 0, "Bytes read", "y", -EEXIST),
 		F("disk.read", "byte", 0, "Bytes read", NULL, -EEXIST),
 		{ { .name = "a", .units = "count", .oneline = "x",
@@ -134,7 +135,7 @@ START_TEST(families_refused)
 	struct kmmv_family other = family_a;
 	unsigned long generation = table.generation;
 
-	ck_assert_uint_eq(ARRAY_SIZE(row), 30);
+	ck_assert_uint_eq(ARRAY_SIZE(row), 31);
 	ck_assert_int_eq(kmmv_family_add(&table, &row[_i].family), row[_i].err);
 	other.flags ^= KMMV_SINCE_BOOT;
 	ck_assert_int_eq(kmmv_family_add(&table, &other), -EEXIST);
@@ -157,8 +158,12 @@ START_TEST(families_taken)
 	ck_assert_int_eq(kmmv_family_add(&table, &other), 1);
 	other.name = "ringer"; /* nor is this a reserved component */
 	ck_assert_int_eq(kmmv_family_add(&table, &other), 2);
+	other.name = "disk_rea"; /* alike, but shorter */
+	ck_assert_int_eq(kmmv_family_add(&table, &other), 3);
+	other.name = "disk_readsx"; /* and longer */
+	ck_assert_int_eq(kmmv_family_add(&table, &other), 4);
 	other.name = name;
-	for (i = 3; i < KMMV_FAMILIES_MAX; i++) {
+	for (i = 5; i < KMMV_FAMILIES_MAX; i++) {
 		snprintf(name, sizeof(name), "f%d", i);
 		ck_assert_int_eq(kmmv_family_add(&table, &other), i);
 	}
@@ -862,7 +867,7 @@ int main(void)
 	tcase_add_loop_test(tcase, names_refused, 0, 7);
 	tcase_add_loop_test(tcase, names_taken, 0, 8);
 	tcase_add_test(tcase, slots_refused);
-	tcase_add_loop_test(tcase, families_refused, 0, 30);
+	tcase_add_loop_test(tcase, families_refused, 0, 31);
 	tcase_add_test(tcase, families_taken);
 	tcase_add_test(tcase, families_own);
 	tcase_add_loop_test(tcase, types_refused, 0, 35);
