@@ -3,17 +3,21 @@
 # tier: all
 #
 # What README.md and libkmmv(3) show, run as it is printed: the module of ten lines, seen
-# by pminfo and by programs that were started before kmmv was loaded. Then the
-# skeleton's own test. qa/examples has built them.
+# by pminfo and by programs that were started before kmmv was loaded. The tutorial goes
+# on from there. Then the skeleton's own test. qa/examples has built them.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
 # shellcheck source=qa/vm/agent.sh
 . qa/vm/agent.sh
+# shellcheck source=qa/shown
+. qa/shown
 
 # shellcheck disable=SC2317 # called by the trap
 examples_end()
 {
+	cd "$TOP" || exit
+	[ ! -e $dir/hello/pid ] || kill "$(cat $dir/hello/pid)"
 	# shellcheck disable=SC2086 # a list
 	[ -z "$programs" ] || kill $programs
 	rmmod hello skeleton 2>/dev/null
@@ -63,14 +67,46 @@ number=$(kmmvdump -n -f hello.pings | sed -n 's/.* number \([0-9]*\)\..*/\1/p')
 echo "$number" >/sys/kernel/config/kmmv/rings/default/trace
 echo >/sys/module/hello/parameters/ping
 ok "the other program prints the event" wait_for 10 \
-	grep -qx 'hit hello.pings parameter delta=1 lost=0' "$WORK/said.2"
-rmmod hello
+	grep -qx 'hit hello.pings parameter delta=1 lost=0' "$WORK/said.2" ||
+	note "$(tail -n 5 "$WORK/said.2")"
+
+# The tutorial, which ends by unloading it. Its files are what cat is shown to print;
+# pmchart is shipped/pages'.
+blocks help/tutorial.md >"$WORK/tutorial"
+mapfile -t list < <(commands <"$WORK/tutorial" | grep -vxFf <(commands <"$WORK/tutorial" |
+	on_archive))
+ok "the tutorial has commands" test ${#list[@]} -ge 12
+cd $dir/hello || bail "no $dir/hello"
+for command in "${list[@]}"; do
+	shown_by "$command" <"$WORK/tutorial" >"$WORK/shown"
+	case $command in
+	"cat "*)
+		cp "$WORK/shown" "${command#cat }" ;;
+	*" &"*)
+		# In this shell, whose child it is.
+		eval "$command"
+		ok "$command" test -s pid
+		continue ;;
+	"kill "*)
+		ok "$command" eval "$command"
+		wait "$(cat pid)" 2>/dev/null
+		rm pid
+		continue ;;
+	"rmmod hello")
+		before=$(value $metric parameter) ;;
+	esac
+	eval "$command" >"$WORK/real" 2>&1
+	is "$command" "$(alike <"$WORK/real" | sed '/^$/d')" \
+		"$(alike <"$WORK/shown" | sed '/^$/d')"
+	note "$(cat "$WORK/real")"
+done
+cd "$TOP" || exit
 ok "without the module the instance is gone" wait_for 10 sh -c \
 	"! pminfo -f $metric | grep -q inst"
 insmod $dir/hello/hello.ko
 echo >/sys/module/hello/parameters/ping
 ok "loaded again, it goes on" wait_for 10 sh -c \
-	"pminfo -f $metric | grep -q 'value 7$'"
+	"pminfo -f $metric | grep -q 'value $((before + 1))$'"
 rmmod hello
 
 ok "the skeleton's own test" $dir/skeleton/check
