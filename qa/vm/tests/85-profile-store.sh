@@ -44,7 +44,7 @@ open_to_pcp()
 
 install_agent
 is "without the module there are no settings" "$(settings)" " "
-ok "the module" modprobe kmmv_profile freq=29 max_freq=500
+ok "the module" modprobe kmmv_profile freq=29 max_freq=500 max_overhead=1000
 ok "udev gives its settings to the agent's group" wait_for 60 open_to_pcp
 is "and no other file" "$(find $config -type f -group pcp | sort | xargs)" \
 	"$config/enable $config/events/default/freq"
@@ -88,8 +88,19 @@ ok "loaded for a counter that there is not" modprobe kmmv_profile source=pmu
 ok "the settings are there again" wait_for 60 open_to_pcp
 is "it does not start" "$(store $enable 1)" "No such file or directory"
 like "the log says why" "$(cat $log)" \
-	"the module refuses 1: this machine has no counter for it"
+	"the module refuses 1: default: this machine has no counter for it"
 is "and it is off" "$(settings)" "0 19"
+# Another event than the default one: its text, and its name.
+mkdir $config/events/qa_other
+echo nosuch >$config/events/qa_other/event
+echo 1 >$config/events/qa_other/enabled
+echo 0 >$config/events/default/enabled
+is "another event has it fail" "$(store $enable 1)" "Invalid argument"
+like "the log says which, and why" "$(cat $log)" \
+	"the module refuses 1: qa_other: no such event"
+is "so does a file" "$(sed 's/,.*//' $config/error)" "qa_other: no such event"
+rmdir $config/events/qa_other
+echo 1 >$config/events/default/enabled
 chgrp root $config/enable
 chmod 644 $config/enable
 is "the agent is not root" "$(store $enable 1)" \
