@@ -51,7 +51,7 @@ value()
 # sum FAMILY: of all names, active or not, and of those that are forgotten
 sum()
 {
-	build/kmmvdump -a -f profile |
+	build/kmmvdump -a |
 		sed -n "s/^profile\.$1\[\".*\"\] \([0-9]*\).*/\1/p
 			s/^profile\.forgotten\[\"${1%.samples}\"\] \([0-9]*\).*/\1/p" |
 		awk '{ sum += $1 } END { print sum + 0 }'
@@ -106,8 +106,8 @@ found()
 		$(stat "$1/sample_delivered") + $(stat "$1/sample_inside")))
 }
 
-# accounted: each sample that was taken is in one place, in total and by CPU
-accounted()
+# placed: each sample that was taken is in one place, in total and by CPU
+placed()
 {
 	local taken dir cpu
 
@@ -122,6 +122,12 @@ accounted()
 		"$(($(stat sample_delivered) + $(stat event_lost_overflow) +
 		$(stat event_lost_disabled)))"
 	is "images add up: $1" "$(sum image.samples)" "$(sum command.samples)"
+}
+
+# accounted: so is each of the kernel's, where [kernel] has always been shown
+accounted()
+{
+	placed "$1"
 	is "symbols add up: $1" "$(sum symbol.samples)" \
 		"$(build/kmmvdump -a -f profile.image.samples |
 			sed -n 's/.*\["\[kernel\]"\] \([0-9]*\).*/\1/p')"
