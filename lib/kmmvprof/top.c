@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "top.h"
 
@@ -164,10 +165,45 @@ static int run(struct prof_top *top)
 	return more < 0 ? -1 : 0;
 }
 
+/*
+ * Curses draws on a screen that the terminal leaves at the end, with all that is on it.
+ * So what is printed to standard error meanwhile goes into *KEPT. Returns a copy of
+ * standard error, or -1 if it is left as it is.
+ */
+static int keep_errors(FILE **kept)
+{
+	int copy = -1;
+
+	*kept = tmpfile();
+	fflush(stderr);
+	if (*kept)
+		copy = dup(STDERR_FILENO);
+	if (copy >= 0)
+		dup2(fileno(*kept), STDERR_FILENO);
+	return copy;
+}
+
+static void print_errors(FILE *kept, int copy)
+{
+	char line[1024];
+
+	if (copy >= 0) {
+		fflush(stderr);
+		dup2(copy, STDERR_FILENO);
+		close(copy);
+		rewind(kept);
+		while (fgets(line, sizeof(line), kept))
+			fputs(line, stderr);
+	}
+	if (kept)
+		fclose(kept);
+}
+
 int prof_top_run(struct prof_top *top)
 {
 	SCREEN *screen;
-	int err;
+	FILE *kept;
+	int err, copy;
 
 	if (top->batch)
 		return run(top);
@@ -180,8 +216,10 @@ int prof_top_run(struct prof_top *top)
 	noecho();
 	curs_set(0);
 	nodelay(stdscr, TRUE);
+	copy = keep_errors(&kept);
 	err = run(top);
 	endwin();
 	delscreen(screen);
+	print_errors(kept, copy);
 	return err;
 }
