@@ -92,6 +92,24 @@ int kmmv_register_own_family(const struct kmmv_family *family)
 }
 EXPORT_SYMBOL_GPL(kmmv_register_own_family);
 
+/**
+ * kmmv_find_inactive() - find an inactive instance of a family
+ * @family: from kmmv_register_own_family()
+ * @number: the first number to look at
+ * @name: result, KMMV_NAME_MAX + 1 bytes
+ *
+ * For a module that goes on with what its last load has left. All numbers from @number
+ * on may be looked at, under the lock of all that adds.
+ *
+ * Context: task, may sleep.
+ * Return: its number; -ENOENT if there is none from @number on.
+ */
+int kmmv_find_inactive(int family, int number, char *name)
+{
+	return kmmv_instance_inactive(&kmmv_table, family, number, name);
+}
+EXPORT_SYMBOL_GPL(kmmv_find_inactive);
+
 int kmmv_add(int family, const char *name)
 {
 	if (family < 0)

@@ -6,5 +6,6 @@
 #include <linux/kmmv.h>
 
 int kmmv_register_own_family(const struct kmmv_family *family);
+int kmmv_find_inactive(int family, int number, char *name);
 
 #endif /* KMMV_OWN_H */

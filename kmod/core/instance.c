@@ -390,6 +390,35 @@ unlock:
 	return err;
 }
 
+/**
+ * kmmv_instance_inactive() - find an inactive instance of a family
+ * @table: the table
+ * @family: its id
+ * @number: the first number to look at
+ * @name: result, KMMV_NAME_MAX + 1 bytes
+ *
+ * Return: its number; -ENOENT if there is none from @number on.
+ */
+int kmmv_instance_inactive(struct kmmv_table *table, int family, int number,
+			   char *name)
+{
+	struct kmmv_instance *instance;
+	int found = -ENOENT;
+
+	mutex_lock(&table->lock);
+	for (; found < 0 && number < table->slots.nr; number++) {
+		instance = kmmv_instance_named(table, number);
+		if (!instance || instance->state != KMMV_STATE_INACTIVE ||
+		    instance->bound.family != (u32)family)
+			continue;
+		memcpy(name, instance->bound.name,
+		       strlen(instance->bound.name) + 1);
+		found = number;
+	}
+	mutex_unlock(&table->lock);
+	return found;
+}
+
 static int label_check(const char *key, const char *text)
 {
 	size_t i;

@@ -39,6 +39,8 @@ int kmmv_instance_forget(struct kmmv_table *table, int number);
 int kmmv_instance_merge(struct kmmv_table *table, int number, int into,
 			void (*store)(struct kmmv_slot slot, int cpu,
 				      u64 value));
+int kmmv_instance_inactive(struct kmmv_table *table, int family, int number,
+			   char *name);
 int kmmv_instance_label(struct kmmv_table *table, int number, const char *key,
 			const char *text);
 int kmmv_instance_slot(struct kmmv_table *table, int number,

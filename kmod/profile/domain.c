@@ -363,6 +363,25 @@ void kmmv_profile_domain_tick(u64 now)
 		window_began = now;
 }
 
+/*
+ * Take over the names that an earlier load has shown: so they are among those that are
+ * forgotten when there is no room.
+ */
+static void adopt(struct domain *domain)
+{
+	char text[KMMV_NAME_MAX + 1];
+	int number = 0;
+
+	for (;; number++) {
+		number = kmmv_find_inactive(domain->family, number, text);
+		if (number < 0)
+			return;
+		if (strcmp(text, OTHERS) && !create(domain, text))
+			failed();
+		cond_resched();
+	}
+}
+
 static int domain_begin(struct domain *domain, const struct kmmv_family *family,
 			enum kmmv_profile_self error,
 			enum kmmv_profile_self forgotten)
@@ -380,16 +399,17 @@ static int domain_begin(struct domain *domain, const struct kmmv_family *family,
 	if (err)
 		return err;
 	err = kmmv_top_init(&domain->top, ENTRIES_SHOWN * top);
-	if (err)
+	if (err) {
 		perf_del(domain->others);
-	return err;
+		return err;
+	}
+	adopt(domain);
+	return 0;
 }
 
 /*
- * Names that are shown keep their instances, in which the next load goes on when they
- * are sampled again: until then they are nobody's, at most three times "top" of them for
- * each load. The others are forgotten: nobody would know of them, and they would pile
- * up.
+ * Names that are shown keep their instances, of which the next load takes over those
+ * that it has room for. The others are forgotten.
  */
 static void domain_end(struct domain *domain)
 {

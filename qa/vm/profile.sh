@@ -153,7 +153,7 @@ each_fault()
 	echo 1 >$config/events/qafault/enabled
 	# Perf stops an event that has too many in a tick, and the buffer has to hold
 	# them.
-	rate=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+	rate=${rate:-$(cat /proc/sys/kernel/perf_event_max_sample_rate)}
 	echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate
 	echo 8192 >$config/buffer_size
 }

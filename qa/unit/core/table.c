@@ -419,6 +419,48 @@ static void store(struct kmmv_slot slot, int cpu, u64 value)
 	kmmv_ctr_store(&table.slots, slot, cpu, value);
 }
 
+START_TEST(inactive_ones_are_found)
+{
+	char name[KMMV_NAME_MAX + 1] = "";
+	struct kmmv_family second = family_a;
+	int other;
+	int a, b, c, active;
+
+	second.name = "second";
+	other = kmmv_family_add(&table, &second);
+	ck_assert_int_gt(other, 0);
+	ck_assert_int_eq(kmmv_instance_inactive(&table, family, 0, name), -ENOENT);
+	a = kmmv_instance_add(&table, family, "a", NULL);
+	active = kmmv_instance_add(&table, family, "active", NULL);
+	b = kmmv_instance_add(&table, other, "b", NULL);
+	/* The longest name, on another page than the first. */
+	do {
+		snprintf(name, sizeof(name), "n%d", table.slots.nr);
+		c = kmmv_instance_add(&table, other, name, NULL);
+		ck_assert_int_gt(c, 0);
+	} while (c < KMMV_PER_PAGE);
+	c = kmmv_instance_add(&table, family, long_name + 1, NULL);
+	ck_assert_int_gt(c, KMMV_PER_PAGE);
+	ck_assert_int_eq(kmmv_instance_inactive(&table, family, 0, name), -ENOENT);
+	kmmv_instance_del(&table, a);
+	kmmv_instance_del(&table, b);
+	kmmv_instance_del(&table, c);
+	ck_assert_int_eq(kmmv_instance_inactive(&table, family, 0, name), a);
+	ck_assert_str_eq(name, "a");
+	ck_assert_int_eq(kmmv_instance_inactive(&table, family, a + 1, name), c);
+	ck_assert_str_eq(name, long_name + 1);
+	ck_assert_int_eq(kmmv_instance_inactive(&table, family, c + 1, name),
+			 -ENOENT);
+	ck_assert_int_eq(kmmv_instance_inactive(&table, other, 0, name), b);
+	ck_assert_int_eq(kmmv_instance_inactive(&table, family, INT_MAX, name),
+			 -ENOENT);
+	/* What is forgotten is none. */
+	ck_assert_int_eq(kmmv_instance_forget(&table, a), 0);
+	ck_assert_int_eq(kmmv_instance_inactive(&table, family, 0, name), c);
+	ck_assert_int_gt(active, a);
+}
+END_TEST
+
 START_TEST(merged_counts_are_in_one_place)
 {
 	struct kmmv_slot slot;
@@ -874,6 +916,7 @@ int main(void)
 	tcase_add_test(tcase, types_taken);
 	tcase_add_test(tcase, a_number_is_bound);
 	tcase_add_loop_test(tcase, bad_numbers, 0, 11);
+	tcase_add_test(tcase, inactive_ones_are_found);
 	tcase_add_test(tcase, merged_counts_are_in_one_place);
 	tcase_add_test(tcase, a_forgotten_number_has_another_incarnation);
 	tcase_add_test(tcase, followed);

@@ -50,5 +50,20 @@ ok "unloads" rmmod kmmv_profile
 ok "a load later" insmod kmod/kmmv_profile.ko max_overhead=1000
 is "the others have what they had" "$(value command.samples others)" "${now[1]}"
 placed "when those that were not shown are forgotten"
+
+# ---- what each load has shown is one name of the next one's
+
+for ((i = 0; i < 20; i++)); do
+	rmmod kmmv_profile || break
+	insmod kmod/kmmv_profile.ko top=2 names=16 max_overhead=1000 || break
+	each_fault
+	faults "load$i" 300
+	rmdir $config/events/qafault
+done
+is "20 loads" $i 20
+n=$(build/kmmvdump -a -f profile.command.samples | grep -c '\[".*"\]')
+ok "no more names than there is room for, and others: $n" test "$n" -le 17
+ok "the last load's is one of them" test "$(value command.samples load19)" -ge 300
+placed "after many loads"
 ok "everything unloads" unload
 finish
