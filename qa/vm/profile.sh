@@ -158,6 +158,67 @@ each_fault()
 	echo 8192 >$config/buffer_size
 }
 
+# where_code_is: the first and the last address of the kernel's code and its modules'
+where_code_is()
+{
+	local restrict
+
+	restrict=$(cat /proc/sys/kernel/kptr_restrict)
+	echo 1 >/proc/sys/kernel/kptr_restrict
+	awk '$2 ~ /^[tT]$/ && $1 ~ /^[89a-f]/ { print $1 }' /proc/kallsyms | sort |
+		sed -n '1p;$p'
+	echo "$restrict" >/proc/sys/kernel/kptr_restrict
+}
+
+# addresses FILE|RING: how many there are in it of those, in binary, at multiples of 4
+addresses()
+{
+	# shellcheck disable=SC2046 # words
+	python3 - "$1" $(where_code_is) <<-'E2'
+	import mmap, os, struct, sys
+	first, last = int(sys.argv[2], 16), int(sys.argv[3], 16)
+	long = 8 if last >> 32 else 4
+	header = "<QHHIQQQQ6I8QI"
+
+	def parts(path):
+	    if os.path.isfile(path):
+	        yield open(path, "rb").read()
+	        return
+	    # A ring: the pages of the CPUs that have some.
+	    fd = os.open(path, os.O_RDONLY)
+	    h = mmap.mmap(fd, 4096, mmap.MAP_SHARED, mmap.PROT_READ)[:]
+	    v = struct.unpack_from(header, h)
+	    nr, at, stride, length, alive = v[9], v[14], v[15], v[19], v[21]
+	    whole = mmap.mmap(fd, length, mmap.MAP_SHARED, mmap.PROT_READ)
+	    for cpu in range(nr):
+	        mask, = struct.unpack_from("<Q", h, alive + cpu // 64 * 8)
+	        if mask >> cpu % 64 & 1:
+	            yield whole[at + cpu * stride:at + (cpu + 1) * stride]
+
+	found = size = 0
+	for part in parts(sys.argv[1]):
+	    size += len(part)
+	    for shift in range(0, long, 4):
+	        n = (len(part) - shift) // long
+	        found += sum(first <= word <= last for word in struct.unpack_from(
+	            "<%d%s" % (n, "Q" if long == 8 else "I"), part, shift))
+	print(found, "of no bytes" if not size else "")
+	E2
+}
+
+# no_address NAME FILE|RING: none in it, and one that is put behind it is seen
+no_address()
+{
+	is "$1" "$(addresses "$2")" "0 "
+	{
+		[ ! -f "$2" ] || cat "$2"
+		python3 -c 'import struct, sys; n = int(sys.argv[1], 16)
+sys.stdout.buffer.write(b"0123" + struct.pack("<Q" if n >> 32 else "<I", n))' \
+			"$(where_code_is | tail -n 1)"
+	} >"$WORK/with_address"
+	is "$1: the test would see one" "$(addresses "$WORK/with_address")" "1 "
+}
+
 # A loop in the background, until the test ends it.
 start_loop()
 {

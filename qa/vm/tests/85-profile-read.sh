@@ -62,6 +62,7 @@ done
 rmdir $config/events/qafault
 # Numbers have no eight printable bytes in a row.
 is "no address" "$(strings -n 8 "$WORK/entries" | grep -ciE '0x|ffffffff[0-9a-f]{4}')" 0
+no_address "none in binary" "$WORK/entries"
 ok "everything unloads" unload
 not_ok "the device is gone" test -e $device
 finish
