@@ -281,7 +281,7 @@ table_ring_merge()
 		printf '16\t%s\n' "$(ring_native_figure "merge 16 1" 16)"
 		printf '64\t%s\t%s\n' "$(ring_native_figure "merge 64 1" 16)" \
 			"$(ring_native_figure "merge 64 100" 16)"
-	} | table
+	} | table ring-merge
 	goal "kmmv_ring_next(), bursts" "at most 80 instructions" \
 		"$(ring_native_figure "merge 64 100" 16)" 80
 	goal "kmmv_ring_next(), 64 CPUs in turn" "at most 120 instructions" \
