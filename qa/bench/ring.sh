@@ -284,6 +284,8 @@ table_ring_merge()
 	} | table ring-merge
 	goal "kmmv_ring_next(), bursts" "at most 80 instructions" \
 		"$(ring_native_figure "merge 64 100" 16)" 80
+	goal "kmmv_ring_next(), 16 CPUs in turn" "at most 120 instructions" \
+		"$(ring_native_figure "merge 16 1" 16)" 120
 	goal "kmmv_ring_next(), 64 CPUs in turn" "at most 120 instructions" \
 		"$(ring_native_figure "merge 64 1" 16)" 120
 }
@@ -391,9 +393,21 @@ table_ring()
 	goal "kmmv_ring_write_head(), 16 bytes, clock included" \
 		"at most 140 instructions" \
 		"$(ring_figure ring.tsv kmmv write_head 16)" 140
+	goal "kmmv_ring_write_head(), 64 bytes, clock included" \
+		"at most 165 instructions" \
+		"$(ring_figure ring.tsv kmmv write_head 64)" 165
+	goal "kmmv_ring_reserve_head() to commit, 16 bytes, clock included" \
+		"at most 200 instructions" \
+		"$(ring_figure ring.tsv kmmv reserve_head 16)" 200
 	goal "kmmv_ring_write(), 16 bytes, clock included" \
 		"at most 180 instructions" \
 		"$(ring_figure ring.tsv kmmv write 16)" 180
+	goal "take and release alone, an event of 16 bytes" \
+		"at most 4 instructions" \
+		"$(ring_figure ring.tsv kmmv "take, release" 16)" 4
+	goal "an event of 16 bytes read by the mapping" \
+		"at most 36 instructions" \
+		"$(ring_figure ring.tsv kmmv mapped 16)" 36
 	[ -z "$(ring_native_figure "merge 1 1" 16)" ] || table_ring_merge
 	goal "kmmv's ring natively, 16 bytes, clock included" "at most 45 ns" \
 		"$(ring_native_figure "kmmv clock_gettime" 16)" 45
