@@ -171,15 +171,16 @@ users_of_kmmv()
 }
 
 # Unload what device_load loads, unless it is of use to others. Modules that it does not
-# load are theirs who loaded them. The agent may be about to end.
+# load are theirs who loaded them. The agent, which pmcd has let go, may be about to end.
 device_unload()
 {
 	[ -d /sys/module/kmmv ] || return 0
-	tries=50
-	while users=$(users_of_kmmv) && [ "$users" = "a program" ] && [ $tries -gt 0 ]; do
+	tries=60
+	while pgrep -x pmdakmmv >/dev/null 2>&1 && [ $tries -gt 0 ]; do
 		tries=$((tries - 1))
-		pmsleep 0.1
+		pmsleep 1
 	done
+	users=$(users_of_kmmv)
 	if [ -n "$users" ]; then
 		echo "The modules kmmv and kmmv_stat stay loaded, as kmmv is used by"
 		echo "  $(echo "$users" | tr '\n' ',' | sed 's/,$//; s/,/, /g')."
