@@ -12,7 +12,6 @@
 # smp_load_acquire(), an acquire fence between loads by smp_rmb(), which is weaker,
 # and a relaxed load of a shared word by READ_ONCE(). qa/proof/barriers.sh compares
 # the labelled lines with the code.
-# lines with the code.
 #
 # qa/proof/litmus.sh -w LABEL PRIMITIVE: print the tests that see a forbidden
 # outcome if the access with this label has that primitive; status 1 if there are
