@@ -24,6 +24,8 @@ table-variants := plain asan
 table-pair-variants := plain asan
 names-pair-variants := plain asan
 table-flexible-variants := plain asan
+statctr-32-variants := plain asan
+nmi-variants := plain asan
 
 define core-rule
 $(1)-sources := qa/unit/core/$(1).c $(core-sources) kmod/core/pcpu_$(2).c

@@ -2,3 +2,4 @@
 unit-programs += pace
 pace-sources := kmod/core/pace.c qa/unit/core/pace.c
 pace-cflags := -Ikmod/core -Ikmod/include
+pace-variants := plain asan

@@ -2,3 +2,4 @@
 unit-programs += request
 request-sources := kmod/core/request.c kmod/core/latency.c qa/unit/core/request.c
 request-cflags := -Ikmod/core -Ikmod/include
+request-variants := plain asan
