@@ -318,6 +318,13 @@ START_TEST(types_taken)
 	ck_assert_int_eq(kmmv_event_type_add(&table, &type), 19);
 	type.name = "timer";
 	ck_assert_int_eq(kmmv_event_type_add(&table, &type), 20);
+	/* One that is neither the first nor the last is found, too. */
+	type.name = "block.done.names";
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), 18);
+	type.oneline = "y";
+	ck_assert_int_eq(kmmv_event_type_add(&table, &type), -EEXIST);
+	type.oneline = "x";
+	type.name = "timer";
 	/* Two fields of one name. */
 	type.name = "b";
 	copy[0].name = twice;
