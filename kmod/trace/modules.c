@@ -2,7 +2,8 @@
 /*
  * The functions of a module go with it: their addresses are taken out of the filter
  * before, as they may be other functions' later. They are counted again when it comes
- * back, as those of a module that is loaded later are if a glob names them. Of its init part, whose memory is freed, they are taken out after that.
+ * back, as those of a module that is loaded later are if a glob names them. Those of
+ * its init part, whose memory is freed, are taken out after that part has run.
  */
 #include <linux/notifier.h>
 #include <linux/slab.h>
