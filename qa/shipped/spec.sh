@@ -90,8 +90,9 @@ fi
 
 # ---- SELinux
 
-ok "nodes that are there get their contexts" grep -q '^ *restorecon -R /dev/kmmv' \
-	<(rpm -qp --qf '%{postin}\n' "$work"/rpm/RPMS/*/kmmv-selinux-*.rpm)
+like "nodes that are there get their contexts" \
+	"$(rpm -qp --qf '%{postin}\n' "$work"/rpm/RPMS/*/kmmv-selinux-*.rpm)" \
+	'^[[:blank:]]*restorecon -R /dev/kmmv'
 like "the policy is for a policy" "$(rpm -qpR "$work"/rpm/RPMS/*/kmmv-selinux-*.rpm)" \
 	"^selinux-policy-targeted$"
 cp -r pmda/selinux "$work"
