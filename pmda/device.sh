@@ -184,6 +184,7 @@ device_unload()
 	if [ -n "$users" ]; then
 		echo "The modules kmmv and kmmv_stat stay loaded, as kmmv is used by"
 		echo "  $(echo "$users" | tr '\n' ',' | sed 's/,$//; s/,/, /g')."
+		echo "  Once it is not: rmmod kmmv_stat kmmv"
 		close_nodes
 		return
 	fi

@@ -292,7 +292,7 @@ refuses "other help" "family 1|byte|my.driver_2.level|One line|x" EEXIST
 refuses "a name below it" "family 1|byte|my.driver_2.level.x|One|x" ENOTUNIQ
 refuses "a name above it" "family 1|byte|my.driver_2|One|x" ENOTUNIQ
 refuses "a name far above it" "family 1|byte|my|One|x" ENOTUNIQ
-refuses "a name that differs only in dots" "family 1|byte|my_driver.2_level|One|x" ENOTUNIQ
+refuses "a name that differs only in dots" "family 1|byte|my_driver_2.level|One|x" ENOTUNIQ
 ok "a name that only begins alike is another" \
 	test "$(call "family 1|byte|my.driver_2.levels|One line|")" -gt "$family"
 for word in control percpu all ring profile; do

@@ -67,7 +67,7 @@ not_ok "rmmod is refused again" rmmod kmmv
 
 # ---- modules that others use, and others' modules
 
-modprobe kmmv_block
+modprobe -a kmmv_stat kmmv_block
 ok "./Remove while another source is loaded" sh -c './Remove </dev/null'
 like "it says which" "$tap_text" "^  kmmv_block\.$"
 is "it unloads nothing" "$(loaded)" "kmmv kmmv_block kmmv_stat"
@@ -82,10 +82,11 @@ held() { [ "$(cat /sys/module/kmmv/refcnt)" -ge "$1" ]; }
 ok "a program follows a ring" wait_for 20 held 3
 ok "./Remove while it does" sh -c './Remove </dev/null'
 like "it says so" "$tap_text" "^  a program\.$"
+like "and what to do then" "$tap_text" "^  Once it is not: rmmod kmmv_stat kmmv$"
 is "it unloads nothing" "$(loaded)" "kmmv kmmv_stat"
 kill $follower
 wait $follower 2>/dev/null
-ok "they can be unloaded by hand" modprobe -r kmmv_stat kmmv
+ok "which unloads them, though their files are gone" rmmod kmmv_stat kmmv
 is "to the last" "$(loaded)" ""
 ok "./Install once more" sh -c './Install </dev/null'
 is "loads them again" "$(loaded)" "kmmv kmmv_stat"
