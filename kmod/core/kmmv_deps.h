@@ -88,7 +88,7 @@ static inline u64 *kmmv_zeroed_page_of(int cpu)
 #define KMMV_RING_RECOUNT	IS_ENABLED(CONFIG_KASAN)
 
 /* Copies what may be written meanwhile; the caller then discards the copy. */
-#define kmmv_copy_racy(to, from, size)	memcpy(to, from, size)
+#define kmmv_copy_racy(to, from, size)	data_race(memcpy(to, from, size))
 
 /* Copies from an address that may be a wrong one: 0, or an error. */
 #define kmmv_copy_nofault(to, from, size)				\
