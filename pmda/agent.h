@@ -8,6 +8,7 @@
  *	pmda.c		options, start of the DSO and of the daemon
  *	host.c		the domain and libpcp_pmda's state
  *	error.c		errors, for the log and for clients
+ *	clock.h		the time for waits and retries
  *	attach.c	the mapping: open, close
  *	id.c		lasting numbers, see id.h; their table is in idtable.c, their
  *			file in idfile.c

@@ -6,8 +6,8 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include "agent.h"
+#include "clock.h"
 
 /* Between attempts to open a device that could not be opened. */
 #define RETRY_MS 1000
@@ -24,14 +24,6 @@ static uint64_t retries, rereads;	/* of closed mappings */
 static uint64_t taken;	/* times the tables were taken over */
 static uint64_t known;	/* of the handle's changes */
 static bool all_due;	/* numbers were refused: look at all again */
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000 + 1;
-}
 
 static void open_failed(int rc)
 {
@@ -86,7 +78,7 @@ static bool try_open(void)
 	struct kmmv_info info;
 	int rc;
 
-	tried_ms = now_ms();
+	tried_ms = agent_now_ms();
 	rc = kmmv_open(device, &handle);
 	if (rc < 0) {
 		handle = NULL;
@@ -109,7 +101,7 @@ static bool try_open(void)
  */
 static bool reopen(int rc)
 {
-	uint64_t now = now_ms();
+	uint64_t now = agent_now_ms();
 
 	agent_error(&handle, "%s", kmmv_error(handle));
 	close_handle();
@@ -139,7 +131,7 @@ bool agent_attach_sync(void)
 			return true;
 		return reopen(rc);
 	}
-	if (!wanted || (tried_ms && now_ms() - tried_ms < RETRY_MS))
+	if (!wanted || (tried_ms && agent_now_ms() - tried_ms < RETRY_MS))
 		return false;
 	return try_open();
 }

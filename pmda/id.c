@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "clock.h"
 #include "idtable.h"
 
 /* Names per batch: bounds what one request writes and waits for. */
@@ -31,14 +31,6 @@ static uint64_t retry_ms, look_ms, compact_ms;
 /* Names of this batch, which are removed if it cannot be saved. */
 static struct id *batch[BATCH];
 static uint32_t nr_batch;
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000 + 1;
-}
 
 void agent_id_init(const struct id_ops *id_ops)
 {
@@ -82,7 +74,7 @@ void agent_id_lasting(bool on)
 static void failed(int rc)
 {
 	pending = unsaved = true;
-	retry_ms = now_ms() + RETRY_MS;
+	retry_ms = agent_now_ms() + RETRY_MS;
 	agent_error(&pending,
 		    "new names wait, as their numbers cannot be saved: %s",
 		    rc == -EBUSY ? "another agent is running" : pmErrStr(rc));
@@ -93,7 +85,7 @@ static bool may_add(void)
 {
 	int rc;
 
-	if (nr_batch == BATCH || (retry_ms && now_ms() < retry_ms)) {
+	if (nr_batch == BATCH || (retry_ms && agent_now_ms() < retry_ms)) {
 		pending = true;
 		return false;
 	}
@@ -195,7 +187,7 @@ bool agent_id_batch_full(void)
 
 bool agent_id_pending(void)
 {
-	if (!pending || (retry_ms && now_ms() < retry_ms))
+	if (!pending || (retry_ms && agent_now_ms() < retry_ms))
 		return false;
 	pending = false;
 	return true;
@@ -285,7 +277,7 @@ static void note_away(void)
 
 int agent_id_work(void)
 {
-	uint64_t now = now_ms();
+	uint64_t now = agent_now_ms();
 	bool is_long;
 	int rc;
 

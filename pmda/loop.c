@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <time.h>
+#include "clock.h"
 #include "ring.h"
 
 /*
@@ -22,14 +22,6 @@
 #define SNAPSHOT_MS 50
 
 #define MAX_POLLED 64
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 /* A timeout of -1 is infinite. */
 static int sooner(int a, int b)
@@ -66,7 +58,7 @@ static int prepare(struct pollfd *fds, nfds_t *count)
 /* The rest of INTERVAL since LOOKED. */
 static int left(uint64_t looked, int interval)
 {
-	uint64_t gone = now_ms() - looked;
+	uint64_t gone = agent_now_ms() - looked;
 
 	if (interval < 0)
 		return -1;
@@ -76,7 +68,7 @@ static int left(uint64_t looked, int interval)
 void agent_loop(pmdaInterface *dispatch)
 {
 	struct pollfd fds[MAX_POLLED];
-	uint64_t looked = now_ms();
+	uint64_t looked = agent_now_ms();
 	nfds_t count;
 	int n, interval, work;
 	bool woken;
@@ -101,6 +93,6 @@ void agent_loop(pmdaInterface *dispatch)
 		if (interval < 0 || (!woken && left(looked, interval) > 0))
 			continue;
 		agent_records_drain(woken);
-		looked = now_ms();
+		looked = agent_now_ms();
 	}
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "clock.h"
 #include "ring.h"
 
 /* Between attempts to open or claim. */
@@ -25,17 +26,12 @@
 #define HELD_MS	   1
 #define HELD_TRIES 8
 
-static uint64_t now(clockid_t clock)
+static uint64_t now(void)
 {
 	struct timespec ts;
 
-	clock_gettime(clock, &ts);
+	clock_gettime(CLOCK_REALTIME, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
-static uint64_t now_ms(void)
-{
-	return now(CLOCK_MONOTONIC) / 1000000 + 1;
 }
 
 void agent_reader_close(struct ring *r)
@@ -60,7 +56,7 @@ void agent_reader_stop(struct ring *r)
 static void failed(struct ring *r, int rc)
 {
 	r->reader.status = rc;
-	r->reader.tried_ms = now_ms();
+	r->reader.tried_ms = agent_now_ms();
 	agent_error_begin(r);
 	agent_error(r, "ring %s: %s", r->name,
 		    kmmv_ring_error(r->reader.handle));
@@ -111,7 +107,7 @@ static int claim(struct ring *r)
 	uint64_t bytes;
 	int rc;
 
-	reader->tried_ms = now_ms();
+	reader->tried_ms = agent_now_ms();
 	rc = kmmv_ring_claim(reader->handle);
 	reader->status = rc;
 	if (rc < 0)
@@ -131,7 +127,7 @@ static int open_ring(struct ring *r)
 	struct kmmv_ring_info info;
 	int rc;
 
-	reader->tried_ms = now_ms();
+	reader->tried_ms = agent_now_ms();
 	rc = kmmv_ring_open(agent_attach_device(), r->name, &reader->handle);
 	if (rc < 0) {
 		reader->handle = NULL;
@@ -300,7 +296,7 @@ static unsigned int read_records(struct ring *r, uint64_t start, bool *more)
  */
 static void read_all(struct ring *r)
 {
-	uint64_t start = now(CLOCK_REALTIME);
+	uint64_t start = now();
 	int tries, rc = 1;
 	uint32_t cpu;
 	bool more;
@@ -319,7 +315,7 @@ unsigned int agent_reader_drain(struct ring *r)
 {
 	bool more;
 
-	return read_records(r, now(CLOCK_REALTIME), &more);
+	return read_records(r, now(), &more);
 }
 
 void agent_reader_fetch(struct ring *r)
@@ -337,7 +333,7 @@ static void start(struct ring *r)
 	struct kmmv_ring_stats stats;
 	uint32_t cpu;
 
-	r->reader.since = now(CLOCK_REALTIME);
+	r->reader.since = now();
 	if (open_ring(r) < 0)
 		return;
 	for (cpu = 0; cpu < r->reader.nr_cpus; cpu++) {
@@ -356,7 +352,7 @@ void agent_reader_start(struct ring *r)
 		start(r);
 		return;
 	}
-	if (reader->consumer || now_ms() - reader->tried_ms < RETRY_MS)
+	if (reader->consumer || agent_now_ms() - reader->tried_ms < RETRY_MS)
 		return;
 	if (!reader->handle) {
 		open_ring(r);
