@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Which suites qa/matrix/all runs, and which tests in each.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+mkdir -p build
+dir=$(mktemp -d "$PWD/build/self.XXXXXX") || bail "no directory"
+trap 'rm -rf "$dir"' EXIT
+mkdir -p "$dir/qa/matrix" "$dir/root" || bail "no copy"
+cp qa/matrix/all "$dir/qa/matrix" || bail "no copy"
+printf '%s\n' 'linux-image-1 1.0' 'pcp 2.0' 'gcc 4:3.0' >"$dir/root/versions"
+
+# Stand-ins for what makes a root and runs a command in it.
+cat >"$dir/qa/matrix/root" <<-END
+	#!/bin/sh
+	echo "$dir/root"
+	END
+cat >"$dir/qa/matrix/run" <<-'END'
+	#!/bin/sh
+	if [ "$1" = -l ]; then
+		printf '%s\t6.0\t%s\n' 6.1 bookworm debug bookworm+debug \
+			i386 bookworm@i386 arm64 bookworm@arm64
+		exit
+	fi
+	kernel=$2
+	shift 5
+	echo "$kernel: $*" >>ran
+	echo "1 passed, 0 failed, 0 skipped"
+	END
+chmod +x "$dir"/qa/matrix/*
+
+# ran ARG...: "KERNEL: PATTERN..." a line
+ran()
+{
+	rm -f "$dir/ran"
+	"$dir/qa/matrix/all" "$@" >"$dir/said" 2>&1
+	cat "$dir/ran" 2>/dev/null
+}
+
+is "this machine's" "$(ran vm/1 agent/x)" "6.1: vm/1 agent/x"
+is "all: no program of an emulated machine, nor twice on one kernel" \
+	"$(ran -a vm/1 agent/x)" \
+	"6.1: vm/1 agent/x
+debug: vm/1
+i386: vm/1 agent/x
+arm64: vm/1"
+is "and none where nothing is left" "$(ran -a agent/x)" \
+	"6.1: agent/x
+i386: agent/x"
+is "each with its line" "$(grep -c ' 1 *0 *0$' "$dir/said")" 2
+like "the tests of all without a pattern" "$(ran)" '^6\.1: vm/00 .* unit/asan/prof$'
+finish
