@@ -257,9 +257,16 @@ static inline const char *agent_inst_name(const struct inst *inst)
 }
 
 /* The rest of an instance's lasting number is its raw name, if that differs. */
+static inline const char *agent_id_raw(const struct id *id)
+{
+	const char *rest = agent_id_rest(id);
+
+	return *rest ? rest : id->name;
+}
+
 static inline const char *agent_inst_raw(const struct inst *inst)
 {
-	return *inst->lasting->rest ? inst->lasting->rest : inst->lasting->name;
+	return agent_id_raw(inst->lasting);
 }
 
 /* Bind the instances that changed; call after agent_family_sync(). */

@@ -327,8 +327,8 @@ static struct family *family_of(const struct id *id)
 		}
 	}
 	f->order = id->order;
-	agent_carry_since(f, strstr(id->rest, "since=boot") != NULL);
-	f->total = strstr(id->rest, "total=no") == NULL;
+	agent_carry_since(f, strstr(agent_id_rest(id), "since=boot") != NULL);
+	f->total = strstr(agent_id_rest(id), "total=no") == NULL;
 	return f;
 }
 
@@ -406,7 +406,7 @@ static struct family *take(const struct kmmv_family_info *info, bool *new)
 	 * hidden.
 	 */
 	hidden = agent_family_hidden(f);
-	if (hidden || strcmp(id->rest, rest_of(info)) != 0) {
+	if (hidden || strcmp(agent_id_rest(id), rest_of(info)) != 0) {
 		agent_id_describe(id, rest_of(info));
 		family_of(id);
 	}

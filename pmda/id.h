@@ -23,22 +23,32 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* There are as many as names: the order of the fields leaves no holes. */
 struct id {
 	struct id *by_name, *by_number;	/* next in the hash chain */
-	struct id *older, *newer;	/* in the list of names not in use */
-	struct id *blocks;		/* instance: first; block: the next */
-	struct id *of;			/* of a block: its instance */
+	/* An instance, in the list of names not in use; or a block. */
+	union {
+		struct id *older;
+		struct id *of;		/* its instance */
+	};
+	struct id *newer;
+	union {
+		struct id *blocks;	/* instance: first; block: the next */
+		char *text;		/* others: see agent_id_rest() */
+	};
 	uint32_t hash;
-	uint32_t since;			/* not in use since then, seconds */
+	union {
+		uint32_t since;		/* instance: not in use since then, seconds */
+		uint32_t order;		/* others; greater: recorded later */
+	};
 	uint32_t user;			/* the owner's; of a block: its index */
-	uint32_t order;			/* greater: recorded later */
-	int scope, number;
+	int number;
 	uint32_t holds;			/* references, see agent_id_hold() */
-	uint8_t state, on_disk;		/* ID_* */
-	bool own;			/* of this process alone */
-	bool dead;
-	char *rest;			/* further text of the record, or "" */
-	char name[];
+	uint32_t scope : 24;
+	uint32_t state : 2, on_disk : 2; /* ID_* */
+	uint32_t own : 1;		/* of this process alone */
+	uint32_t dead : 1;
+	char name[];			/* instances and blocks: then the rest */
 };
 
 enum { ID_USED, ID_AWAY, ID_FORGOTTEN };
@@ -67,6 +77,8 @@ struct id *agent_id_find(int scope, const char *name);
 struct id *agent_id_by_number(int scope, int number);
 /* One above the greatest number on disk. */
 int agent_id_limit(int scope);
+/* Further text of ID's record, or "". */
+const char *agent_id_rest(const struct id *id);
 /* Whether any name of SCOPE has a rest. */
 bool agent_id_has_rests(int scope);
 
@@ -77,7 +89,7 @@ bool agent_id_has_rests(int scope);
  */
 struct id *agent_id_add(int scope, int number, const char *name,
 			const char *rest);
-/* Make ID the last in order, with another REST. */
+/* Make ID, of a family or field, the last in order, with another REST. */
 void agent_id_describe(struct id *id, const char *rest);
 /* False if the numbers added could not be saved, and were removed. */
 bool agent_id_commit(void);

@@ -228,8 +228,10 @@ static void drop(void)
 
 void agent_idfile_put_name(const struct id *id)
 {
+	const char *rest = agent_id_rest(id);
+
 	put("+ %d %d %s%s%s\n", id->scope, id->number, id->name,
-	    *id->rest ? " " : "", id->rest);
+	    *rest ? " " : "", rest);
 }
 
 void agent_idfile_put_state(struct id *id)

@@ -80,12 +80,13 @@ static void put_into_chains(struct id *id)
 	*chain = id;
 }
 
+/* Up to four names a chain: those before the one looked for differ in the hash. */
 static int grow(void)
 {
 	uint32_t i, old = nr_chains;
 	struct id **all = names, **new_names, **new_numbers;
 
-	if (nr_ids < nr_chains || (walking && nr_chains))
+	if (nr_ids < 4 * nr_chains || (walking && nr_chains))
 		return 0;
 	nr_chains = nr_chains ? 2 * nr_chains : 1024;
 	new_names = calloc(nr_chains, sizeof(*names));
@@ -234,12 +235,23 @@ static void unlink_block(struct id *id)
 	id->of = NULL;
 }
 
-static char none[] = "";
+/* Instances and their blocks are many, and keep what they begin with. */
+static bool has_text(int scope)
+{
+	return scope < FIRST_SERIAL;
+}
+
+const char *agent_id_rest(const struct id *id)
+{
+	if (has_text(id->scope))
+		return id->text ? id->text : "";
+	return id->name + strlen(id->name) + 1;
+}
 
 static void free_id(struct id *id)
 {
-	if (id->rest != none)
-		free(id->rest);
+	if (has_text(id->scope))
+		free(id->text);
 	free(id);
 }
 
@@ -250,21 +262,28 @@ static struct id *make(int scope, int number, const char *name, size_t length,
 
 	if (grow() < 0)
 		return NULL;
-	id = calloc(1, sizeof(*id) + length + 1);
+	id = calloc(1, sizeof(*id) + length + 1 +
+			       (has_text(scope) ? 0 : strlen(rest) + 1));
 	if (!id)
 		return NULL;
 	memcpy(id->name, name, length);
-	id->rest = *rest ? strdup(rest) : none;
-	if (!id->rest) {
-		free(id);
-		return NULL;
+	if (!has_text(scope)) {
+		strcpy(id->name + length + 1, rest);
+	} else if (*rest) {
+		id->text = strdup(rest);
+		if (!id->text) {
+			free(id);
+			return NULL;
+		}
 	}
 	id->scope = scope;
 	id->number = number;
 	id->hash = hash_name(scope, id->name);
-	id->order = ++order;
 	id->state = state;
-	id->since = since;
+	if (has_text(scope))
+		id->order = ++order;
+	else
+		id->since = since;
 	put_into_chains(id);
 	nr_ids++;
 	scopes[scope].rests += *rest != '\0';
@@ -303,7 +322,7 @@ void agent_idtable_remove(struct id *id)
 	*p = id->by_number;
 	nr_ids--;
 	nr_own -= id->own;
-	scopes[id->scope].rests -= *id->rest != '\0';
+	scopes[id->scope].rests -= *agent_id_rest(id) != '\0';
 	id->dead = true;
 	if (!id->holds)
 		free_id(id);
@@ -311,15 +330,18 @@ void agent_idtable_remove(struct id *id)
 
 void agent_idtable_describe(struct id *id, const char *rest)
 {
-	char *text = *rest ? strdup(rest) : none;
+	char *text;
 
 	id->order = ++order;
+	if (strcmp(agent_id_rest(id), rest) == 0)
+		return;
+	text = strdup(rest);
 	if (!text)
 		return;
-	scopes[id->scope].rests += (*rest != '\0') - (*id->rest != '\0');
-	if (id->rest != none)
-		free(id->rest);
-	id->rest = text;
+	scopes[id->scope].rests += (*rest != '\0') -
+				   (*agent_id_rest(id) != '\0');
+	free(id->text);
+	id->text = text;
 }
 
 void agent_id_hold(struct id *id)
@@ -447,9 +469,7 @@ bool agent_idtable_loaded(int scope, int number, char *text)
 		return false;
 	if (id) {
 		/* An instance's rest never changes, and may be in use. */
-		if (agent_idtable_is_instance(scope) || strcmp(id->rest, rest) == 0)
-			id->order = ++order;
-		else
+		if (has_text(scope))
 			agent_idtable_describe(id, rest);
 		return true;
 	}

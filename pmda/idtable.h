@@ -33,7 +33,7 @@ struct id *agent_idtable_add(int scope, int number, const char *name,
 			     size_t length, const char *rest, bool own);
 /* With its blocks, if it is an instance. */
 void agent_idtable_remove(struct id *id);
-/* Replace the rest, and make ID the last in order. */
+/* The same as agent_id_describe(), in memory alone. */
 void agent_idtable_describe(struct id *id, const char *rest);
 void agent_idtable_set_state(struct id *id, int state, uint32_t since);
 /* Of ID_AWAY or ID_FORGOTTEN. */

@@ -186,7 +186,7 @@ static struct id *lookup(struct family *f, const char *raw, char *name,
 				  (unsigned long long)hash);
 		}
 		id = agent_id_find(agent_scope_of(f), text);
-		if (id && strcmp(*id->rest ? id->rest : id->name, raw) == 0)
+		if (id && strcmp(agent_id_raw(id), raw) == 0)
 			return id;
 		if (!id && !free_name) {
 			pmsprintf(name, size, "%s", text);

@@ -258,7 +258,7 @@ START_TEST(names_in_use_are_not_read_anew)
 	host_write(host.var, NUMBERS, HEADER "+ 16 1 a_b a+b\n");
 	agent_id_load(true);
 	ck_assert_str_eq(agent_inst_raw(inst), "a b");
-	ck_assert_str_eq(inst->lasting->rest, "a b");
+	ck_assert_str_eq(agent_id_rest(inst->lasting), "a b");
 }
 END_TEST
 
