@@ -13,10 +13,7 @@
  */
 unsigned int kmmv_sweep_share(unsigned int nr, u64 passed)
 {
-	unsigned int share;
-
 	if (passed >= KMMV_SWEEP_PERIOD)
 		return nr;
-	share = div_u64(nr * passed + KMMV_SWEEP_PERIOD - 1, KMMV_SWEEP_PERIOD);
-	return min(nr, max(share, KMMV_SWEEP_MIN));
+	return div_u64(nr * passed + KMMV_SWEEP_PERIOD - 1, KMMV_SWEEP_PERIOD);
 }

@@ -7,7 +7,7 @@
  * The part is the share of a second that has passed since the last copy was
  * begun. The shares of the copies since a number has become somebody's add up to
  * the time since then at least. So a copy that is begun a second later has found
- * it, or does. Copies in a quick succession look at a few more.
+ * it, or does. Shares are rounded up: copies in quick succession look at one each.
  */
 #ifndef KMMV_SWEEP_H
 #define KMMV_SWEEP_H
@@ -15,7 +15,6 @@
 #include <kmmv_deps.h>
 
 #define KMMV_SWEEP_PERIOD	1000000000ULL	/* nanoseconds */
-#define KMMV_SWEEP_MIN		32U
 
 unsigned int kmmv_sweep_share(unsigned int nr, u64 passed);
 

@@ -14,9 +14,7 @@ struct cpumask kmmv_stat_cpus;
 unsigned int kmmv_stat_nr_places;
 unsigned int *kmmv_stat_place;
 int *kmmv_stat_cpu_at;
-
-/* Of the CPUs' areas, by place: what per_cpu_ptr() adds. */
-static unsigned long *offsets;
+unsigned long *kmmv_stat_offset;
 
 /* The kernel's own mask of CPUs that were ever up is not exported. */
 static bool was_ever_online(int cpu)
@@ -38,7 +36,7 @@ static void give_place(int cpu, unsigned int place)
 {
 	kmmv_stat_place[cpu] = place;
 	kmmv_stat_cpu_at[place] = cpu;
-	offsets[place] = kmmv_per_cpu_offset(cpu);
+	kmmv_stat_offset[place] = kmmv_per_cpu_offset(cpu);
 }
 
 static void give_places(void)
@@ -67,8 +65,8 @@ int kmmv_stat_cpus_init(void)
 {
 	kmmv_stat_place = kcalloc(nr_cpu_ids, sizeof(int), GFP_KERNEL);
 	kmmv_stat_cpu_at = kcalloc(nr_cpu_ids, sizeof(int), GFP_KERNEL);
-	offsets = kcalloc(nr_cpu_ids, sizeof(long), GFP_KERNEL);
-	if (!kmmv_stat_place || !kmmv_stat_cpu_at || !offsets) {
+	kmmv_stat_offset = kcalloc(nr_cpu_ids, sizeof(long), GFP_KERNEL);
+	if (!kmmv_stat_place || !kmmv_stat_cpu_at || !kmmv_stat_offset) {
 		kmmv_stat_cpus_exit();
 		return -ENOMEM;
 	}
@@ -78,7 +76,7 @@ int kmmv_stat_cpus_init(void)
 
 void kmmv_stat_cpus_exit(void)
 {
-	kfree(offsets);
+	kfree(kmmv_stat_offset);
 	kfree(kmmv_stat_cpu_at);
 	kfree(kmmv_stat_place);
 }
@@ -100,19 +98,4 @@ bool kmmv_stat_cpus_came(int cpu)
 	kmmv_stat_nr_places = max(kmmv_stat_nr_places,
 				  kmmv_stat_place[cpu] + 1);
 	return true;
-}
-
-/**
- * kmmv_stat_counts() - 32-bit counts of which each CPU has one
- * @base: of them, per CPU; NULL for none
- *
- * Return: the counts, by place.
- */
-struct kmmv_counts kmmv_stat_counts(const void __percpu *base)
-{
-	return (struct kmmv_counts){
-		.base = (const void *)(uintptr_t __force)base,
-		.offset = offsets,
-		.nr = base ? kmmv_stat_nr_places : 0,
-	};
 }

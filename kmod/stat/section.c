@@ -9,10 +9,7 @@
 DEFINE_MUTEX(kmmv_stat_lock);
 
 /* Numbers read in this section; under kmmv_stat_lock. */
-static unsigned int nr_read;
-
-/* Some microseconds, beside which the locks cost nothing. */
-#define SECTION_MAX	512
+unsigned int kmmv_stat_section_read;
 
 /**
  * kmmv_stat_section_begin() - keep CPU hotplug out, and lock the rows
@@ -24,7 +21,7 @@ void kmmv_stat_section_begin(void)
 {
 	cpus_read_lock();
 	mutex_lock(&kmmv_stat_lock);
-	nr_read = 0;
+	kmmv_stat_section_read = 0;
 }
 
 /**
@@ -38,16 +35,10 @@ void kmmv_stat_section_end(void)
 }
 
 /**
- * kmmv_stat_section_pause() - let waiters take the locks now and then
- * @read: numbers read since the last call: of a CPU, or of a line
- *
- * Ends the section and begins another one, if enough was read in it.
+ * kmmv_stat_section_renew() - end the section, and begin another one
  */
-void kmmv_stat_section_pause(unsigned int read)
+void kmmv_stat_section_renew(void)
 {
-	nr_read += read;
-	if (nr_read < SECTION_MAX)
-		return;
 	kmmv_stat_section_end();
 	kmmv_stat_section_begin();
 }

@@ -72,14 +72,49 @@ extern unsigned int kmmv_stat_nr_places;
 extern unsigned int *kmmv_stat_place;
 extern int *kmmv_stat_cpu_at;
 
+/* Of the CPUs' areas, by place: what per_cpu_ptr() adds. */
+extern unsigned long *kmmv_stat_offset;
+
 int kmmv_stat_cpus_init(void);
 void kmmv_stat_cpus_exit(void);
 bool kmmv_stat_cpus_came(int cpu);
-struct kmmv_counts kmmv_stat_counts(const void __percpu *base);
+
+/**
+ * kmmv_stat_counts() - 32-bit counts of which each CPU has one
+ * @base: of them, per CPU; NULL for none
+ *
+ * Return: the counts, by place.
+ */
+static inline struct kmmv_counts kmmv_stat_counts(const void __percpu *base)
+{
+	return (struct kmmv_counts){
+		.base = (const void *)(uintptr_t __force)base,
+		.offset = kmmv_stat_offset,
+		.nr = base ? kmmv_stat_nr_places : 0,
+	};
+}
+
+/* Some microseconds, beside which the locks cost nothing. */
+#define KMMV_STAT_SECTION_MAX	512U
+
+extern unsigned int kmmv_stat_section_read;
 
 void kmmv_stat_section_begin(void);
-void kmmv_stat_section_pause(unsigned int read);
+void kmmv_stat_section_renew(void);
 void kmmv_stat_section_end(void);
+
+/**
+ * kmmv_stat_section_pause() - let waiters take the locks now and then
+ * @read: numbers read since the last call: of a CPU, or of a line
+ *
+ * Begins another section, if enough was read in this one.
+ */
+static inline void kmmv_stat_section_pause(unsigned int read)
+{
+	kmmv_stat_section_read += read;
+	if (kmmv_stat_section_read >= KMMV_STAT_SECTION_MAX)
+		kmmv_stat_section_renew();
+}
 
 struct kmmv_stat_row *kmmv_stat_row_create(int family, const char *name,
 					   struct kmmv_stat_row *resets,

@@ -359,8 +359,10 @@ END_TEST
 START_TEST(share)
 {
 	ck_assert_uint_eq(kmmv_sweep_share(0, 0), 0);
-	ck_assert_uint_eq(kmmv_sweep_share(10, 0), 10);
-	ck_assert_uint_eq(kmmv_sweep_share(1000, 0), KMMV_SWEEP_MIN);
+	ck_assert_uint_eq(kmmv_sweep_share(1000, 0), 0);
+	ck_assert_uint_eq(kmmv_sweep_share(1000, 1), 1);
+	ck_assert_uint_eq(kmmv_sweep_share(1000, 1000000), 1);
+	ck_assert_uint_eq(kmmv_sweep_share(1000, 1000001), 2);
 	ck_assert_uint_eq(kmmv_sweep_share(1000, 500000000), 500);
 	ck_assert_uint_eq(kmmv_sweep_share(1000, 500000001), 501);
 	ck_assert_uint_eq(kmmv_sweep_share(1000, 999999999), 1000);
