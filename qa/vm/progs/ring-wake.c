@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waiting for records: ring-wake ROUNDS
+ * Waiting for records: ring-wake ROUNDS [LATE]
  *
  * One record at a time, from another context and CPU, at about the time that
  * poll() goes to sleep: no record may be missed. Then many records, which may
  * wake once a millisecond at most; wake-ups that write records themselves; a
  * record from an external NMI; many waiters for one record, and as many as are
  * allowed.
+ *
+ * With LATE only single records: each has to be noticed within LATE us. That is for a
+ * machine whose time is counted instructions, as elsewhere other programs of the host
+ * delay it. Without LATE, late ones are counted in a note.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +32,7 @@
 #include "tap.h"
 
 #define RING		"wake"
-#define LATE		500000000ULL	/* ns; TIMEOUT is ten times as long */
+#define SLOW		500000000ULL	/* ns; TIMEOUT is ten times as long */
 #define TIMEOUT		5000		/* ms */
 #define MANY		40
 #define CROWD		256
@@ -46,6 +50,7 @@ static struct shared {
 } *shared;
 
 static int number;	/* of the ring, to the client */
+static uint64_t late_ns;	/* a record noticed later is a fault; 0: none is */
 static char drained[65536];
 
 static uint64_t now(void)
@@ -113,6 +118,7 @@ static uint64_t one_round(struct reader *reader, bool claimed, int cpus)
 static void single_records(int rounds, bool claimed)
 {
 	uint64_t late, worst = 0, sum = 0;
+	uint64_t slow_ns = late_ns ? late_ns : SLOW;
 	int i, slow = 0, lost = 0, slept = 0;
 	struct reader reader;
 	struct ring ring;
@@ -128,14 +134,20 @@ static void single_records(int rounds, bool claimed)
 		}
 		sum += late;
 		worst = late > worst ? late : worst;
-		slow += late > LATE;
+		slow += late > slow_ns;
 		slept += late > 5000000;
 	}
 	note("%d rounds, noticed after %llu us on average, %llu us at worst, %d times more than 5 ms",
 	     i, (unsigned long long)(sum / 1000 / (i ? i : 1)),
 	     (unsigned long long)(worst / 1000), slept);
-	ok(!lost && !slow, "%s: each single record wakes a waiter (%d never, %d late)",
-	   claimed ? "consumer" : "no claim", lost, slow);
+	note("%d times more than %llu us", slow,
+	     (unsigned long long)(slow_ns / 1000));
+	ok(!lost, "%s: each single record wakes a waiter (%d never)",
+	   claimed ? "consumer" : "no claim", lost);
+	if (late_ns)
+		ok(!slow, "%s: within %llu us (%d later)",
+		   claimed ? "consumer" : "no claim",
+		   (unsigned long long)(late_ns / 1000), slow);
 	if (reader.errors)
 		note("%s", reader.first);
 	ok(!reader.errors, "%s: it is the one that was written",
@@ -401,10 +413,23 @@ static void crowd(void)
 	close(set);
 }
 
+static void others(void)
+{
+	seldom(true);
+	seldom(false);
+	own_waking(true);
+	own_waking(false);
+	watermarks();
+	from_outside();
+	many();
+	crowd();
+}
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 300;
 
+	late_ns = argc > 2 ? strtoull(argv[2], NULL, 10) * 1000 : 0;
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (!ring_create(RING, "mode=overwrite pages=64 spares=4"))
@@ -414,14 +439,8 @@ int main(int argc, char **argv)
 		bail("client");
 	single_records(rounds, true);
 	single_records(rounds, false);
-	seldom(true);
-	seldom(false);
-	own_waking(true);
-	own_waking(false);
-	watermarks();
-	from_outside();
-	many();
-	crowd();
+	if (!late_ns)
+		others();
 	ok(client("ring put %d", number) == 0 && ring_remove(RING),
 	   "the ring goes");
 	return finish();
