@@ -44,12 +44,23 @@ static void escape(const char *from, char *json, size_t size)
 	json[at] = '\0';
 }
 
-/* PCP's rules for label names, without those that the agent adds itself. */
+/*
+ * PCP's rules for label names, without those that say where a value is from: an
+ * instance's label hides that of the host, whose series it would leave.
+ */
 static bool valid_key(const char *key)
 {
-	if (strcmp(key, "name") == 0 || strcmp(key, "cpu") == 0 ||
-	    strcmp(key, "family") == 0)
-		return false;
+	static const char *const taken[] = {
+		"agent", "cpu", "domainname", "family", "groupid", "hostname",
+		"indom_name", "instid", "instname", "machineid", "name",
+		"userid",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+		if (strcmp(key, taken[i]) == 0)
+			return false;
+	}
 	if (!isalpha((unsigned char)*key))
 		return false;
 	for (; *key; key++) {

@@ -11,7 +11,8 @@
     label NUMBER KEY TEXT
 
 UNITS "-" are none. Values are per CPU; missing ones are 0. A name may hold any
-bytes; \\xNN makes one. Written from the ABI's header, independently of libkmmv.
+bytes, and so may a label; \\xNN makes one. Written from the ABI's header,
+independently of libkmmv.
 """
 import os
 import re
@@ -72,6 +73,7 @@ class Area:
                               b"%s%d" % (prefix, i))
         elif word == b"label":
             number, key, text = rest.split(b" ", 2)
+            text = unescape(text.replace(rb"\x5c", rb"\\"))
             inc = self.insts[int(number)][0]
             self.names.append(b"label number=%s incarnation=%d key=%s "
                               b"text=%s" % (number, inc, key, text))
