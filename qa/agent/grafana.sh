@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# The dashboards for Grafana: what each of their panels asks of pmproxy, with values of
+# all families, live (PCP Vector) and from what pmlogger recorded (PCP Valkey).
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+# shellcheck source=qa/agent/proxy
+. qa/agent/proxy
+
+command -v redis-server >/dev/null || skip_all "no redis-server"
+command -v jq >/dev/null || skip_all "no jq"
+machine_apart "$0" "$@"
+
+qa/agent/machine.py area 1000 >/mnt/machine || bail "no machine"
+qa/agent/area.py /mnt/dev </mnt/machine || bail "no area"
+proxy_start keys
+host=$(pminfo -f pmcd.hostname | sed -n 's/.*value "\(.*\)"/\1/p')
+
+cat >/mnt/pmlogger.conf <<'E2'
+log mandatory on 1 sec { kmmv.value kmmv.percpu kmmv.all kmmv.ring kmmv.control }
+E2
+pmlogger -h localhost -c /mnt/pmlogger.conf -l /mnt/pmlogger.log \
+	/var/log/pcp/pmlogger/here/20380119 >/mnt/pmlogger.out 2>&1 &
+# The last one that it loads.
+# shellcheck disable=SC2317 # called by wait_for
+loaded()
+{
+	local each
+
+	for each in kmmv.control.attached kmmv.ring.written \
+		kmmv.value.profile.symbol.samples kmmv.percpu.stat.cpu; do
+		web series/values "series=$(web series/query "expr=$each" |
+			tr -d '[]"\n')" | grep -q '"value"' || return
+	done
+}
+ok "pmproxy loads what pmlogger records" wait_for 60 loaded ||
+	bail "$(cat /mnt/pmlogger.log /mnt/pmproxy.log)"
+
+# judge FILE
+judge()
+{
+	/usr/bin/python3 qa/agent/grafana.py "$1" http://127.0.0.1:44322 /mnt/machine \
+		"$host" >/mnt/judged 2>&1
+	grep -v '	' /mnt/judged
+}
+
+for kind in vector valkey; do
+	board=pmda/site/grafana/kmmv-$kind.json
+	is "$kind: every panel has values, units and legends" "$(judge $board)" ""
+	cp /mnt/judged "/mnt/shown.$kind"
+	like "$kind: an interrupt" "$(cat "/mnt/shown.$kind")" \
+		"^Interrupts	24	cps	240000$"
+	like "$kind: a latency" "$(cat "/mnt/shown.$kind")" \
+		"^Reads by latency	sda/256us	iops	[0-9]+$"
+	like "$kind: the host" "$(cat "/mnt/shown.$kind")" "^Agents?	$host	none	1$"
+	like "$kind: a ring's loss" "$(cat "/mnt/shown.$kind")" \
+		"^Events lost	full default::cpu2	cps	[0-9]+$"
+	like "$kind: a symbol" "$(cat "/mnt/shown.$kind")" \
+		"^Top symbols	clear_page_rep	cps	9000$"
+
+	# broken WHAT CHANGE FAULT: what jq changes is noticed
+	broken()
+	{
+		jq "$2" $board >/mnt/broken.json || bail "jq: $2"
+		like "$kind: it would be noticed: $1" "$(judge /mnt/broken.json)" "$3"
+	}
+	at='.panels |= map(if .title == "Soft interrupts" then'
+	broken "a metric that is none" "$at .targets[0].expr |= sub(\"irq\"; \"orq\")
+		else . end)" "^fault: Soft interrupts has nothing for"
+	broken "another unit" "$at .fieldConfig.defaults.unit = \"short\" else . end)" \
+		"^fault: Soft interrupts has the unit short which is no rate"
+	broken "time that is no part" '.panels |= map(if .title == "CPU time" then
+		.fieldConfig.defaults.unit = "ns" else . end)' \
+		"^fault: CPU time has the unit ns not percentunit"
+	broken "a label that is none" "$at .targets[0].legendFormat = \"\$nosuch\"
+		else . end)" "^fault: Soft interrupts has a legend with \\\$nosuch"
+	broken "a legend for all" "$at .targets[0].legendFormat = \"all\" else . end)" \
+		"^fault: Soft interrupts has the legend all 10 times"
+	broken "an id twice" "$at .id = 3 else . end)" "^fault: the id 3 is there twice"
+	broken "a panel on another" "$at .gridPos.x -= 1 else . end)" \
+		"^fault: Soft interrupts is over Interrupts"
+	broken "another data source" "$at .datasource.type = \"x\" else . end)" \
+		"^fault: Soft interrupts has another data source"
+done
+broken "a filter that leaves nothing" '.panels |= map(if .title == "Idle" then
+	.transformations[0].options.include.pattern |= sub("idle"; "none")
+	else . end)' "^fault: Idle shows nothing"
+is "both have the same panels, but for what cannot be computed of what is recorded" \
+	"$(diff <(cut -f1,3 /mnt/shown.vector | sort -u) \
+		<(cut -f1,3 /mnt/shown.valkey | sort -u) | grep '^[<>]')" \
+	"$(printf '%s\n' '< Agent	none' '< Busy	percentunit' '> Agents	none' \
+		'> Idle	percentunit')"
+finish
