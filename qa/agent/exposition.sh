@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What pmproxy's /metrics has of a machine with all our families, and with instances
-# whose names and labels have every odd byte that the API allows.
+# What pmproxy's /metrics and its REST API have of a machine with all our families, and
+# with instances whose names and labels have every odd byte that the API allows.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -48,4 +48,29 @@ for part in kmmv kmmv.value kmmv.percpu kmmv.all kmmv.ring kmmv.control; do
 		</mnt/metrics >/mnt/judged 2>&1
 	is "$part: a strict reader has nothing to say" "$(cat /mnt/judged)" ""
 done
+
+# rest PART: what is wrong with the answers of the REST API
+rest()
+{
+	/usr/bin/python3 qa/agent/restapi.py http://127.0.0.1:44322 "$1" /mnt/text \
+		/mnt/machine 2>&1
+}
+for part in kmmv.value kmmv.percpu kmmv.all kmmv.ring kmmv.control; do
+	pminfo -dtT "$part" >/mnt/text
+	is "$part: types, units, help, labels and values by the REST API" \
+		"$(rest "$part")" ""
+done
+pminfo -dtT kmmv.all >/mnt/text
+sed -i '/^kmmv.all.stat.cpu /,/Units/s/nanosec/count/' /mnt/text
+is "other units would be noticed" "$(rest kmmv.all)" \
+	"kmmv.all.stat.cpu has the units 'nanosec' not 'count'"
+pminfo -dtT kmmv.all >/mnt/text
+sed -i '/^kmmv.all.stat.irq /,/^$/d' /mnt/text
+is "another metric would be noticed" "$(rest kmmv.all)" \
+	"kmmv.all.stat.irq is not there for pminfo"
+pminfo -dtT kmmv.all >/mnt/text
+awk '$1 == "inst" && $NF == "requests" { $6 = "1" } { print }' /mnt/machine >/mnt/other
+mv /mnt/other /mnt/machine
+like "another value would be noticed" "$(rest kmmv.all)" \
+	"^kmmv.all.counter None is [0-9]+ not [0-9]+$"
 finish

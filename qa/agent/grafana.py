@@ -153,21 +153,25 @@ class Vector:
 
 def machine(path):
     """{metric: {instance: value}}"""
-    values, ids = {}, {}
+    values, ids, cpus = {}, {}, 0
     with open(path, encoding="latin-1") as file:
         for line in file:
             words = line.rstrip("\n").split(" ", 6)
-            if words[0] == "family":
+            if words[:2] == ["set", "cpus"]:
+                cpus = int(words[2])
+            elif words[0] == "family":
                 ids[words[1]] = words[2]
+                for view in ("value", "percpu"):
+                    values["kmmv.%s.%s" % (view, words[2])] = {}
             elif words[0] == "inst":
                 family, name = ids[words[2]], words[6].replace(" ", "_")
                 each = [int(word) for word in words[5].split(",")]
-                values.setdefault("kmmv.value." + family, {})[name] = sum(each)
+                each += [0] * (cpus - len(each))
+                values["kmmv.value." + family][name] = sum(each)
                 total = values.setdefault("kmmv.all." + family, {None: 0})
                 total[None] += sum(each)
                 for cpu, value in enumerate(each):
-                    values.setdefault("kmmv.percpu." + family, {})[
-                        "%s::cpu%d" % (name, cpu)] = value
+                    values["kmmv.percpu." + family]["%s::cpu%d" % (name, cpu)] = value
     return values
 
 

@@ -39,6 +39,11 @@ loaded()
 ok "pmproxy loads what pmlogger records" wait_for 60 loaded ||
 	bail "$(cat /mnt/pmlogger.log /mnt/pmproxy.log)"
 
+pminfo -dtT kmmv.value >/mnt/text
+is "each metric has one series, with its type, units and few labels" \
+	"$(/usr/bin/python3 qa/agent/restapi.py http://127.0.0.1:44322 kmmv.value /mnt/text \
+		/mnt/machine series 2>&1)" ""
+
 # judge FILE
 judge()
 {
@@ -64,7 +69,7 @@ for kind in vector valkey; do
 	# broken WHAT CHANGE FAULT: what jq changes is noticed
 	broken()
 	{
-		jq "$2" $board >/mnt/broken.json || bail "jq: $2"
+		jq "$2" "$board" >/mnt/broken.json || bail "jq: $2"
 		like "$kind: it would be noticed: $1" "$(judge /mnt/broken.json)" "$3"
 	}
 	at='.panels |= map(if .title == "Soft interrupts" then'
