@@ -102,7 +102,10 @@ $version=1.1
 north n n PCP_ARCHIVE_DIR/north -c /mnt/pmlogger.conf
 south n n PCP_ARCHIVE_DIR/south -c /mnt/pmlogger.conf
 E2
-echo 'log mandatory on 500 msec { kmmv.value kmmv.control }' >/mnt/pmlogger.conf
+echo 'log mandatory on 500 msec { kmmv.value kmmv.control kmmv.percpu.counter }' \
+	>/mnt/pmlogger.conf
+# As help/hosts.md has it.
+sed -i 's/^\(exclude.metrics = .*\)/\1,kmmv.percpu.*/' /etc/pcp/pmproxy/pmproxy.conf
 # pmproxy of PCP 6.0.3 may overlook the second of two directories that come later.
 install -d -o pcp -g pcp /var/log/pcp/pmlogger/{north,south}
 pmproxy -f -t -i 127.0.0.1 -s /mnt/pmproxy.socket -l /mnt/pmproxy.log \
@@ -159,6 +162,8 @@ is "a name is the same number on each host" "$(for host in north south; do
 			sed -n 's/.*inst \[\([0-9]*\) or "requests".*/\1/p'
 	done | sort -u | wc -l)" 1
 
+is "what is excluded is not loaded" "$(pmseries kmmv.percpu.counter)" ""
+
 # What it takes per instance: PCP's labels of the host, the agent, the domain.
 is "labels of an instance" "$(pmseries -l "$(series south)" | sed 's/}$/,/' |
 	sed -n 's/.*"requests"\] labels {//p' | grep -o '"[a-z_]*":' | sort | xargs)" \
@@ -169,6 +174,9 @@ archive=${archive%.index}
 like "the label of an interrupt's action is in the archive" \
 	"$(pminfo -a "$archive" -l kmmv.value.stat.irq)" \
 	'"24"\] labels .*"action":"nvme0q1"'
+
+like "and is in the archive" "$(pminfo -a "$archive" -f kmmv.percpu.counter)" \
+	'"requests::cpu0"\] value 20000'
 
 at north 1100
 at south 5200
