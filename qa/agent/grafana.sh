@@ -24,16 +24,16 @@ log mandatory on 1 sec { kmmv.value kmmv.percpu kmmv.all kmmv.ring kmmv.control 
 E2
 pmlogger -h localhost -c /mnt/pmlogger.conf -l /mnt/pmlogger.log \
 	/var/log/pcp/pmlogger/here/20380119 >/mnt/pmlogger.out 2>&1 &
-# The last one that it loads.
+# Three samples, so that of the first one nothing is still under way.
 # shellcheck disable=SC2317 # called by wait_for
 loaded()
 {
-	local each
+	local each id
 
 	for each in kmmv.control.attached kmmv.ring.written \
 		kmmv.value.profile.symbol.samples kmmv.percpu.stat.cpu; do
-		web series/values "series=$(web series/query "expr=$each" |
-			tr -d '[]"\n')" | grep -q '"value"' || return
+		id=$(web series/query "expr=$each" | grep -o '[0-9a-f]\{40\}')
+		[ "$(redis-cli xlen "pcp:values:series:$id")" -ge 3 ] || return
 	done
 }
 ok "pmproxy loads what pmlogger records" wait_for 60 loaded ||
