@@ -274,7 +274,10 @@ static int nap(uint64_t end)
 	return nanosleep(&time, NULL) ? -errno : 0;
 }
 
-/* Wait for events, or for what was not there. */
+/*
+ * Wait for events, or for what was not there. No error of it may come later: it has
+ * -EINTR and -ENOMEM. That a ring is gone is seen by attach(), as its names are.
+ */
 static int wait_on(struct kmmv_reader *reader, int err, uint64_t end)
 {
 	int ms = left(end);

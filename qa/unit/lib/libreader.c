@@ -330,6 +330,44 @@ START_TEST(waits)
 }
 END_TEST
 
+/* All goes, comes back as after a reload, and has an event. */
+static void reloads(int n)
+{
+	if (n == 3) {
+		remove_ring();
+		area_remove(area.dir);
+	} else if (n == 50) {
+		ck_assert_int_eq(mkdir(area.dir, 0755), 0);
+		area.header->epoch++;
+		memcpy(strstr(area.names, "epoch=77"), "epoch=78", 8);
+		area_share(&area);
+	} else if (n == 55) {
+		make_ring();
+	} else if (n == 60) {
+		write_event(KMMV_EVENT_MARK, KMMV_EVENT_NO_INSTANCE, "2");
+	}
+}
+
+/* A reader that waits at a ring does not end when that goes. */
+START_TEST(reload_while_it_waits)
+{
+	int before = descriptors();
+
+	make_ring();
+	write_event(KMMV_EVENT_MARK, KMMV_EVENT_NO_INSTANCE, "1");
+	follow("mark", "", "");
+	steps = reloads;
+	ck_assert_int_eq(kmmv_follow(reader, "test", &event, -1), 1);
+	ck_assert_int_ge(naps, 60);
+	ck_assert_str_eq((const char *)event.record.payload, "2");
+	ck_assert_str_eq(event.type, "mark");
+	remove_ring();
+	kmmv_reader_detach(reader);
+	/* The area has another descriptor; its first one is still there. */
+	ck_assert_int_eq(descriptors(), before + 1);
+}
+END_TEST
+
 static void give_permission(int n)
 {
 	if (n == 3) {
@@ -373,6 +411,7 @@ int main(void)
 	tcase_add_test(tcase, detached);
 	tcase_add_test(tcase, losses);
 	tcase_add_test(tcase, waits);
+	tcase_add_test(tcase, reload_while_it_waits);
 	tcase_add_test(tcase, denied);
 	return run_suite("libreader", tcase);
 }
