@@ -20,3 +20,15 @@ unit-programs += source
 source-sources := qa/unit/kmod/source.c kmod/source.c kmod/core/pace.c qa/shim/shim.c
 source-cflags := $(core-cflags) -D_GNU_SOURCE -Iqa/shim/kmod -Ikmod -include kmod_deps.h
 source-variants := plain asan tsan
+
+# Which counters kmmv_trace enables, with kCFI and without it.
+typed-programs := typed typed-clang typed-cfi
+unit-programs += $(typed-programs)
+define typed-rule
+$(1)-sources := qa/unit/kmod/typed.c kmod/trace/counter.c qa/shim/shim.c
+$(1)-cflags := $$(core-cflags) -Iqa/shim/kmod -Ikmod -Ikmod/trace -include trace_deps.h $(2)
+$(1)-variants := plain asan
+endef
+$(eval $(call typed-rule,typed,-DCHECKED=0))
+$(eval $(call typed-rule,typed-clang,-DCHECKED=1 -DCONFIG_CFI_CLANG=1))
+$(eval $(call typed-rule,typed-cfi,-DCHECKED=1 -DCONFIG_CFI=1))

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which counters kmmv_trace enables on a kernel that checks the types of handlers
+ * (kCFI), where a tracepoint's handler of another type would be a trap: none of a
+ * tracepoint, and those of functions. Compiled with the option, by each of its names,
+ * and without it.
+ */
+#include <stdarg.h>
+
+#include "kmmv_compat.h"
+#include "trace.h"
+#include "quiet.h"
+
+static struct kmmv_trace_counter counter;
+static struct kmmv_trace_run run;
+static int tracepoints, functions;
+
+/* ---- the rest of the module, which says what is asked of it */
+
+int kmmv_trace_fail(struct kmmv_trace_counter *failed, int err,
+		    const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(failed->error, sizeof(failed->error), format, args);
+	va_end(args);
+	return err;
+}
+
+const char *kmmv_trace_tracepoint(const char *text)
+{
+	const char *slash = strchr(text, '/');
+
+	return slash ? slash + 1 : text;
+}
+
+bool kmmv_trace_tracepoint_exists(const char *name)
+{
+	return !strcmp(name, "sched_switch");
+}
+
+int kmmv_trace_run_new(struct kmmv_trace_counter *of,
+		       struct kmmv_trace_run **result)
+{
+	ck_assert_ptr_eq(of, &counter);
+	*result = &run;
+	return 0;
+}
+
+int kmmv_trace_tracepoint_hook(struct kmmv_trace_run *of, const char *name)
+{
+	ck_assert_ptr_eq(of, &run);
+	ck_assert_str_eq(name, "sched_switch");
+	tracepoints++;
+	return 0;
+}
+
+int kmmv_trace_function_hook(struct kmmv_trace_run *of)
+{
+	ck_assert_ptr_eq(of, &run);
+	functions++;
+	return 0;
+}
+
+u64 kmmv_trace_hits(struct kmmv_trace_run *of)
+{
+	(void)of;
+	return 0;
+}
+
+void kmmv_trace_run_free(struct kmmv_trace_run *of)
+{
+	(void)of;
+}
+
+void kmmv_trace_copy_stop(struct kmmv_trace_run *of)
+{
+	(void)of;
+}
+
+void kmmv_trace_tracepoint_unhook(struct kmmv_trace_run *of)
+{
+	(void)of;
+	tracepoints--;
+}
+
+void kmmv_trace_function_unhook(struct kmmv_trace_run *of)
+{
+	(void)of;
+	functions--;
+}
+
+/* ---- the tests */
+
+static int enable(enum kmmv_trace_text what, const char *text, const char *value)
+{
+	int err;
+
+	memset(&counter, 0, sizeof(counter));
+	memset(&run, 0, sizeof(run));
+	counter.text[what] = (char *)text;
+	counter.text[KMMV_TRACE_VALUE] = (char *)value;
+	err = kmmv_trace_enable(&counter);
+	ck_assert_int_eq(!err, kmmv_trace_enabled(&counter));
+	return err;
+}
+
+static void expect_tracepoint(const char *text, const char *value)
+{
+	int err = enable(KMMV_TRACE_TRACEPOINT, text, value);
+
+	if (CHECKED) {
+		ck_assert_int_eq(err, -EOPNOTSUPP);
+		ck_assert_ptr_nonnull(strstr(counter.error, "kCFI"));
+		ck_assert_ptr_null(counter.run);
+		ck_assert_int_eq(tracepoints, 0);
+		return;
+	}
+	ck_assert_int_eq(err, 0);
+	ck_assert_int_eq(tracepoints, 1);
+	kmmv_trace_drop(&counter);
+	ck_assert_int_eq(tracepoints, 0);
+}
+
+START_TEST(tracepoint)
+{
+	expect_tracepoint("sched_switch", NULL);
+	expect_tracepoint("sched/sched_switch", NULL);
+	expect_tracepoint("sched_switch", "arg1:8");
+}
+END_TEST
+
+START_TEST(function)
+{
+	ck_assert_int_eq(enable(KMMV_TRACE_FUNCTION, "vfs_read", NULL), 0);
+	ck_assert_int_eq(functions, 1);
+	kmmv_trace_drop(&counter);
+	ck_assert_int_eq(functions, 0);
+	ck_assert_int_eq(enable(KMMV_TRACE_FUNCTION, "vfs_read", "arg2:8"), 0);
+	kmmv_trace_drop(&counter);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("typed");
+	Suite *suite = suite_create("typed");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(tcase, tracepoint);
+	tcase_add_test(tcase, function);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
