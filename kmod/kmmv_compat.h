@@ -143,6 +143,11 @@ static inline bool poll_does_not_wait(const poll_table *wait)
 #endif
 
 /*
+ * KMMV_HAVE_COUNT_INFLIGHT: bdev_count_inflight(), 6.16. Where it is, a later kernel may
+ * count what is in flight to a partition as its disk's, too (block/inflight.c).
+ */
+
+/*
  * Who freezes a queue may not wait for I/O to get memory, of which the kernel takes
  * care since 1e1a9cecfab3 ("block: force noio scope in blk_mq_freeze_queue"), 6.14,
  * for as long as the caller runs. For tests, which return meanwhile.

@@ -23,6 +23,7 @@ ccflags-y += \
 	$(call kmmv-have,CLASS_INTERFACE_ARGUMENT,.add_dev.*struct class_interface,include/linux/device/class.h) \
 	$(call kmmv-have,ALLOC_DISK_LIMITS,define blk_alloc_disk.lim,include/linux/blkdev.h) \
 	$(call kmmv-have,BLOCK_IO_DONE,\<block_io_done\>,include/trace/events/block.h) \
+	$(call kmmv-have,COUNT_INFLIGHT,\<bdev_count_inflight\>,include/linux/part_stat.h) \
 	$(call kmmv-have,FREEZE_NOMEMSAVE,\<blk_mq_freeze_queue_nomemsave\>,include/linux/blk-mq.h) \
 	$(call kmmv-have,FTRACE_HASH,^struct ftrace_hash {,include/linux/ftrace.h) \
 	$(call kmmv-have,FTRACE_ARGUMENT,\<ftrace_regs_get_argument\>,include/linux/ftrace.h) \

@@ -122,15 +122,16 @@ bool kmmv_block_device_there(struct kmmv_block_dev *dev)
  * kmmv_block_device_inflight() - count what is in flight
  * @dev: the device
  *
- * The kernel keeps the numbers of a disk and of each of its partitions apart.
+ * Some kernels keep the numbers of a disk and of each of its partitions apart; others
+ * count a partition's as its disk's, too (inflight.c).
  *
  * The kernel adds on the CPU where a request begins, and subtracts where it
  * ends. The CPUs are read one after the other, so that the sum of a busy device
  * may be less than 0 for once.
  *
  * Context: task.
- * Return: requests, or bios, of the device itself that the kernel accounts as
- * begun and not ended; 0 for a device that is not there.
+ * Return: requests, or bios, that the kernel accounts with the device as begun
+ * and not ended; 0 for a device that is not there.
  */
 s64 kmmv_block_device_inflight(struct kmmv_block_dev *dev)
 {

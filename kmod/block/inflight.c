@@ -4,9 +4,76 @@
  * Handlers cannot count it: a request may have begun before they were there.
  */
 #include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/part_stat.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 
+#include "kmmv_compat.h"
 #include "block.h"
+
+/* The kernel counts what is in flight to a partition as its disk's, too. */
+static bool disks_have_all;
+
+#ifdef KMMV_HAVE_COUNT_INFLIGHT
+
+static long in_flight(const struct block_device *bdev)
+{
+	long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += part_stat_local_read_cpu(bdev, in_flight[0], cpu);
+	return sum;
+}
+
+/* What begins here never ends: @disk is not added, and is gone soon. */
+static int try_partition(struct gendisk *disk)
+{
+	struct block_device *part;
+	int err = -ENOMEM;
+
+	part = kmemdup(disk->part0, sizeof(*part), GFP_KERNEL);
+	if (!part)
+		return err;
+	part->bd_stats = alloc_percpu(struct disk_stats);
+	if (part->bd_stats) {
+		/* Its number makes it a partition. */
+		atomic_set(&part->__bd_flags, 1);
+		bdev_start_io_acct(part, REQ_OP_READ, jiffies);
+		disks_have_all = in_flight(disk->part0);
+		err = in_flight(part) == 1 ? 0 : -EOPNOTSUPP;
+	}
+	free_percpu(part->bd_stats);
+	kfree(part);
+	return err;
+}
+
+/*
+ * No header shows whether the kernel does so. It is tried on a disk that nobody has,
+ * with a partition that it does not have.
+ */
+static int find_out(void)
+{
+	struct gendisk *disk = kmmv_alloc_disk();
+	int err;
+
+	if (IS_ERR(disk))
+		return PTR_ERR(disk);
+	err = try_partition(disk);
+	put_disk(disk);
+	return err;
+}
+
+#else
+
+static int find_out(void)
+{
+	return 0;
+}
+
+#endif /* KMMV_HAVE_COUNT_INFLIGHT */
 
 /* Cannot fail: the first possible CPU was online, or shows 0. */
 static void show(struct kmmv_block_dev *dev, u64 value)
@@ -23,7 +90,7 @@ static void show(struct kmmv_block_dev *dev, u64 value)
 		dev->inflight = value;
 }
 
-/* A disk is listed before its partitions, which add to its sum. */
+/* A disk is listed before its partitions, which add to its sum if they have to. */
 static void sum_up(void)
 {
 	struct kmmv_block_dev *dev = NULL, *whole;
@@ -31,7 +98,7 @@ static void sum_up(void)
 	while ((dev = kmmv_block_device_next(dev))) {
 		dev->now = kmmv_block_device_inflight(dev);
 		whole = READ_ONCE(dev->whole);
-		if (whole)
+		if (whole && !disks_have_all)
 			whole->now += dev->now;
 		cond_resched();
 	}
@@ -56,7 +123,9 @@ static struct kmmv_source source = {
 
 int kmmv_block_inflight_init(void)
 {
-	return kmmv_register_source(&source);
+	int err = find_out();
+
+	return err ?: kmmv_register_source(&source);
 }
 
 void kmmv_block_inflight_exit(void)
