@@ -142,6 +142,29 @@ end_null()
 	[ ! -d "$configfs/$1" ] || rmdir "$configfs/$1"
 }
 
+# new_md NAME DISK...: an array of stripes of 64 KiB; no metadata is written
+new_md()
+{
+	local dir=/sys/block/$1/md i=0 disk
+
+	modprobe md_mod && echo "$1" >/sys/module/md_mod/parameters/new_array &&
+		echo raid0 >"$dir/level" && echo 65536 >"$dir/chunk_size" &&
+		echo $(($# - 1)) >"$dir/raid_disks" || return
+	for disk in "${@:2}"; do
+		cat "/sys/block/$disk/dev" >"$dir/new_dev" &&
+			echo $(($(cat "/sys/block/$disk/size") / 2)) \
+				>"$dir/dev-$disk/size" &&
+			echo $i >"$dir/dev-$disk/slot" || return
+		i=$((i + 1))
+	done
+	echo active >"$dir/array_state"
+}
+
+end_md()
+{
+	[ ! -d "/sys/block/$1/md" ] || echo clear >"/sys/block/$1/md/array_state"
+}
+
 # io DISK: writes, reads, merges, flushes and discards, of which none is left when
 # it returns
 io()

@@ -14,8 +14,10 @@ clean_up()
 {
 	[ ! -e /dev/mapper/qa ] || dmsetup remove qa
 	[ -z "${loop-}" ] || losetup -d "$loop" 2>/dev/null
+	end_md md7
 	end_null qa0
-	for name in zram scsi_debug sd_mod null_blk dm_mod virtio_blk; do
+	end_null qa1
+	for name in zram raid0 md_mod scsi_debug sd_mod null_blk dm_mod virtio_blk; do
 		modprobe -r "$name" 2>/dev/null
 	done
 	rmmod kmmv_probes 2>/dev/null
@@ -230,6 +232,41 @@ if dmsetup create qa --table "0 32768 linear /dev/sda 2048" 2>/dev/null; then
 else
 	fail "dmsetup"
 fi
+
+# An array counts what it was asked for, and its disks what they got of it.
+ok "disks for an array" eval "new_null qa0 && new_null qa1"
+disk=$(null_disk qa0) other=$(null_disk qa1)
+wait_for 5 is_there block.dev.write "$other"
+ok "an array" new_md md7 "$disk" "$other"
+ok "is an instance" wait_for 5 is_there block.dev.write md7
+is "it says so, too" "$(label block.dev.write md7)" 'counts="bios"'
+# Whoever opens it first looks for partitions.
+dd if=/dev/md7 of=/dev/null count=1 2>/dev/null
+wait_for 10 idle md7
+wait_for 10 idle "$disk"
+wait_for 10 idle "$other"
+for name in md7 "$disk" "$other"; do
+	before "$name"
+done
+dd if=/dev/zero of=/dev/md7 bs=64k count=20 oflag=direct 2>/dev/null
+dd if=/dev/zero of=/dev/md7 bs=256k count=5 oflag=direct 2>/dev/null
+dd if=/dev/md7 of=/dev/null bs=4k count=7 iflag=direct 2>/dev/null
+is "bios are counted, whatever they are split into" \
+	"$(gain md7 write) $(gain md7 read)" "25 7"
+is "and their bytes" "$(gain md7 write_bytes) $(gain md7 read_bytes)" \
+	"2621440 28672"
+is "without times" "$(gain md7 write_rawactive) $(gain md7 latency.write)" "0 0"
+agrees "a disk of it" "$disk"
+agrees "the other disk of it" "$other"
+is "has half of the bytes" "$(gain "$disk" write_bytes)" 1310720
+is "as the other one" "$(gain "$other" write_bytes)" 1310720
+before md7
+dd if=/dev/zero of=/dev/md7 bs=4k count=1 oflag=direct,sync 2>/dev/null
+is "a flush is one" "$(gain md7 write) $(gain md7 flush)" "1 1"
+ok "the array ends" end_md md7
+ok "it goes" wait_for 5 is_gone block.dev.write md7
+end_null qa0
+end_null qa1
 
 is "a disk with iostats says nothing" "$(label block.dev.write vda)" ""
 echo 0 >/sys/block/vda/queue/iostats
