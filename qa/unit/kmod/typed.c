@@ -93,7 +93,8 @@ void kmmv_trace_function_unhook(struct kmmv_trace_run *of)
 
 /* ---- the tests */
 
-static int enable(enum kmmv_trace_text what, const char *text, const char *value)
+static int enable(enum kmmv_trace_text what, const char *text,
+		  const char *value)
 {
 	int err;
 
