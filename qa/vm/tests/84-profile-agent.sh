@@ -81,4 +81,71 @@ ok "it goes on when the module is loaded again" wait_for 10 grew
 is "under the same number" \
 	"$(pminfo -f $metric | grep -F '"burn1_first' | sed 's/.*\[\([0-9]*\) or.*/\1/')" "$id"
 echo 0 >$config/enable
+
+# ---- by CPU
+
+# sum_of METRIC [INSTANCES]: of those whose name has this
+sum_of()
+{
+	pminfo -f "$1" | grep -F "${2-}" | sed -n 's/.* value //p' |
+		awk '{ sum += $1 } END { print sum + 0 }'
+}
+is "samples by CPU are all samples" "$(sum_of kmmv.percpu.profile.samples)" \
+	"$(cat $config/stats/sample_received)"
+for ((cpu = 0; cpu < $(nproc); cpu++)); do
+	is "those of CPU $cpu, too" "$(sum_of kmmv.percpu.profile.samples "::cpu$cpu\"")" \
+		"$(cat "$config/stats/cpu$cpu/sample_received")"
+done
+
+# ---- names that are displaced and forgotten count once
+
+named()
+{
+	echo $(($(cat $config/stats/sample_delivered) +
+		$(cat $config/stats/event_lost_overflow) +
+		$(cat $config/stats/event_lost_disabled)))
+}
+# faults NAME PAGES: so many samples of a command
+faults()
+{
+	ln -sf "$PWD/build/qa/vm/burn" "$WORK/$1"
+	echo 1 >$config/enable
+	"$WORK/$1" 0 "$2" >/dev/null
+	echo 0 >$config/enable
+}
+all=kmmv.all.profile.command.samples
+command=kmmv.value.profile.command.samples
+is "all names add up" "$(sum_of $all)" "$(named)"
+rmmod kmmv_profile
+modprobe kmmv_profile top=2 names=16 window_s=1 max_overhead=1000
+is "after a load, too" "$(sum_of $all)" "$(named)"
+mkdir $config/events/qafault
+echo page-faults >$config/events/qafault/event
+echo 1 >$config/events/qafault/count
+echo 0 >$config/events/default/enabled
+echo 1 >$config/events/qafault/enabled
+for ((i = 0; i < 100; i++)); do
+	faults was_shown 3000
+	[ -z "$(count_of $command was_shown)" ] || break
+done
+faults was_shown 3000
+had=$(count_of $command was_shown)
+ok "a name is shown: $had" test "${had:-0}" -ge 1000
+forgotten=$(sum_of kmmv.value.profile.forgotten '"command"')
+for ((i = 0; i < 200; i++)); do
+	faults "name$i" 300
+	[ $((i % 5)) -ne 0 ] || is "all add up with $i names more" "$(sum_of $all)" "$(named)"
+	[ "$(sum_of kmmv.value.profile.forgotten '"command"')" -lt $((forgotten + had)) ] ||
+		break
+done
+is "it is not shown any more" "$(count_of $command was_shown)" ""
+is "all add up without it" "$(sum_of $all)" "$(named)"
+for ((i = 0; i < 100; i++)); do
+	faults was_shown 3000
+	[ -z "$(count_of $command was_shown)" ] || break
+done
+ok "it goes on from what it had: $(count_of $command was_shown)" \
+	test "$(count_of $command was_shown)" -ge "$had"
+is "all add up with it" "$(sum_of $all)" "$(named)"
+rmdir $config/events/qafault
 finish
