@@ -29,6 +29,22 @@ profile_stat()
 	cat "$profile/stats/$1"
 }
 
+# Samples lost so far, by whatever cause: not delivered, and not in the buffer.
+profile_lost()
+{
+	echo $(($(profile_stat sample_lost_overflow) +
+		$(profile_stat event_lost_overflow) +
+		$(profile_stat event_lost_disabled)))
+}
+
+# All samples are lost, delivered, or of the idle task, when sampling has stopped.
+profile_accounted()
+{
+	[ "$(profile_stat sample_received)" -eq $(($(profile_lost) +
+		$(profile_stat sample_delivered) +
+		$(profile_stat sample_not_kept))) ]
+}
+
 # profile_overhead PART
 profile_overhead()
 {
@@ -43,16 +59,19 @@ profile_kmmv()
 
 	echo "$1" >$profile/events/default/freq || return
 	taken=$(profile_stat sample_received)
-	lost=$(($(profile_stat sample_lost_overflow) + $(profile_stat event_lost_overflow)))
+	lost=$(profile_lost)
 	handler=$(profile_overhead handler)
 	worker=$(profile_overhead worker)
 	echo 1 >$profile/enable || return
 	with=$(profile_load)
 	echo 0 >$profile/enable
+	profile_accounted || {
+		echo "samples are not accounted for, at $1 Hz" >&2
+		return 1
+	}
 	printf 'kmmv\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n' "$1" "$2" "$with" \
 		$(($(profile_stat sample_received) - taken)) \
-		$(($(profile_stat sample_lost_overflow) +
-		$(profile_stat event_lost_overflow) - lost)) \
+		$(($(profile_lost) - lost)) \
 		$(($(profile_overhead handler) - handler)) \
 		$(($(profile_overhead worker) - worker))
 }
