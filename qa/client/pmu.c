@@ -12,7 +12,7 @@
 
 #include <kmmv_compat.h>
 
-#define ERRNO	  0xff	/* -errno for each event */
+#define ERRNO	  0xff /* -errno for each event */
 #define NO_GUEST  0x100 /* cannot leave out guests */
 #define NO_HV	  0x200 /* nor the hypervisor */
 #define NO_MODE	  0x400 /* counts kernel and user, not one of them */
