@@ -6,9 +6,16 @@
  */
 #include <linux/kstrtox.h>
 #include <linux/module.h>
+#include <linux/random.h>
 #include <linux/sched/signal.h>
 
 #define CHUNK 20000UL
+
+/* Rounds differ in length: a sampler's period may not be in step with them. */
+static unsigned long chunk(void)
+{
+	return CHUNK / 2 + get_random_u32() % CHUNK;
+}
 
 void FIRST(unsigned long turns);
 void SECOND(unsigned long turns);
@@ -27,14 +34,15 @@ noinline void SECOND(unsigned long turns)
 
 static int burn_set(const char *text, const struct kernel_param *param)
 {
-	unsigned long rounds;
+	unsigned long rounds, turns;
 	int err = kstrtoul(text, 10, &rounds);
 
 	if (err)
 		return err;
 	while (rounds--) {
-		FIRST(3 * CHUNK);
-		SECOND(CHUNK);
+		turns = chunk();
+		FIRST(3 * turns);
+		SECOND(turns);
 		cond_resched();
 		if (signal_pending(current))
 			return -EINTR;
