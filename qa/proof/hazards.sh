@@ -122,8 +122,8 @@ spoils "a test that is gone" qa/vm/progs/ring-wake.c \
 spoils "one that is in a comment only" qa/unit/lib/libring.c \
 	's/^START_TEST(malformed)/\/* START_TES malformed *\//' \
 	"^hazard 15: qa/unit/lib/libring.c has no 'malformed'"
-spoils "a program that nobody runs" qa/vm/tests/58-ring-wakeup.sh \
-	's/ring-wake/another/' '^hazard 25: nobody runs qa/vm/progs/ring-wake.c$'
+spoils "a program that nobody runs" qa/vm/tests/56-ring-storm.sh \
+	's/ring-storm/another/' '^hazard 1: nobody runs qa/vm/progs/ring-storm.c$'
 rm "$copy/qa/proof/litmus/rings-A+rings-B.litmus"
 like "noticed: a file that is gone" "$(check "$copy")" \
 	'^hazard 24: no qa/proof/litmus/rings-A\+rings-B.litmus$'
