@@ -202,7 +202,9 @@ ring_native()
 ring_figure()
 {
 	awk -F'\t' -v peer="$2" -v what="$3" -v bytes="$4" '
-	$1 == peer && $2 == what && $3 == bytes { printf "%.0f", $4 }
+	$1 == peer && $2 == what && $3 == bytes {
+		printf $4 < 10 ? "%.1f" : "%.0f", $4
+	}
 	' "$out/$1" 2>/dev/null
 }
 
