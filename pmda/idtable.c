@@ -15,6 +15,8 @@
 /* The length of "+ 2 0 a\n", the shortest record that gives out a number. */
 #define SHORTEST 8
 
+_Static_assert(NR_SCOPES <= 1 << 24, "struct id has 24 bits of it");
+
 static struct scope {
 	int limit;	/* numbers below were given out */
 	int own;	/* the same, for this process alone */
