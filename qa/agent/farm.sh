@@ -8,26 +8,15 @@
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
 
-# shellcheck source=qa/agent/apart
-. qa/agent/apart
+# shellcheck source=qa/agent/proxy
+. qa/agent/proxy
 
-[ -x /usr/lib/pcp/bin/pmproxy ] || skip_all "no pmproxy"
 command -v pmseries >/dev/null || skip_all "no pmseries"
 command -v redis-server >/dev/null || skip_all "no redis-server"
-command -v curl >/dev/null || skip_all "no curl"
-id pcp >/dev/null 2>&1 || skip_all "no user pcp"
-[ "${1-}" = apart ] || [ -x build/pmdakmmv ] || make -s lib pmda >/dev/null ||
-	bail "does not build"
-go_apart "$0" "$@"
-cover etc var run
-chmod 755 /mnt
-unset KMMV_DEVICE_DIR KMMV_RINGS
-PATH=$PATH:/usr/lib/pcp/bin:/usr/sbin:/sbin
-domain=$(sed -n 's/^#define KMMV //p' pmda/domain.h)
-rm -rf /run/pcp "/var/lib/pcp/config/pmda/$domain".* /var/log/pcp/pmlogger/* \
-	/etc/pcp/pmlogger/control.d/*
-install -d -o pcp -g pcp -m 775 /run/pcp /var/log/pcp/pmcd /var/log/pcp/pmproxy \
-	/var/log/pcp/pmlogger /run/pcp/pmlogger /var/lib/pcp/config/pmda
+machine_apart "$0" "$@"
+PATH=$PATH:/usr/sbin:/sbin
+rm -rf /var/log/pcp/pmlogger/* /etc/pcp/pmlogger/control.d/*
+install -d -o pcp -g pcp -m 775 /var/log/pcp/pmlogger /run/pcp/pmlogger
 sed "/^root {/,/^}/s/pmcd\$/&\nkmmv $domain:*:*/" /usr/lib/pcp/pmns/root_pmcd >/mnt/pmns
 
 # ---- the hosts
