@@ -9,6 +9,7 @@
 #	call COMMAND			the client's answer (qa/client/client.c);
 #					$'...' for any bytes
 #	errno NAME			its number, negative
+#	program COMMAND			a program's results, as the first of the test's
 #	names				the whole names stream
 #	instance FAMILY NAME		number, incarnation and state in the names
 
@@ -46,6 +47,20 @@ call()
 	fi
 	read -r answer <$client_dir/call
 	printf '%s\n' "$answer"
+}
+
+# shellcheck disable=SC2034 # finish of tap.sh uses tap_failed
+program()
+{
+	local text status
+
+	text=$("$@")
+	status=$?
+	printf '%s\n' "$text" | grep -v '^1\.\.'
+	tap_count=$(printf '%s\n' "$text" | grep -cE '^(not )?ok ')
+	tap_failed=$(printf '%s\n' "$text" | grep -c '^not ok ')
+	is "all of it was run" "$status $(printf '%s\n' "$text" | tail -n 1)" \
+		"0 1..$tap_count"
 }
 
 errno()

@@ -24,13 +24,7 @@ load_core && load_client || bail "the modules do not load"
 modprobe loop
 dd if=/dev/zero of="$WORK/disk" bs=1M count=1 status=none
 loop=$(losetup -f --show "$WORK/disk")
-program=$(build/qa/vm/mapping "$loop")
-status=$?
-printf '%s\n' "$program" | grep -v '^1\.\.'
-tap_count=$(printf '%s\n' "$program" | grep -cE '^(not )?ok ')
-tap_failed=$(printf '%s\n' "$program" | grep -c '^not ok ')
-is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
-	"0 1..$tap_count"
+program build/qa/vm/mapping "$loop"
 
 # ---- a reader with the mapping, and no file
 

@@ -14,12 +14,6 @@
 trap unload EXIT
 
 load_core && load_client || bail "the modules do not load"
-program=$(build/qa/vm/ring-wake 100 2000)
-status=$?
-printf '%s\n' "$program" | grep -v '^1\.\.'
-tap_count=$(printf '%s\n' "$program" | grep -cE '^(not )?ok ')
-tap_failed=$(printf '%s\n' "$program" | grep -c '^not ok ')
-is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
-	"0 1..$tap_count"
+program build/qa/vm/ring-wake 100 2000
 ok "kmmv goes" unload
 finish

@@ -13,12 +13,6 @@ trap unload EXIT
 rounds=300
 [ "${KMMV_SOAK:-0}" = 0 ] || rounds=20000
 load_core && load_client || bail "the modules do not load"
-program=$(build/qa/vm/ring-wake "${ROUNDS:-$rounds}")
-status=$?
-printf '%s\n' "$program" | grep -v '^1\.\.'
-tap_count=$(printf '%s\n' "$program" | grep -cE '^(not )?ok ')
-tap_failed=$(printf '%s\n' "$program" | grep -c '^not ok ')
-is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
-	"0 1..$tap_count"
+program build/qa/vm/ring-wake "${ROUNDS:-$rounds}"
 ok "kmmv goes" unload
 finish

@@ -26,12 +26,6 @@ was=$(cat $cpu3/online)
 [ "$was" = 0 ] || echo 0 >$cpu3/online
 echo 0 >$cpu1/online
 load_core && load_client || bail "the modules do not load"
-program=$(build/qa/vm/ring-rules late)
-status=$?
-printf '%s\n' "$program" | grep -v '^1\.\.'
-tap_count=$(printf '%s\n' "$program" | grep -cE '^(not )?ok ')
-tap_failed=$(printf '%s\n' "$program" | grep -c '^not ok ')
-is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
-	"0 1..$tap_count"
+program build/qa/vm/ring-rules late
 ok "kmmv goes" unload
 finish
