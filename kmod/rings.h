@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Rings as objects: named, configured (ringfs.c), opened (ringdev.c), mapped
- * (ringarea.c), written by kernel code and followed counters (rings.c, hit.c).
- * Each has one portable buffer per CPU (ring.h).
+ * (ringarea.c), written by kernel code (ringwriter.c) and followed counters
+ * (hit.c). Each has one portable buffer per CPU (ring.h).
  *
  * Lifetime. A ring that is held, by an open file or by kernel code, cannot be
  * removed: its directory in configfs is depended on. A ring's buffers stay
@@ -10,14 +10,12 @@
  *
  * Memory ordering:
  *
- *	rings:A  a buffer before its pointer, release - rings:B  acquire
+ *	rings:A  a buffer before its pointer, release - ringwriter:A  acquire
  *	    a writer that finds its CPU's buffer finds it made.
- *	rings:C  a buffer before its pointer, release - ringarea:A  acquire
+ *	rings:B  a buffer before its pointer, release - ringarea:A  acquire
  *	    so does a fault that finds it.
- *	rings:C  a buffer before its CPU is alive, release - ringmap:A  acquire
+ *	rings:B  a buffer before its CPU is alive, release - ringmap:A  acquire
  *	    so does a reader that maps it, in lib/ringmap.c.
- *	rings:E  an event, in a read-side section - ringwake:A  a grace period
- *	    the event of a writer that missed `waiting' is seen by then.
  */
 #ifndef KMMV_RINGS_H
 #define KMMV_RINGS_H

@@ -43,7 +43,7 @@
  *
  * Memory ordering:
  *
- *	rings:E  an event, in a read-side section - ringwake:A  a grace period
+ *	ringwriter:B  an event, in a read-side section - ringwake:A  a grace period
  *	    the event of a writer that missed `waiting' is seen by then.
  *	ring:B  a page's totals, then the commit page, release - ringwake:D  acquire
  *	    a look after reading a position sees all events up to it.
@@ -206,7 +206,7 @@ static void arm(struct kmmv_ring *ring)
 		return;
 	}
 	ring->rcu_queued = true;
-	/* ringwake:A pairs with rings:E: a writer too early is seen by then. */
+	/* ringwake:A pairs with ringwriter:B: an early event is seen then. */
 	call_rcu_hurry(&ring->rcu, wake_rcu);
 }
 
