@@ -10,7 +10,7 @@
  *
  * Memory ordering:
  *
- *	rings:B  a buffer before its pointer, release - ringarea:A  acquire
+ *	ringbuffers:B  a buffer before its pointer, release - ringarea:A  acquire
  *	    a caller that finds a CPU's buffer finds it made.
  */
 #include <linux/fs.h>
@@ -73,7 +73,7 @@ void kmmv_ringarea_header(struct kmmv_ring *ring)
 struct kmmv_ring_cpu *kmmv_ringarea_buffer(const struct kmmv_ring *ring,
 					   u32 cpu)
 {
-	/* ringarea:A pairs with rings:B: the buffer is made. */
+	/* ringarea:A pairs with ringbuffers:B: the buffer is made. */
 	return smp_load_acquire(&ring->side[cpu].rc);
 }
 

@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Rings: making, holding and removing them, and their buffers.
- *
- * When a ring is enabled, buffers are made for the CPUs that are online, and
- * later for others as they come up. They stay until the ring is removed or
- * resized. A ring records if writers find pointers to its buffers.
- *
- * Memory ordering: in rings.h.
- */
+/* Rings: making, configuring, holding and removing them. */
 #include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/cred.h>
 #include <linux/export.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 
-#include "rings.h"
-
-/* The part of the machine's memory that all rings together may have. */
-#define MEMORY_PART	8
+#include "ringbuffers.h"
 
 /*
  * Protects the rings, their buffers and settings. Held for long: while memory
@@ -34,99 +22,6 @@ static DEFINE_MUTEX(rings_lock);
 static DEFINE_MUTEX(hold_lock);
 /* Changed under both locks. */
 static LIST_HEAD(rings);
-static u64 rings_memory;
-static u64 last_incarnation;
-
-/* ---- buffers; under rings_lock */
-
-static u32 nr_pages(const struct kmmv_ring *ring)
-{
-	return ring->ring_pages + ring->spares + 1;
-}
-
-/* Pages of a CPU's buffer, including both mapped sides. */
-static u32 cpu_memory(const struct kmmv_ring *ring)
-{
-	return nr_pages(ring) + 2;
-}
-
-/* Two 32-bit stores, for 32-bit machines. */
-static void alive_add(struct kmmv_ring_header *header, int cpu)
-{
-	u64 *mask = (u64 *)((char *)header + header->alive_offset);
-	u32 *half = (u32 *)&mask[cpu / 64];
-	u64 bits = mask[cpu / 64] | 1ULL << (cpu % 64);
-	u32 halves[2];
-
-	memcpy(halves, &bits, sizeof(bits));
-	/* rings:B pairs with ringmap:A: its pages can be touched. */
-	smp_store_release(&half[0], halves[0]);
-	/* rings:B for the other half. */
-	smp_store_release(&half[1], halves[1]);
-}
-
-static int cpu_make(struct kmmv_ring *ring, int cpu)
-{
-	struct kmmv_ring_cpu *rc;
-
-	if (ring->side[cpu].rc)
-		return 0;
-	rc = kmmv_ring_cpu_alloc(cpu, ring->ring_pages, ring->spares,
-				 ring->overwrite);
-	if (!rc)
-		return -ENOMEM;
-	/* A file may be waiting for all CPUs: have the first event report. */
-	rc->waiting = 1;
-	ring->memory += cpu_memory(ring);
-	rings_memory += cpu_memory(ring);
-	/* rings:B pairs with ringarea:A: the buffer is made. */
-	smp_store_release(&ring->side[cpu].rc, rc);
-	alive_add(ring->header, cpu);
-	return 0;
-}
-
-/* From now on writers find the buffers, or none. */
-static void publish(struct kmmv_ring *ring, bool record)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		/* rings:A pairs with ringwriter:A: the buffer is made. */
-		smp_store_release(&ring->live[cpu],
-				  record ? ring->side[cpu].rc : NULL);
-	if (!record)
-		synchronize_rcu();
-}
-
-/* No writer is active, and no file is open. */
-static void buffers_free(struct kmmv_ring *ring)
-{
-	int cpu;
-
-	if (!ring->header)
-		return;
-	kmmv_ring_wake_drain(ring);
-	for_each_possible_cpu(cpu) {
-		kmmv_ring_cpu_free(ring->side[cpu].rc);
-		ring->side[cpu].rc = NULL;
-	}
-	rings_memory -= ring->memory;
-	ring->memory = 0;
-	free_page((unsigned long)ring->header);
-	ring->header = NULL;
-}
-
-static int memory_check(struct kmmv_ring *ring)
-{
-	u64 limit = totalram_pages() / MEMORY_PART;
-	u64 wanted = (u64)cpu_memory(ring) * num_online_cpus();
-
-	if (ring->header || rings_memory + wanted <= limit)
-		return 0;
-	pr_err("ring %s needs %llu pages on %u CPUs, all rings may have %llu and have %llu\n",
-	       ring->name, wanted, num_online_cpus(), limit, rings_memory);
-	return -E2BIG;
-}
 
 /* From now on the ring can be opened. */
 static void ready_set(struct kmmv_ring *ring)
@@ -150,32 +45,6 @@ static int ready_clear(struct kmmv_ring *ring)
 	return err;
 }
 
-/* For the CPUs that are online. Buffers made before are kept if it fails. */
-static int buffers_make(struct kmmv_ring *ring)
-{
-	bool had = ring->header;
-	int cpu, err;
-
-	err = memory_check(ring);
-	if (err)
-		return err;
-	if (!had) {
-		ring->header = (void *)get_zeroed_page(GFP_KERNEL);
-		if (!ring->header)
-			return -ENOMEM;
-		ring->header->incarnation = ++last_incarnation;
-		kmmv_ringarea_header(ring);
-	}
-	for_each_online_cpu(cpu) {
-		err = cpu_make(ring, cpu);
-		if (err)
-			break;
-	}
-	if (err && !had)
-		buffers_free(ring);
-	return err;
-}
-
 /**
  * kmmv_rings_populate() - make the buffers of a CPU about to come up
  * @cpu: the CPU
@@ -190,15 +59,9 @@ int kmmv_rings_populate(unsigned int cpu)
 
 	mutex_lock(&rings_lock);
 	list_for_each_entry(ring, &rings, link) {
-		if (!ring->header)
-			continue;
-		err = cpu_make(ring, cpu);
+		err = kmmv_ringbuffers_add(ring, cpu);
 		if (err)
 			break;
-		if (ring->enabled)
-			/* rings:A pairs with ringwriter:A: the buffer is made. */
-			smp_store_release(&ring->live[cpu],
-					  ring->side[cpu].rc);
 	}
 	mutex_unlock(&rings_lock);
 	return err;
@@ -242,49 +105,16 @@ int kmmv_ring_enable(struct kmmv_ring *ring, bool enable)
 	if (enable == ring->enabled)
 		goto unlock;
 	if (enable)
-		err = buffers_make(ring);
+		err = kmmv_ringbuffers_make(ring);
 	if (err)
 		goto unlock;
 	WRITE_ONCE(ring->enabled, enable);
-	publish(ring, enable);
+	kmmv_ringbuffers_publish(ring, enable);
 	ready_set(ring);
 unlock:
 	mutex_unlock(&rings_lock);
 	cpus_read_unlock();
 	return err;
-}
-
-/* With active writers: there was nothing in it a moment ago. */
-static bool is_empty(struct kmmv_ring *ring)
-{
-	struct kmmv_ring_stats stats;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct kmmv_ring_cpu *rc = ring->side[cpu].rc;
-
-		if (!rc)
-			continue;
-		kmmv_ring_cpu_stats(rc, &stats);
-		if (stats.events.inside || stats.events.taken)
-			return false;
-	}
-	return true;
-}
-
-/* No writer is active. */
-static void mode_set(struct kmmv_ring *ring, bool overwrite)
-{
-	int cpu;
-
-	WRITE_ONCE(ring->overwrite, overwrite);
-	for_each_possible_cpu(cpu)
-		if (ring->side[cpu].rc)
-			WRITE_ONCE(ring->side[cpu].rc->overwrite, overwrite);
-	if (ring->header)
-		WRITE_ONCE(ring->header->mode,
-			   overwrite ? KMMV_RING_OVERWRITE :
-				       KMMV_RING_CONSUME);
 }
 
 /**
@@ -305,17 +135,17 @@ int kmmv_ring_set_mode(struct kmmv_ring *ring, bool overwrite)
 	if (ring->overwrite == overwrite)
 		goto unlock;
 	/* Checked while it records: a refused call drops no event. */
-	err = is_empty(ring) ? 0 : -EBUSY;
+	err = kmmv_ringbuffers_empty(ring) ? 0 : -EBUSY;
 	if (err)
 		goto unlock;
 	if (ring->enabled)
-		publish(ring, false);
-	if (is_empty(ring))
-		mode_set(ring, overwrite);
+		kmmv_ringbuffers_publish(ring, false);
+	if (kmmv_ringbuffers_empty(ring))
+		kmmv_ringbuffers_set_mode(ring, overwrite);
 	else
 		err = -EBUSY;
 	if (ring->enabled)
-		publish(ring, true);
+		kmmv_ringbuffers_publish(ring, true);
 unlock:
 	mutex_unlock(&rings_lock);
 	return err;
@@ -333,7 +163,7 @@ static int resize(struct kmmv_ring *ring, u32 *what, u32 value)
 			ready_set(ring);
 		return 0;
 	}
-	buffers_free(ring);
+	kmmv_ringbuffers_free(ring);
 	WRITE_ONCE(*what, value);
 	return 0;
 }
@@ -485,9 +315,9 @@ void kmmv_ring_remove(struct kmmv_ring *ring)
 	mutex_unlock(&hold_lock);
 	if (ring->enabled) {
 		WRITE_ONCE(ring->enabled, false);
-		publish(ring, false);
+		kmmv_ringbuffers_publish(ring, false);
 	}
-	buffers_free(ring);
+	kmmv_ringbuffers_free(ring);
 	mutex_unlock(&rings_lock);
 }
 

@@ -7,15 +7,6 @@
  * Lifetime. A ring that is held, by an open file or by kernel code, cannot be
  * removed: its directory in configfs is depended on. A ring's buffers stay
  * while it has files, so a mapping holds no reference of its own.
- *
- * Memory ordering:
- *
- *	rings:A  a buffer before its pointer, release - ringwriter:A  acquire
- *	    a writer that finds its CPU's buffer finds it made.
- *	rings:B  a buffer before its pointer, release - ringarea:A  acquire
- *	    so does a fault that finds it.
- *	rings:B  a buffer before its CPU is alive, release - ringmap:A  acquire
- *	    so does a reader that maps it, in lib/ringmap.c.
  */
 #ifndef KMMV_RINGS_H
 #define KMMV_RINGS_H

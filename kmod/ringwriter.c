@@ -5,7 +5,7 @@
  *
  * Memory ordering:
  *
- *	rings:A  a buffer before its pointer, release - ringwriter:A  acquire
+ *	ringbuffers:A  a buffer before its pointer, release - ringwriter:A  acquire
  *	    a writer that finds its CPU's buffer finds it made.
  *	ringwriter:B  an event, in a read-side section - ringwake:A  a grace period
  *	    the event of a writer that missed `waiting' is seen by then.
@@ -108,7 +108,7 @@ static __always_inline struct kmmv_ring_cpu *ring_here(struct kmmv_ring *ring)
 {
 	unsigned int cpu = smp_processor_id();
 
-	/* ringwriter:A pairs with rings:A: the buffer is made. */
+	/* ringwriter:A pairs with ringbuffers:A: the buffer is made. */
 	return smp_load_acquire(&ring->live[cpu]);
 }
 

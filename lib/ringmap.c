@@ -8,7 +8,7 @@
  *
  * Memory ordering:
  *
- *	ringmap:A  the alive mask, acquire - rings:B
+ *	ringmap:A  the alive mask, acquire - ringbuffers:B
  *	    a reader that sees a CPU alive can access its area.
  */
 #include <errno.h>
@@ -321,7 +321,7 @@ uint64_t kmmv_ring_risen(const struct kmmv_ring *r, uint32_t word)
 {
 	uint64_t risen;
 
-	/* ringmap:A pairs with rings:B: their areas exist. */
+	/* ringmap:A pairs with ringbuffers:B: their areas exist. */
 	risen = kmmv_load64_acquire(&r->kalive[word]);
 	return risen & r->possible[word] & ~r->alive[word];
 }

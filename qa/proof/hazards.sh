@@ -124,7 +124,7 @@ spoils "one that is in a comment only" qa/unit/lib/libring.c \
 	"^hazard 15: qa/unit/lib/libring.c has no 'malformed'"
 spoils "a program that nobody runs" qa/vm/tests/56-ring-storm.sh \
 	's/ring-storm/another/' '^hazard 1: nobody runs qa/vm/progs/ring-storm.c$'
-rm "$copy/qa/proof/litmus/rings-A+ringwriter-A.litmus"
+rm "$copy/qa/proof/litmus/ringbuffers-A+ringwriter-A.litmus"
 like "noticed: a file that is gone" "$(check "$copy")" \
-	'^hazard 24: no qa/proof/litmus/rings-A\+ringwriter-A.litmus$'
+	'^hazard 24: no qa/proof/litmus/ringbuffers-A\+ringwriter-A.litmus$'
 finish
