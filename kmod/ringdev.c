@@ -16,7 +16,7 @@
 #include <linux/uaccess.h>
 
 #include "kmmv_compat.h"
-#include "rings.h"
+#include "ringhold.h"
 
 #define RANGES_MAX		1024U
 /* What a take of all CPUs takes of one before it goes on to the next. */

@@ -17,7 +17,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "rings.h"
+#include "ringhold.h"
 
 #if !IS_ENABLED(CONFIG_CONFIGFS_FS)
 #error "kmmv: rings are made in configfs"
@@ -182,7 +182,7 @@ static struct configfs_subsystem subsystem;
  * module. The other variant takes the root directory's lock, which must not be
  * taken inside a device's open().
  *
- * Context: under hold_lock of rings.c; kmmv_ring_leave() was not called.
+ * Context: under hold_lock of ringhold.c; kmmv_ring_leave() was not called.
  * Return: 0; -ENOENT while the directory is being made or removed.
  */
 static int directory_keep(struct kmmv_ring *ring)

@@ -6,7 +6,7 @@
  *
  * A minor number leads to its ring once nothing can fail any more, until the
  * ring is removed. open() looks it up and holds the ring under one short lock
- * (rings.c), and takes no lock of the character devices meanwhile.
+ * (ringhold.c), and takes no lock of the character devices meanwhile.
  */
 #include <linux/cdev.h>
 #include <linux/device.h>
@@ -19,7 +19,7 @@
 
 static dev_t region;
 static struct cdev cdev;
-/* Rings by minor number; entries are set and cleared under hold_lock. */
+/* Rings by minor number; entries change under hold_lock of ringhold.c. */
 static DEFINE_XARRAY_ALLOC(nodes);
 /*
  * Allocated cyclically, so that an old node of a removed ring leads nowhere for
@@ -45,7 +45,7 @@ static struct class ring_class = {
  * kmmv_ringnode_find() - find the ring of a minor number
  * @minor: of an inode
  *
- * Context: under hold_lock of rings.c.
+ * Context: under hold_lock of ringhold.c.
  * Return: the ring, or NULL.
  */
 struct kmmv_ring *kmmv_ringnode_find(unsigned int minor)
@@ -84,7 +84,7 @@ int kmmv_ringnode_make(struct kmmv_ring *ring)
  * @ring: from kmmv_ringnode_make()
  * @lead: whether it leads to the ring
  *
- * Context: under hold_lock of rings.c. Cannot fail: the entry is allocated.
+ * Context: under hold_lock of ringhold.c. Cannot fail: the entry is allocated.
  */
 void kmmv_ringnode_lead(struct kmmv_ring *ring, bool lead)
 {

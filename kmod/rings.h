@@ -98,7 +98,7 @@ enum kmmv_ring_watch {
 /**
  * struct kmmv_ring_home - where rings are made and removed
  * @keep: keep the ring from being removed; 0 or -ENOENT. Called under hold_lock
- *	of rings.c, for a ring that is not leaving
+ *	of ringhold.c, for a ring that is not leaving
  * @let_go: allow it to be removed again
  */
 struct kmmv_ring_home {
@@ -142,8 +142,9 @@ struct kmmv_ring_home {
  * @refused_bytes: likewise
  * @live: by CPU: the buffer to write to, or NULL
  *
- * A member without a lock here is protected by one of the two of rings.c, which
- * says which; they nest inside the hotplug lock and outside all others.
+ * A member without a lock here is protected by the lock of rings.c or by that
+ * of ringhold.c, which say which; they nest inside the hotplug lock and outside
+ * all others.
  *
  * @enabled, @overwrite, @ring_pages and @spares are also read without it, to be
  * shown: a value that changes meanwhile may be the old or the new one.
@@ -187,12 +188,7 @@ struct kmmv_ring {
 struct kmmv_ring *kmmv_ring_new(const char *name);
 void kmmv_ring_free(struct kmmv_ring *ring);
 void kmmv_ring_show_up(struct kmmv_ring *ring);
-void kmmv_ring_stay(struct kmmv_ring *ring);
-void kmmv_ring_leave(struct kmmv_ring *ring);
 void kmmv_ring_remove(struct kmmv_ring *ring);
-void kmmv_ring_serve(struct kmmv_ring *ring, bool serve);
-int kmmv_ring_open(unsigned int minor, struct kmmv_ring_file *file);
-void kmmv_ring_close(struct kmmv_ring_file *file);
 int kmmv_ring_enable(struct kmmv_ring *ring, bool enable);
 int kmmv_ring_set_mode(struct kmmv_ring *ring, bool overwrite);
 int kmmv_ring_set_pages(struct kmmv_ring *ring, u32 pages);
