@@ -7,11 +7,6 @@
  * hotplug is kept out: a CPU that comes is begun by a work item. An event on a CPU
  * that went is no longer one of perf's: it is ended and begun anew when the CPU is
  * back, which each coming and going counts in kmmv_profile_cpu.lives.
- *
- * Memory ordering:
- *
- *	control:A  a CPU's buffer before its pointer, release - sample:A  acquire
- *	    a handler or a drain that finds a buffer finds it made.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -25,12 +20,8 @@
 #include "profile.h"
 
 #define LOOK_INTERVAL	NSEC_PER_SEC
-#define SAMPLES_DEFAULT 256
 #define SAMPLES_MAX	(1U << 20)
 #define DRAIN_MS_MAX	10000U
-/* Of a raw sample without a stack, with what the buffer adds. */
-#define SAMPLE_BYTES \
-	(sizeof(struct kmmv_profile_raw) + sizeof(struct kmmv_event) + 4)
 
 static unsigned int freq = 19;
 module_param(freq, uint, 0444);
@@ -57,12 +48,9 @@ MODULE_PARM_DESC(enable, "start when loaded (default no)");
 /* Settings, events, and whether it samples; see profile.h. */
 DEFINE_MUTEX(kmmv_profile_lock);
 
-static bool running;
 static bool incomplete;	/* an event is not sampled on a CPU that came: try again */
-static u32 samples = SAMPLES_DEFAULT;
 static struct kmmv_backoff backoff = { .factor = 1 };
 static u64 looked, spent;
-static struct kmmv_profile_event first;
 
 static struct workqueue_struct *queue, *requests;
 static void drain_work(struct work_struct *work);
@@ -81,158 +69,13 @@ static void drain_later(void)
 
 /* ---- under kmmv_profile_lock */
 
-/* Pages of a CPU's buffer, of which the consumer has two more. */
-static u32 buffer_pages(void)
-{
-	return max_t(u32, KMMV_RING_PAGES_MIN,
-		     DIV_ROUND_UP(samples, KMMV_RING_PAGE_ROOM / SAMPLE_BYTES));
-}
-
-static int buffer_make(int cpu)
-{
-	struct kmmv_profile_cpu *of = per_cpu_ptr(kmmv_profile_cpus, cpu);
-	struct kmmv_ring_cpu *rc;
-
-	if (of->rc)
-		return 0;
-	rc = kmmv_ring_cpu_alloc(cpu, buffer_pages(), 1, false);
-	if (!rc)
-		return -ENOMEM;
-	/* control:A pairs with sample:A: the buffer is made. */
-	smp_store_release(&of->rc, rc);
-	return 0;
-}
-
-/* Nothing samples, and the buffers are empty. */
-static void buffers_free(void)
-{
-	int cpu;
-
-	mutex_lock(&kmmv_profile_drain_lock);
-	for_each_possible_cpu(cpu) {
-		struct kmmv_profile_cpu *of =
-			per_cpu_ptr(kmmv_profile_cpus, cpu);
-
-		kmmv_ring_cpu_free(of->rc);
-		of->rc = NULL;
-	}
-	mutex_unlock(&kmmv_profile_drain_lock);
-}
-
-static bool is_wanted(const struct kmmv_profile_event *event)
-{
-	return running && event->enabled && event->source != KMMV_PROFILE_AUTO;
-}
-
-static void end(struct kmmv_profile_event *event)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		kmmv_profile_event_end(event, cpu);
-}
-
-static void show_period(struct kmmv_profile_event *event)
-{
-	kmmv_profile_self_set(event->slot,
-			      is_wanted(event) ? event->period * event->factor
-					       : 0);
-}
-
-static int begin_on(struct kmmv_profile_event *event, int cpu)
-{
-	int err = cpu_online(cpu) ? buffer_make(cpu) : 0;
-
-	return err ?: kmmv_profile_event_begin(event, cpu);
-}
-
-/* A CPU of another kind, which does not have the event, does not matter if others do. */
-static int begin_on_all(struct kmmv_profile_event *event)
-{
-	bool is_on = false;
-	int cpu, err, absent = 0;
-
-	for_each_possible_cpu(cpu) {
-		err = begin_on(event, cpu);
-		if (err == -ENOENT)
-			absent = err;
-		else if (err)
-			return err;
-		is_on |= kmmv_profile_is_on(per_cpu_ptr(event->on, cpu));
-	}
-	return is_on ? 0 : absent;
-}
-
-/* On all CPUs that are online; the first error ends it again, until retry(). */
-static int begin(struct kmmv_profile_event *event)
-{
-	int err;
-
-	event->factor = backoff.factor;
-	err = begin_on_all(event);
-	if (err) {
-		end(event);
-		event->source = KMMV_PROFILE_AUTO;
-		kmmv_profile_event_explain(event, err);
-	}
-	show_period(event);
-	return err;
-}
-
-/* Handlers that were running are done, see kmmv_profile_event_end(). */
-static void end_all(void)
-{
-	struct kmmv_profile_event *event;
-
-	list_for_each_entry(event, &kmmv_profile_events, list)
-		end(event);
-	synchronize_rcu();
-}
-
-static int choose_and_begin(struct kmmv_profile_event *event)
-{
-	int err;
-
-	if (!running || !event->enabled)
-		return 0;
-	err = kmmv_profile_event_choose(event);
-	return err ?: begin(event);
-}
-
-static void show_source(void)
-{
-	int i;
-
-	for (i = KMMV_PROFILE_PMU; i <= KMMV_PROFILE_TIMER; i++)
-		kmmv_profile_self_set(kmmv_profile_self[KMMV_PROFILE_P_PMU + i -
-							KMMV_PROFILE_PMU],
-				      is_wanted(&first) && first.source == i);
-}
-
-static void failed(void)
-{
-	kmmv_slot_add(kmmv_profile_self[KMMV_PROFILE_W_FAILED], 1);
-}
-
-/* Events that could be sampled before, and could not be when they were begun again. */
-static void retry(void)
-{
-	struct kmmv_profile_event *event;
-
-	list_for_each_entry(event, &kmmv_profile_events, list) {
-		if (!event->enabled || event->source != KMMV_PROFILE_AUTO)
-			continue;
-		if (choose_and_begin(event))
-			failed();
-	}
-	show_source();
-}
-
 /* A rate below one a second is one, as 0 is that of a count. */
 static void tell_state(struct kmmv_profile_state *state, const char *what,
 		       const char *by)
 {
-	state->freq = first.count ? 0 : max(first.freq / first.factor, 1U);
+	const struct kmmv_profile_event *first = kmmv_profile_default();
+
+	state->freq = first->count ? 0 : max(first->freq / first->factor, 1U);
 	kmmv_profile_tell(state, what, by);
 }
 
@@ -255,15 +98,15 @@ static void stop(void)
 	const char *by = kmmv_profile_source_name();
 	struct kmmv_profile_event *event;
 
-	end_all();
-	running = false;
+	kmmv_profile_events_end_all();
+	kmmv_profile_running = false;
 	cancel_delayed_work_sync(&drains);
 	kmmv_profile_drain();
 	kmmv_profile_read_state(false);
 	tell("stop", by);
 	list_for_each_entry(event, &kmmv_profile_events, list)
-		show_period(event);
-	show_source();
+		kmmv_profile_events_show(event);
+	kmmv_profile_events_show_source();
 }
 
 static int start(void)
@@ -275,14 +118,14 @@ static int start(void)
 	/* All samples of this start come after the event that tells of it. */
 	mutex_lock(&kmmv_profile_drain_lock);
 	kmmv_profile_state_take(&state);
-	running = true;
+	kmmv_profile_running = true;
 	incomplete = false;
 	backoff = (struct kmmv_backoff){ .factor = 1 };
 	looked = ktime_get_ns();
 	spent = spent_now();
 	list_for_each_entry(event, &kmmv_profile_events, list) {
 		event->factor = 1;
-		err = choose_and_begin(event);
+		err = kmmv_profile_events_begin(event, backoff.factor);
 		if (err) {
 			pr_err("event %s: %s\n", event->name, event->error);
 			break;
@@ -292,30 +135,18 @@ static int start(void)
 		tell_state(&state, "start", kmmv_profile_source_name());
 	mutex_unlock(&kmmv_profile_drain_lock);
 	if (err) {
-		end_all();
-		running = false;
+		kmmv_profile_events_end_all();
+		kmmv_profile_running = false;
 		kmmv_profile_drain();
 		list_for_each_entry(event, &kmmv_profile_events, list)
-			show_period(event);
-		show_source();
+			kmmv_profile_events_show(event);
+		kmmv_profile_events_show_source();
 		return err;
 	}
-	show_source();
+	kmmv_profile_events_show_source();
 	kmmv_profile_read_state(true);
 	drain_later();
 	return 0;
-}
-
-/* With another factor. */
-static void begin_again(void)
-{
-	struct kmmv_profile_event *event;
-
-	end_all();
-	list_for_each_entry(event, &kmmv_profile_events, list)
-		if (is_wanted(event) && begin(event))
-			failed();
-	show_source();
 }
 
 static void look(void)
@@ -323,9 +154,9 @@ static void look(void)
 	u64 now = ktime_get_ns(), sum;
 	int change;
 
-	if (!running || now - looked < LOOK_INTERVAL)
+	if (!kmmv_profile_running || now - looked < LOOK_INTERVAL)
 		return;
-	retry();
+	kmmv_profile_events_retry(backoff.factor);
 	if (incomplete)
 		queue_work(queue, &syncs);
 	sum = spent_now();
@@ -336,7 +167,7 @@ static void look(void)
 	spent = sum;
 	if (!change)
 		return;
-	begin_again();
+	kmmv_profile_events_begin_again(backoff.factor);
 	if (change > 0)
 		kmmv_slot_add(kmmv_profile_self[KMMV_PROFILE_W_BACKOFFS], 1);
 	tell(change > 0 ? "backoff" : "recover", kmmv_profile_source_name());
@@ -352,7 +183,7 @@ static void drain_work(struct work_struct *work)
 		look();
 		mutex_unlock(&kmmv_profile_lock);
 	}
-	if (READ_ONCE(running))
+	if (READ_ONCE(kmmv_profile_running))
 		drain_later();
 }
 
@@ -361,35 +192,10 @@ static void have_drained(struct irq_work *work)
 	mod_delayed_work(queue, &drains, 0);
 }
 
-/* Once for each CPU that came, and could not be begun, it is counted. */
-static int sync(struct kmmv_profile_event *event)
-{
-	int cpu, err, refused = 0;
-
-	for_each_possible_cpu(cpu) {
-		struct kmmv_profile_on *on = per_cpu_ptr(event->on, cpu);
-
-		err = begin_on(event, cpu);
-		if (err == -ENOENT)
-			err = 0;
-		if (err && !on->refused)
-			failed();
-		on->refused = err;
-		refused = err ?: refused;
-	}
-	kmmv_profile_event_explain(event, refused);
-	return refused;
-}
-
 static void sync_work(struct work_struct *work)
 {
-	struct kmmv_profile_event *event;
-
 	mutex_lock(&kmmv_profile_lock);
-	incomplete = false;
-	list_for_each_entry(event, &kmmv_profile_events, list)
-		if (is_wanted(event) && sync(event))
-			incomplete = true;
+	incomplete = kmmv_profile_events_sync();
 	mutex_unlock(&kmmv_profile_lock);
 }
 
@@ -444,9 +250,9 @@ static void begin_work(struct work_struct *work)
 	struct request *request = container_of(work, struct request, work);
 
 	mutex_lock(&kmmv_profile_lock);
-	if (request->on && !running)
+	if (request->on && !kmmv_profile_running)
 		request->err = start();
-	else if (!request->on && running)
+	else if (!request->on && kmmv_profile_running)
 		stop();
 	mutex_unlock(&kmmv_profile_lock);
 }
@@ -470,7 +276,7 @@ int kmmv_profile_enable(bool on)
 
 bool kmmv_profile_enabled(void)
 {
-	return READ_ONCE(running);
+	return READ_ONCE(kmmv_profile_running);
 }
 
 /**
@@ -486,18 +292,12 @@ int kmmv_profile_set_buffer(u32 nr)
 	if (!nr || nr > SAMPLES_MAX)
 		return -ERANGE;
 	mutex_lock(&kmmv_profile_lock);
-	if (!running) {
-		buffers_free();
-		samples = nr;
+	if (!kmmv_profile_running) {
+		kmmv_profile_buffers_resize(nr);
 		err = 0;
 	}
 	mutex_unlock(&kmmv_profile_lock);
 	return err;
-}
-
-u32 kmmv_profile_get_buffer(void)
-{
-	return READ_ONCE(samples);
 }
 
 /**
@@ -529,7 +329,7 @@ int kmmv_profile_event_add(struct kmmv_profile_event *event)
 void kmmv_profile_event_remove(struct kmmv_profile_event *event)
 {
 	mutex_lock(&kmmv_profile_lock);
-	end(event);
+	kmmv_profile_events_end(event);
 	synchronize_rcu();
 	kmmv_profile_drain();
 	mutex_lock(&kmmv_profile_drain_lock);
@@ -546,7 +346,7 @@ static int change_and_begin(struct kmmv_profile_event *event,
 
 	request->change(event, request->value);
 	err = kmmv_profile_event_check(event);
-	return err ?: choose_and_begin(event);
+	return err ?: kmmv_profile_events_begin(event, backoff.factor);
 }
 
 static void change_work(struct work_struct *work)
@@ -556,7 +356,7 @@ static void change_work(struct work_struct *work)
 	struct kmmv_profile_event *event = request->event;
 
 	mutex_lock(&kmmv_profile_lock);
-	end(event);
+	kmmv_profile_events_end(event);
 	synchronize_rcu();
 	before = *event;
 	request->err = change_and_begin(event, request);
@@ -570,15 +370,16 @@ static void change_work(struct work_struct *work)
 		event->enabled = before.enabled;
 		memcpy(before.error, event->error, sizeof(event->error));
 		/* It was possible a moment ago. */
-		if (choose_and_begin(event))
-			failed();
+		if (kmmv_profile_events_begin(event, backoff.factor))
+			kmmv_profile_events_failed();
 		memcpy(event->error, before.error, sizeof(event->error));
 	}
-	show_period(event);
-	if (event == &first)
-		show_source();
+	kmmv_profile_events_show(event);
+	if (event == kmmv_profile_default())
+		kmmv_profile_events_show_source();
 	/* Samples of before may come after it: what they stand for is in each. */
-	if (event == &first && running && !request->err)
+	if (event == kmmv_profile_default() && kmmv_profile_running &&
+	    !request->err)
 		tell("change", kmmv_profile_source_name());
 	mutex_unlock(&kmmv_profile_lock);
 }
@@ -604,20 +405,6 @@ int kmmv_profile_event_change(struct kmmv_profile_event *event,
 	return have_done(&request, change_work);
 }
 
-/* What the default event is sampled by; "none" while it is not. Any context. */
-const char *kmmv_profile_source_name(void)
-{
-	static const char *const texts[] = {
-		[KMMV_PROFILE_AUTO] = "none",
-		[KMMV_PROFILE_PMU] = "pmu",
-		[KMMV_PROFILE_CLOCK] = "cpu-clock",
-		[KMMV_PROFILE_TIMER] = "timer",
-		[KMMV_PROFILE_EVENT] = "event",
-	};
-
-	return is_wanted(&first) ? texts[READ_ONCE(first.source)] : texts[0];
-}
-
 /* Why events cannot be sampled, a line each; up to a page. */
 ssize_t kmmv_profile_errors(char *page)
 {
@@ -631,11 +418,6 @@ ssize_t kmmv_profile_errors(char *page)
 					      event->name, event->error);
 	mutex_unlock(&kmmv_profile_lock);
 	return size;
-}
-
-struct kmmv_profile_event *kmmv_profile_default(void)
-{
-	return &first;
 }
 
 /* ---- begin and end */
@@ -656,7 +438,7 @@ static void cpus_exit(void)
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&per_cpu_ptr(kmmv_profile_cpus, cpu)->work);
 	cancel_delayed_work_sync(&drains);
-	buffers_free();
+	kmmv_profile_buffers_free();
 	free_percpu(kmmv_profile_cpus);
 }
 
@@ -675,7 +457,7 @@ int kmmv_profile_control_init(void)
 		       freq, kmmv_profile_max_freq);
 		return -EINVAL;
 	}
-	kmmv_profile_watershed = samples / 4;
+	kmmv_profile_watershed = kmmv_profile_get_buffer() / 4;
 	/* Unbound: the CPU that queues the work may be busy for long. */
 	queue = alloc_workqueue("kmmv_profile", WQ_UNBOUND, 1);
 	if (!queue)
@@ -688,13 +470,14 @@ int kmmv_profile_control_init(void)
 	if (!kmmv_profile_cpus)
 		goto err_requests;
 	cpus_init();
-	err = kmmv_profile_event_init(&first, KMMV_PROFILE_DEFAULT);
+	err = kmmv_profile_event_init(kmmv_profile_default(),
+				      KMMV_PROFILE_DEFAULT);
 	if (err)
 		goto err_cpus;
-	err = kmmv_profile_event_add(&first);
+	err = kmmv_profile_event_add(kmmv_profile_default());
 	if (err)
 		goto err_event;
-	first.enabled = true;
+	kmmv_profile_default()->enabled = true;
 	err = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN,
 					"kmmv_profile:online", cpu_changes,
 					cpu_changes);
@@ -715,9 +498,9 @@ err_state:
 	cpuhp_remove_state_nocalls(online_state);
 err_remove:
 	cancel_work_sync(&syncs);
-	kmmv_profile_event_remove(&first);
+	kmmv_profile_event_remove(kmmv_profile_default());
 err_event:
-	kmmv_profile_event_free(&first);
+	kmmv_profile_event_free(kmmv_profile_default());
 err_cpus:
 	cpus_exit();
 err_requests:
@@ -733,8 +516,8 @@ void kmmv_profile_control_exit(void)
 	unregister_module_notifier(&modules);
 	cpuhp_remove_state_nocalls(online_state);
 	cancel_work_sync(&syncs);
-	kmmv_profile_event_remove(&first);
-	kmmv_profile_event_free(&first);
+	kmmv_profile_event_remove(kmmv_profile_default());
+	kmmv_profile_event_free(kmmv_profile_default());
 	cpus_exit();
 	destroy_workqueue(requests);
 	destroy_workqueue(queue);

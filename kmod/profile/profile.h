@@ -15,6 +15,8 @@
  *	image.c		files of user addresses
  *	domain.c	the families of names, the most frequent of which are shown
  *	self.c		the other families
+ *	buffer.c	the CPUs' buffers of raw samples
+ *	events.c	events on all CPUs: begins and ends them
  *	control.c	starts and stops, the ceiling, CPUs and modules that come and go
  *	config.c	/sys/kernel/config/kmmv/profile
  *
@@ -301,22 +303,39 @@ void kmmv_profile_read_add(const struct kmmv_profile_sample *sample,
 void kmmv_profile_read_wake(void);
 void kmmv_profile_read_state(bool sampling);
 
+/* buffer.c */
+int kmmv_profile_buffer_make(int cpu);
+void kmmv_profile_buffers_free(void);
+void kmmv_profile_buffers_resize(u32 nr);
+u32 kmmv_profile_get_buffer(void);
+
+/* events.c */
+extern bool kmmv_profile_running;
+int kmmv_profile_events_begin(struct kmmv_profile_event *event, u32 factor);
+void kmmv_profile_events_end(struct kmmv_profile_event *event);
+void kmmv_profile_events_end_all(void);
+void kmmv_profile_events_retry(u32 factor);
+void kmmv_profile_events_begin_again(u32 factor);
+bool kmmv_profile_events_sync(void);
+void kmmv_profile_events_show(struct kmmv_profile_event *event);
+void kmmv_profile_events_show_source(void);
+void kmmv_profile_events_failed(void);
+const char *kmmv_profile_source_name(void);
+struct kmmv_profile_event *kmmv_profile_default(void);
+
 /* control.c */
 int kmmv_profile_control_init(void);
 void kmmv_profile_control_exit(void);
 int kmmv_profile_enable(bool enable);
 bool kmmv_profile_enabled(void);
 int kmmv_profile_set_buffer(u32 samples);
-u32 kmmv_profile_get_buffer(void);
 int kmmv_profile_event_add(struct kmmv_profile_event *event);
 void kmmv_profile_event_remove(struct kmmv_profile_event *event);
 int kmmv_profile_event_change(struct kmmv_profile_event *event,
 			      void (*change)(struct kmmv_profile_event *event,
 					     const void *value),
 			      const void *value);
-const char *kmmv_profile_source_name(void);
 ssize_t kmmv_profile_errors(char *page);
-struct kmmv_profile_event *kmmv_profile_default(void);
 
 /* config.c */
 int kmmv_profile_config_init(void);

@@ -6,7 +6,7 @@
  *
  * Memory ordering:
  *
- *	control:A  a CPU's buffer before its pointer, release - sample:A  acquire
+ *	buffer:A  a CPU's buffer before its pointer, release - sample:A  acquire
  *	    a handler or a drain that finds a buffer finds it made.
  */
 #include <linux/hardirq.h>
@@ -40,7 +40,7 @@ static void add(enum kmmv_profile_self self, u64 delta)
  */
 struct kmmv_ring_cpu *kmmv_profile_buffer(const struct kmmv_profile_cpu *cpu)
 {
-	/* sample:A pairs with control:A: the buffer is made. */
+	/* sample:A pairs with buffer:A: the buffer is made. */
 	return smp_load_acquire(&cpu->rc);
 }
 
