@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Replays the inputs that fuzzers have found: see qa/fuzz/run.
-fuzz-programs := area events
+fuzz-programs := area events ring
 unit-programs += $(fuzz-programs:%=fuzz-%)
 
 define fuzz-rule
