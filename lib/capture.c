@@ -168,8 +168,8 @@ static int put_names(struct kmmv *k, FILE *file)
 	static const char *const semantics[] = { "counter", "instant",
 						 "discrete" };
 	const struct kmmv_family_info *f;
-	const struct kmmv_instance_info *in;
 	const struct kmmv_type_info *type;
+	struct kmmv_instance_info in;
 	uint32_t i;
 
 	fprintf(file, "kmmv abi=%u.%u epoch=%" PRIu64 "\n", KMMV_ABI_MAJOR,
@@ -191,9 +191,10 @@ static int put_names(struct kmmv *k, FILE *file)
 	for (i = 0; (type = kmmv_type(k, i)); i++)
 		put_type(file, type);
 	for (i = 0; i < k->table.nr; i++) {
-		in = kmmv_instance(k, i);
-		if (in)
-			put_instance(file, in);
+		if (!k->table.links[i].seen)
+			continue;
+		kmmv_infos_put(k, i, &in);
+		put_instance(file, &in);
 	}
 	fprintf(file, "end %" PRIu64 "\n", k->generation);
 	return ferror(file) ? -EIO : 0;
@@ -243,7 +244,7 @@ int kmmv_capture(struct kmmv *k, const char *dir)
 	if (mkdir(dir, 0755) && errno != EEXIST)
 		return kmmv_fail(k, -errno, "%s: %s", dir, strerror(errno));
 	do {
-		err = kmmv_update(k);
+		err = kmmv_update_table(k);
 		changed |= err == 1;
 		if (err >= 0)
 			err = k->generation == k->stream.generation ?

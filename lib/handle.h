@@ -29,19 +29,35 @@ struct kmmv_area {
 
 /*
  * Strings of up to KMMV_ARENA_MAX bytes with their NUL, in multiples of
- * KMMV_ARENA_GRAIN, see arena.c.
+ * KMMV_ARENA_GRAIN, see arena.c. Each has a place, which takes half as much as
+ * an address: the grains before it. 0 is none.
  */
-enum { KMMV_ARENA_GRAIN = 8, KMMV_ARENA_MAX = 256 };
+enum {
+	KMMV_ARENA_GRAIN = 8,
+	KMMV_ARENA_MAX = 256,
+	KMMV_ARENA_CHUNK = 64 << 10,
+	KMMV_ARENA_BITS = 30,	/* of a place */
+};
 _Static_assert(KMMV_NAME_MAX + 1 <= KMMV_ARENA_MAX, "names fit");
 _Static_assert(KMMV_LABEL_KEY_MAX + 1 + KMMV_LABEL_MAX + 1 <= KMMV_ARENA_MAX,
 	       "labels fit");
-_Static_assert(sizeof(void *) <= KMMV_ARENA_GRAIN, "links fit");
+_Static_assert(sizeof(uint32_t) <= KMMV_ARENA_GRAIN, "links fit");
 
 struct kmmv_arena {
-	struct kmmv_chunk *chunks;
-	char *at;		/* unused part of the newest chunk */
-	size_t left, total;
-	struct gap *gaps[KMMV_ARENA_MAX / KMMV_ARENA_GRAIN];
+	char **chunks;		/* KMMV_ARENA_CHUNK bytes each; the first grows */
+	uint32_t nr_chunks, room;
+	uint32_t at, left;	/* unused part of the newest, in grains */
+	size_t total;		/* bytes of all chunks */
+	uint32_t gaps[KMMV_ARENA_MAX / KMMV_ARENA_GRAIN];
+};
+
+/* What the names say of an instance; its number is its index. */
+struct kmmv_instance {
+	uint32_t incarnation;
+	uint32_t family;	/* its id */
+	uint32_t name : KMMV_ARENA_BITS; /* 0: "" */
+	uint32_t state : 32 - KMMV_ARENA_BITS;
+	uint32_t label;		/* key, NUL, text; 0: it has none */
 };
 
 /*
@@ -59,8 +75,15 @@ struct kmmv_link {
 
 enum {
 	/* Of memory for a number without a name. */
-	KMMV_INSTANCE_SIZE = sizeof(struct kmmv_instance_info) +
+	KMMV_INSTANCE_SIZE = sizeof(struct kmmv_instance) +
+			     sizeof(struct kmmv_instance_info) +
 			     sizeof(struct kmmv_link) + sizeof(uint32_t) + 1,
+};
+
+/* What callers were given of instances, see info.c. */
+struct kmmv_infos {
+	uint32_t given;		/* since the memory was last given back */
+	struct kmmv_instance_info info[];	/* by number */
 };
 
 struct kmmv_family {
@@ -98,12 +121,11 @@ struct kmmv_log {
 
 /* What the names have said so far. */
 struct kmmv_table {
-	/*
-	 * By number. An instance's name is in the arena. So is its label, if it
-	 * has one: key, NUL, text.
-	 */
-	struct kmmv_instance_info *instances;
+	/* By number. Names and labels are in the arena. */
+	struct kmmv_instance *instances;
 	struct kmmv_link *links;
+	struct kmmv_infos *infos;	/* mapped */
+	size_t infos_size;
 	struct kmmv_arena arena;
 	/*
 	 * Indexed by number, for the read path, which checks values against
@@ -236,11 +258,34 @@ uint32_t kmmv_identity_find(const struct kmmv_table *t, uint32_t at,
 int kmmv_identity_end(struct kmmv *k);
 
 /*
- * arena.c: SIZE bytes, or NULL; given back with the same size, or all at once.
+ * arena.c: the place of SIZE bytes, or 0; given back with the same size, or all
+ * at once. Their address is valid until more are taken.
  */
-char *kmmv_arena_take(struct kmmv_arena *arena, size_t size);
-void kmmv_arena_give(struct kmmv_arena *arena, char *text, size_t size);
+uint32_t kmmv_arena_take(struct kmmv_arena *arena, size_t size);
+void kmmv_arena_give(struct kmmv_arena *arena, uint32_t place, size_t size);
 void kmmv_arena_fini(struct kmmv_arena *arena);
+
+static inline char *kmmv_arena_text(const struct kmmv_arena *arena,
+				    uint32_t place)
+{
+	enum { GRAINS = KMMV_ARENA_CHUNK / KMMV_ARENA_GRAIN };
+
+	return arena->chunks[place / GRAINS] + place % GRAINS * KMMV_ARENA_GRAIN;
+}
+
+static inline const char *kmmv_instance_name(const struct kmmv_table *t,
+					     const struct kmmv_instance *in)
+{
+	return in->name ? kmmv_arena_text(&t->arena, in->name) : "";
+}
+
+/* info.c: room for instances below ROOM; give back what callers cannot use. */
+int kmmv_infos_room(struct kmmv *k, uint32_t room);
+void kmmv_infos_give_back(struct kmmv *k);
+void kmmv_infos_fini(struct kmmv *k);
+/* The same as kmmv_instance(), in *INFO; NUMBER has a record. */
+void kmmv_infos_put(const struct kmmv *k, uint32_t number,
+		    struct kmmv_instance_info *info);
 
 /* types.c: the same, for event types. */
 int kmmv_types_init(struct kmmv *k);
@@ -262,6 +307,8 @@ int kmmv_extent_read(struct kmmv *k);
 
 /* update.c: wait, a little longer each time; false after too many tries. */
 bool kmmv_retry(struct kmmv *k, unsigned int *tries);
+/* kmmv_update(), with all that the caller was given still valid. */
+int kmmv_update_table(struct kmmv *k);
 int kmmv_update_words(struct kmmv *k);
 
 #endif /* KMMV_LIB_HANDLE_H */

@@ -84,7 +84,7 @@ uint32_t kmmv_identity_find(const struct kmmv_table *t, uint32_t at,
 	for (; at; at = t->links[at - 1].next)
 		if (t->links[at - 1].hash == hash &&
 		    t->instances[at - 1].family == family &&
-		    !strcmp(t->instances[at - 1].name, name))
+		    !strcmp(kmmv_instance_name(t, &t->instances[at - 1]), name))
 			break;
 	return at;
 }
@@ -116,10 +116,11 @@ static void identity_grow(struct kmmv_table *t, uint32_t more)
 static int check_unique(struct kmmv *k, uint32_t number)
 {
 	const struct kmmv_table *t = &k->table;
-	const struct kmmv_instance_info *in = &t->instances[number];
+	const struct kmmv_instance *in = &t->instances[number];
+	const char *name = kmmv_instance_name(t, in);
 	uint32_t hash = t->links[number].hash, at = 0;
 
-	while ((at = kmmv_identity_find(t, at, hash, in->family, in->name)))
+	while ((at = kmmv_identity_find(t, at, hash, in->family, name)))
 		if (at != number + 1)
 			return kmmv_fail(
 				k, -EBADMSG,

@@ -36,6 +36,7 @@ void kmmv_table_fini(struct kmmv *k)
 	}
 	kmmv_types_fini(k);
 	kmmv_changes_fini(k);
+	kmmv_infos_fini(k);
 	free(t->instances);
 	free(t->links);
 	free(t->incarnations);
@@ -150,7 +151,7 @@ int kmmv_table_family_text(struct kmmv *k, uint32_t id, bool help,
 	return 0;
 }
 
-/* Four arrays grow together; on failure those already moved remain valid. */
+/* These arrays grow together; on failure those already moved remain valid. */
 static int table_room(struct kmmv *k, uint32_t number)
 {
 	struct kmmv_table *t = &k->table;
@@ -178,6 +179,8 @@ static int table_room(struct kmmv *k, uint32_t number)
 	if (!p)
 		return kmmv_fail_nomem(k);
 	t->readable = p;
+	if (kmmv_infos_room(k, room))
+		return -ENOMEM;
 	t->room = room;
 fill:
 	for (; t->nr <= number; t->nr++) {
@@ -231,12 +234,13 @@ static int check_number(struct kmmv *k, uint32_t number)
 static int check_identity(struct kmmv *k, const struct kmmv_instance_info *info)
 {
 	const struct kmmv_table *t = &k->table;
-	const struct kmmv_instance_info *in = &t->instances[info->number];
+	const struct kmmv_instance *in = &t->instances[info->number];
 
 	if (!t->links[info->number].named || info->state == KMMV_FREE ||
 	    in->incarnation != info->incarnation)
 		return 0;
-	if (in->family == info->family && !strcmp(in->name, info->name))
+	if (in->family == info->family &&
+	    !strcmp(kmmv_instance_name(t, in), info->name))
 		return 0;
 	return bad(k, "instance %u has changed its identity", info->number);
 }
@@ -247,34 +251,37 @@ static size_t label_size(const char *key, const char *text)
 }
 
 /* The free have no name: they are many where devices come and go. */
-static const char no_name[] = "";
-
-static const char *copy_name(struct kmmv_table *t, const char *name)
+static bool copy_name(struct kmmv_table *t, const char *name, uint32_t *place)
 {
 	size_t size = strlen(name) + 1;
-	char *copy;
 
+	*place = 0;
 	if (size == 1)
-		return no_name;
-	copy = kmmv_arena_take(&t->arena, size);
-	return copy ? memcpy(copy, name, size) : NULL;
+		return true;
+	*place = kmmv_arena_take(&t->arena, size);
+	if (*place)
+		memcpy(kmmv_arena_text(&t->arena, *place), name, size);
+	return *place;
 }
 
-static void drop_label(struct kmmv_table *t, struct kmmv_instance_info *info)
+static void drop_label(struct kmmv_table *t, struct kmmv_instance *in)
 {
-	if (info->label)
-		kmmv_arena_give(&t->arena, (char *)info->label_key,
-				label_size(info->label_key, info->label));
-	info->label_key = NULL;
-	info->label = NULL;
+	const char *key;
+
+	if (in->label) {
+		key = kmmv_arena_text(&t->arena, in->label);
+		kmmv_arena_give(&t->arena, in->label,
+				label_size(key, key + strlen(key) + 1));
+	}
+	in->label = 0;
 }
 
-static void drop_name(struct kmmv_table *t, struct kmmv_instance_info *info)
+static void drop_name(struct kmmv_table *t, struct kmmv_instance *in)
 {
-	if (info->name && info->name != no_name)
-		kmmv_arena_give(&t->arena, (char *)info->name,
-				strlen(info->name) + 1);
-	info->name = NULL;
+	if (in->name)
+		kmmv_arena_give(&t->arena, in->name,
+				strlen(kmmv_instance_name(t, in)) + 1);
+	in->name = 0;
 }
 
 /* INFO's strings are the caller's; the label has a line of its own. */
@@ -282,9 +289,9 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 {
 	struct kmmv_table *t = &k->table;
 	uint32_t number = info->number;
-	struct kmmv_instance_info *in;
+	struct kmmv_instance *in;
 	struct kmmv_link *link;
-	const char *name;
+	uint32_t name;
 	bool stays;
 	int err;
 
@@ -303,24 +310,26 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 		err = mark_changed(k, number);
 	if (err)
 		return err;
-	name = copy_name(t, info->name);
-	if (!name)
+	if (!copy_name(t, info->name, &name))
 		return kmmv_fail_nomem(k);
 	in = &t->instances[number];
 	link = &t->links[number];
 	/* A known identity can be looked up all the time. */
 	stays = link->linked && info->state != KMMV_FREE &&
-		in->family == info->family && !strcmp(in->name, name);
+		in->family == info->family &&
+		!strcmp(kmmv_instance_name(t, in), info->name);
 	if (link->linked && !stays)
 		kmmv_identity_unlink(t, number);
 	drop_name(t, in);
 	drop_label(t, in);
-	*in = *info;
+	in->incarnation = info->incarnation;
+	in->family = info->family;
+	in->state = info->state;
 	in->name = name;
 	link->seen = true;
 	link->named = info->state != KMMV_FREE;
 	if (link->named)
-		link->hash = kmmv_identity_hash(t, in->family, name);
+		link->hash = kmmv_identity_hash(t, in->family, info->name);
 	return 0;
 }
 
@@ -328,24 +337,26 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 int kmmv_table_label(struct kmmv *k, uint32_t number, uint32_t incarnation,
 		     const char *key, const char *text)
 {
-	struct kmmv_instance_info *info;
-	size_t size = label_size(key, text);
+	struct kmmv_arena *arena = &k->table.arena;
+	struct kmmv_instance *in;
+	uint32_t place;
 	char *copy;
 
 	if (!k->stream.last || k->stream.last - 1 != number)
 		return bad(k, "label of instance %u does not follow it",
 			   number);
-	info = &k->table.instances[number];
-	if (info->incarnation != incarnation)
-		return bad(k, "not a label of incarnation %u",
-			   info->incarnation);
-	if (info->label || info->state == KMMV_FREE)
+	in = &k->table.instances[number];
+	if (in->incarnation != incarnation)
+		return bad(k, "not a label of incarnation %u", in->incarnation);
+	if (in->label || in->state == KMMV_FREE)
 		return bad(k, "unexpected label of instance %u", number);
-	copy = kmmv_arena_take(&k->table.arena, size);
-	if (!copy)
+	place = kmmv_arena_take(arena, label_size(key, text));
+	if (!place)
 		return kmmv_fail_nomem(k);
-	info->label_key = strcpy(copy, key);
-	info->label = strcpy(copy + strlen(key) + 1, text);
+	in->label = place;
+	copy = kmmv_arena_text(arena, place);
+	strcpy(copy, key);
+	strcpy(copy + strlen(key) + 1, text);
 	return 0;
 }
 
@@ -458,14 +469,6 @@ const struct kmmv_family_info *kmmv_family_by_id(const struct kmmv *k,
 	struct kmmv_family *f = family_by_id(&k->table, id);
 
 	return f ? kmmv_family(k, (uint32_t)(f - k->table.families)) : NULL;
-}
-
-const struct kmmv_instance_info *kmmv_instance(const struct kmmv *k,
-					       uint32_t number)
-{
-	if (number >= k->table.nr || !k->table.links[number].seen)
-		return NULL;
-	return &k->table.instances[number];
 }
 
 const struct kmmv_instance_info *kmmv_lookup(const struct kmmv *k,

@@ -200,7 +200,7 @@ static int update(struct kmmv *k)
 	return read_on(k);
 }
 
-int kmmv_update(struct kmmv *k)
+int kmmv_update_table(struct kmmv *k)
 {
 	uint64_t before = k->generation;
 	bool changed;
@@ -224,6 +224,12 @@ int kmmv_update(struct kmmv *k)
 	k->stream.changed = false;
 	k->stream.moved = false;
 	return changed;
+}
+
+int kmmv_update(struct kmmv *k)
+{
+	kmmv_infos_give_back(k);
+	return kmmv_update_table(k);
 }
 
 int kmmv_pollfd(const struct kmmv *k)

@@ -2,7 +2,7 @@
 # The library, from its sources; the code that reads values also as on 32 bits.
 lib-sources := $(wildcard lib/*.c)
 lib-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi -Wno-tsan
-lib-programs := libopen libnames libtable libread liblive libfuzz libring libringfuzz libtypes libreader
+lib-programs := libopen libnames libtable libinfo libread liblive libfuzz libring libringfuzz libtypes libreader
 split-programs := libread-split liblive-split libring-split
 
 unit-programs += $(lib-programs) $(split-programs)
@@ -11,6 +11,7 @@ unit-programs += $(lib-programs) $(split-programs)
 libopen-variants := plain asan
 libnames-variants := plain asan
 libtable-variants := plain asan
+libinfo-variants := plain asan
 libread-variants := plain asan
 libread-split-variants := plain asan
 libfuzz-variants := plain asan
@@ -37,7 +38,7 @@ libring-split-cflags += $(libring-wrap)
 
 unit-programs += libmemory
 libmemory-sources := qa/unit/lib/libmemory.c $(lib-sources)
-libmemory-cflags := $(lib-cflags) $(libring-wrap),--wrap=realloc,--wrap=strdup,--wrap=asprintf
+libmemory-cflags := $(lib-cflags) $(libring-wrap),--wrap=realloc,--wrap=mmap,--wrap=strdup,--wrap=asprintf
 libmemory-variants := plain asan
 
 # A writer's step at each load; see loads.h.

@@ -24,6 +24,8 @@ void *__real_realloc(void *old, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void *__real_reallocarray(void *old, size_t n, size_t size);
 void *__wrap_reallocarray(void *old, size_t n, size_t size);
+void *__real_mmap(void *at, size_t size, int access, int flags, int fd, off_t from);
+void *__wrap_mmap(void *at, size_t size, int access, int flags, int fd, off_t from);
 char *__real_strdup(const char *text);
 char *__wrap_strdup(const char *text);
 int __wrap_asprintf(char **to, const char *format, ...)
@@ -47,6 +49,14 @@ void *__wrap_realloc(void *old, size_t size)
 void *__wrap_reallocarray(void *old, size_t n, size_t size)
 {
 	return fails() ? NULL : __real_reallocarray(old, n, size);
+}
+
+void *__wrap_mmap(void *at, size_t size, int access, int flags, int fd, off_t from)
+{
+	if (!fails())
+		return __real_mmap(at, size, access, flags, fd, from);
+	errno = ENOMEM;
+	return MAP_FAILED;
 }
 
 char *__wrap_strdup(const char *text)
