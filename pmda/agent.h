@@ -179,19 +179,28 @@ struct carry {
 	uint64_t seen;
 };
 
-/* There are as many as names: the order of the fields leaves no holes. */
+/* The counts of each CPU. */
+struct carry_cpus {
+	uint32_t nr;
+	struct carry cpu[];
+};
+
+/*
+ * There are as many as names: the order of the fields leaves no holes. A hash of
+ * its label is in lasting->note.
+ */
 struct inst {
 	int id;			/* lasting; -1: unused position */
 	struct binding key;	/* kept after the binding ends */
-	bool bound;		/* the kernel has it, active or not */
-	bool active;
-	bool listed;		/* in family.left */
-	uint32_t nr_cpus;
-	uint64_t left;		/* when it ceased to be active, see seen.c */
-	uint64_t label_hash;
+	uint64_t left : 61;	/* when it ceased to be active, see seen.c */
+	bool bound : 1;		/* the kernel has it, active or not */
+	bool active : 1;
+	bool listed : 1;	/* in family.left */
 	struct id *lasting;
-	struct carry *cpus;	/* nr_cpus entries, allocated when first read */
+	struct carry_cpus *cpus;	/* NULL until they are first read */
 };
+_Static_assert(sizeof(void *) > 4 || sizeof(struct inst) == 32, "no holes");
+_Static_assert(sizeof(void *) < 8 || sizeof(struct inst) == 40, "no holes");
 
 /* Instances, as positions in family.insts. */
 struct members {

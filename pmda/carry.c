@@ -37,8 +37,8 @@ void agent_carry_since(struct family *f, bool since_boot)
 		if (!f->since_boot)
 			break;
 		settle(&f->carry[pos]);
-		for (cpu = 0; inst->cpus && cpu < inst->nr_cpus; cpu++)
-			settle(&inst->cpus[cpu]);
+		for (cpu = 0; inst->cpus && cpu < inst->cpus->nr; cpu++)
+			settle(&inst->cpus->cpu[cpu]);
 	}
 	f->since_boot = since_boot;
 }
@@ -50,27 +50,27 @@ void agent_carry_since(struct family *f, bool since_boot)
  */
 struct carry *agent_carry_cpus(struct inst *inst, uint32_t nr_cpus)
 {
-	struct carry *p;
+	struct carry_cpus *p = inst->cpus;
+	uint32_t old = p ? p->nr : 0;
 
-	if (inst->nr_cpus >= nr_cpus)
-		return inst->cpus;
-	if (nr_cells + nr_cpus - inst->nr_cpus > agent_carry_cells_max)
+	if (p && old >= nr_cpus)
+		return p->cpu;
+	if (nr_cells + nr_cpus - old > agent_carry_cells_max)
 		return NULL;
-	p = realloc(inst->cpus, nr_cpus * sizeof(*p));
+	p = realloc(p, sizeof(*p) + nr_cpus * sizeof(p->cpu[0]));
 	if (!p)
 		return NULL;
-	memset(p + inst->nr_cpus, 0, (nr_cpus - inst->nr_cpus) * sizeof(*p));
-	nr_cells += nr_cpus - inst->nr_cpus;
+	memset(&p->cpu[old], 0, (nr_cpus - old) * sizeof(p->cpu[0]));
+	nr_cells += nr_cpus - old;
+	p->nr = nr_cpus;
 	inst->cpus = p;
-	inst->nr_cpus = nr_cpus;
-	return p;
+	return p->cpu;
 }
 
 /* The name is purged: nothing is carried over. */
 void agent_carry_forget(struct inst *inst)
 {
-	nr_cells -= inst->nr_cpus;
+	nr_cells -= inst->cpus ? inst->cpus->nr : 0;
 	free(inst->cpus);
 	inst->cpus = NULL;
-	inst->nr_cpus = 0;
 }

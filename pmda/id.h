@@ -31,7 +31,10 @@ struct id {
 		struct id *older;
 		struct id *of;		/* its instance */
 	};
-	struct id *newer;
+	union {
+		struct id *newer;
+		uint64_t note;		/* instance in use: the owner's */
+	};
 	union {
 		struct id *blocks;	/* instance: first; block: the next */
 		char *text;		/* others: see agent_id_rest() */

@@ -211,8 +211,8 @@ static void rebase(struct family *f, struct inst *inst,
 		return;
 	inst->key = *key;
 	agent_carry_over(f, &f->carry[inst - f->insts]);
-	for (cpu = 0; inst->cpus && cpu < inst->nr_cpus; cpu++)
-		agent_carry_over(f, &inst->cpus[cpu]);
+	for (cpu = 0; inst->cpus && cpu < inst->cpus->nr; cpu++)
+		agent_carry_over(f, &inst->cpus->cpu[cpu]);
 }
 
 /* The first of F's active instances whose id is ID or greater. */
@@ -389,9 +389,9 @@ static bool relabel(struct inst *inst, const struct kmmv_instance_info *info)
 		hash = agent_hash(hash, info->label_key);
 		hash = agent_hash(hash ^ '=', info->label);
 	}
-	if (inst->label_hash == hash)
+	if (inst->lasting->note == hash)
 		return false;
-	inst->label_hash = hash;
+	inst->lasting->note = hash;
 	return true;
 }
 

@@ -327,6 +327,65 @@ START_TEST(labels_midway_are_nobodys)
 }
 END_TEST
 
+static unsigned int label_changes;
+
+/* In place of libpcp_pmda's. */
+void pmdaExtSetFlags(pmdaExt *ext, int flags)
+{
+	(void)ext;
+	label_changes += flags == PMDA_EXT_LABEL_CHANGE;
+}
+
+/* Return: whether clients are told to ask for labels again. */
+static bool is_told(uint32_t number, uint32_t incarnation, const char *state,
+		    const char *name, const char *label)
+{
+	char text[128];
+
+	label_changes = 0;
+	begin_change();
+	tell_instance(number, incarnation, state, name);
+	if (label) {
+		sprintf(text, "label number=%u incarnation=%u key=k text=%s\n",
+			number, incarnation, label);
+		tell(text);
+	}
+	end_change();
+	ck_assert(agent_attach_sync());
+	ck_assert_uint_le(label_changes, 1);
+	return label_changes;
+}
+
+/*
+ * Only if a label changes: not when its instance does, whether the name was in
+ * use all the time, or was not, alone or as one of several.
+ */
+START_TEST(label_changes_are_told)
+{
+	uint32_t n, i;
+
+	for (i = 0; i < 3; i++) {
+		/* The names of those before are forgotten, and new again. */
+		for (n = 0; n < 3 && i; n++)
+			ck_assert(!is_told(n, 2 * i - 1, "free", "", NULL));
+		for (n = 0; n < 3 && i; n++) {
+			char name[8];
+
+			sprintf(name, "n%u", n);
+			ck_assert(!is_told(n, 2 * i, "active", name,
+					   n == 1 ? "v" : NULL));
+		}
+		ck_assert_int_eq(is_told(1, 2 * i, "active", "n1", "v"), !i);
+		ck_assert(!is_told(0, 2 * i, "inactive", "n0", NULL));
+		ck_assert(!is_told(1, 2 * i, "inactive", "n1", "v"));
+		ck_assert(!is_told(2, 2 * i, "inactive", "n2", NULL));
+		ck_assert(is_told(1, 2 * i, "inactive", "n1", "w"));
+		ck_assert(!is_told(1, 2 * i, "active", "n1", "w"));
+		ck_assert(is_told(1, 2 * i, "active", "n1", NULL));
+	}
+}
+END_TEST
+
 /*
  * A name that got no number, as there was no room for it, gets it later, even if
  * the attempt meets a change that is not complete.
@@ -371,5 +430,6 @@ void add_changes(Suite *suite)
 	tcase_add_test(tcase, another_area_is_seen_whole);
 	tcase_add_test(tcase, changes_midway_are_repeated);
 	tcase_add_test(tcase, labels_midway_are_nobodys);
+	tcase_add_test(tcase, label_changes_are_told);
 	tcase_add_test(tcase, refused_names_are_visited_again);
 }
