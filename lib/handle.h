@@ -34,13 +34,12 @@ struct kmmv_area {
  */
 enum {
 	KMMV_ARENA_GRAIN = 8,
-	KMMV_ARENA_MAX = 256,
+	KMMV_ARENA_MAX = 416,
 	KMMV_ARENA_CHUNK = 64 << 10,
-	KMMV_ARENA_BITS = 30,	/* of a place */
+	KMMV_ARENA_BITS = 29,	/* of a place */
 };
-_Static_assert(KMMV_NAME_MAX + 1 <= KMMV_ARENA_MAX, "names fit");
-_Static_assert(KMMV_LABEL_KEY_MAX + 1 + KMMV_LABEL_MAX + 1 <= KMMV_ARENA_MAX,
-	       "labels fit");
+_Static_assert(KMMV_NAME_MAX + 1 + KMMV_LABEL_KEY_MAX + 1 + KMMV_LABEL_MAX + 1
+			<= KMMV_ARENA_MAX, "names fit with their labels");
 _Static_assert(sizeof(uint32_t) <= KMMV_ARENA_GRAIN, "links fit");
 
 struct kmmv_arena {
@@ -56,9 +55,10 @@ struct kmmv_instance {
 	uint32_t incarnation;
 	uint32_t family;	/* its id */
 	uint32_t name : KMMV_ARENA_BITS; /* 0: "" */
-	uint32_t state : 32 - KMMV_ARENA_BITS;
-	uint32_t label;		/* key, NUL, text; 0: it has none */
+	uint32_t labelled : 1;	/* behind the name: key, NUL, text */
+	uint32_t state : 2;
 };
+_Static_assert(sizeof(struct kmmv_instance) == 12, "there are many");
 
 /*
  * What is looked at of an instance while others are looked for: in an array of

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What callers are given of instances. The table keeps less than half of that; the
- * rest is made when a caller asks, at an address that stays the same until it is
+ * What callers are given of instances. The table keeps a third of that; the rest is
+ * made when a caller asks, at an address that stays the same until it is
  * not valid any more. Most callers ask for all instances once, and then for those
  * that change: the memory is given back when they update.
  *
@@ -54,6 +54,7 @@ void kmmv_infos_put(const struct kmmv *k, uint32_t number,
 {
 	const struct kmmv_table *t = &k->table;
 	const struct kmmv_instance *in = &t->instances[number];
+	const char *name;
 
 	info->number = number;
 	info->incarnation = in->incarnation;
@@ -61,9 +62,11 @@ void kmmv_infos_put(const struct kmmv *k, uint32_t number,
 	info->state = in->state;
 	info->name = kmmv_instance_name(t, in);
 	info->label_key = info->label = NULL;
-	if (!in->label)
+	if (!in->labelled)
 		return;
-	info->label_key = kmmv_arena_text(&t->arena, in->label);
+	/* As the compiler knows, it is not behind "". */
+	name = kmmv_arena_text(&t->arena, in->name);
+	info->label_key = name + strlen(name) + 1;
 	info->label = info->label_key + strlen(info->label_key) + 1;
 }
 

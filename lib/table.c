@@ -264,24 +264,20 @@ static bool copy_name(struct kmmv_table *t, const char *name, uint32_t *place)
 	return *place;
 }
 
-static void drop_label(struct kmmv_table *t, struct kmmv_instance *in)
-{
-	const char *key;
-
-	if (in->label) {
-		key = kmmv_arena_text(&t->arena, in->label);
-		kmmv_arena_give(&t->arena, in->label,
-				label_size(key, key + strlen(key) + 1));
-	}
-	in->label = 0;
-}
-
+/* Its label, if it has one, is behind the name. */
 static void drop_name(struct kmmv_table *t, struct kmmv_instance *in)
 {
-	if (in->name)
-		kmmv_arena_give(&t->arena, in->name,
-				strlen(kmmv_instance_name(t, in)) + 1);
-	in->name = 0;
+	const char *name, *key;
+	size_t size;
+
+	if (!in->name)
+		return;
+	name = kmmv_arena_text(&t->arena, in->name);
+	size = strlen(name) + 1;
+	key = name + size;
+	if (in->labelled)
+		size += label_size(key, key + strlen(key) + 1);
+	kmmv_arena_give(&t->arena, in->name, size);
 }
 
 /* INFO's strings are the caller's; the label has a line of its own. */
@@ -321,11 +317,11 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 	if (link->linked && !stays)
 		kmmv_identity_unlink(t, number);
 	drop_name(t, in);
-	drop_label(t, in);
 	in->incarnation = info->incarnation;
 	in->family = info->family;
 	in->state = info->state;
 	in->name = name;
+	in->labelled = false;
 	link->seen = true;
 	link->named = info->state != KMMV_FREE;
 	if (link->named)
@@ -337,26 +333,31 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info)
 int kmmv_table_label(struct kmmv *k, uint32_t number, uint32_t incarnation,
 		     const char *key, const char *text)
 {
-	struct kmmv_arena *arena = &k->table.arena;
+	struct kmmv_table *t = &k->table;
 	struct kmmv_instance *in;
 	uint32_t place;
+	size_t size;
 	char *copy;
 
 	if (!k->stream.last || k->stream.last - 1 != number)
 		return bad(k, "label of instance %u does not follow it",
 			   number);
-	in = &k->table.instances[number];
+	in = &t->instances[number];
 	if (in->incarnation != incarnation)
 		return bad(k, "not a label of incarnation %u", in->incarnation);
-	if (in->label || in->state == KMMV_FREE)
+	if (in->labelled || in->state == KMMV_FREE)
 		return bad(k, "unexpected label of instance %u", number);
-	place = kmmv_arena_take(arena, label_size(key, text));
+	size = strlen(kmmv_instance_name(t, in)) + 1;
+	place = kmmv_arena_take(&t->arena, size + label_size(key, text));
 	if (!place)
 		return kmmv_fail_nomem(k);
-	in->label = place;
-	copy = kmmv_arena_text(arena, place);
-	strcpy(copy, key);
-	strcpy(copy + strlen(key) + 1, text);
+	copy = kmmv_arena_text(&t->arena, place);
+	memcpy(copy, kmmv_instance_name(t, in), size);
+	strcpy(copy + size, key);
+	strcpy(copy + size + strlen(key) + 1, text);
+	drop_name(t, in);
+	in->name = place;
+	in->labelled = true;
 	return 0;
 }
 

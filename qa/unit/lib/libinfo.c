@@ -206,7 +206,7 @@ START_TEST(within_a_batch)
 }
 END_TEST
 
-/* Names take 8 GB at most, as their places have so many bits. */
+/* Names take 4 GB at most, as their places have so many bits. */
 START_TEST(no_place_is_left)
 {
 	struct kmmv_arena *arena = &k->table.arena;
@@ -215,7 +215,7 @@ START_TEST(no_place_is_left)
 	static const char text[] =
 		"instance number=0 family=0 incarnation=9 state=active name=a longer one\n";
 
-	ck_assert_uint_eq(most * KMMV_ARENA_GRAIN, 8ULL << 30);
+	ck_assert_uint_eq(most * KMMV_ARENA_GRAIN, 4ULL << 30);
 	arena->nr_chunks = (uint32_t)(most * KMMV_ARENA_GRAIN / KMMV_ARENA_CHUNK);
 	arena->room = arena->nr_chunks + 1;
 	arena->total = KMMV_ARENA_CHUNK;
