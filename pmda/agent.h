@@ -10,8 +10,8 @@
  *	error.c		errors, for the log and for clients
  *	clock.h		the time for waits and retries
  *	attach.c	the mapping: open, close
- *	id.c		lasting numbers, see id.h; their table is in idtable.c, their
- *			file in idfile.c
+ *	id.c		lasting numbers, see id.h; their table is in idtable.c, its
+ *			memory in idpool.c, their file in idfile.c
  *	family.c	families
  *	instance.c	instances of a family; their names are in name.c
  *	carry.c		counts carried over from one binding to the next

@@ -250,11 +250,20 @@ const char *agent_id_rest(const struct id *id)
 	return id->name + strlen(id->name) + 1;
 }
 
+/* The bytes of an id whose name has LENGTH. */
+static size_t size_of(int scope, size_t length, const char *rest)
+{
+	return sizeof(struct id) + length + 1 +
+	       (has_text(scope) ? 0 : strlen(rest) + 1);
+}
+
 static void free_id(struct id *id)
 {
+	size_t size = size_of(id->scope, strlen(id->name), agent_id_rest(id));
+
 	if (has_text(id->scope))
 		free(id->text);
-	free(id);
+	agent_idpool_give(id, size);
 }
 
 static struct id *make(int scope, int number, const char *name, size_t length,
@@ -264,8 +273,7 @@ static struct id *make(int scope, int number, const char *name, size_t length,
 
 	if (grow() < 0)
 		return NULL;
-	id = calloc(1, sizeof(*id) + length + 1 +
-			       (has_text(scope) ? 0 : strlen(rest) + 1));
+	id = agent_idpool_take(size_of(scope, length, rest));
 	if (!id)
 		return NULL;
 	memcpy(id->name, name, length);
@@ -274,7 +282,7 @@ static struct id *make(int scope, int number, const char *name, size_t length,
 	} else if (*rest) {
 		id->text = strdup(rest);
 		if (!id->text) {
-			free(id);
+			agent_idpool_give(id, size_of(scope, length, rest));
 			return NULL;
 		}
 	}

@@ -67,6 +67,12 @@ void agent_idtable_drop_own(void (*drop)(struct id *id));
 /* The number of names and marks that a file has. */
 uint32_t agent_idtable_count(void);
 
+/* ---- idpool.c ---- */
+
+/* SIZE bytes of zeros, or NULL; given back with the same size. */
+void *agent_idpool_take(size_t size);
+void agent_idpool_give(void *p, size_t size);
+
 /* ---- idfile.c ---- */
 
 /* Read the file into the table. */

@@ -324,6 +324,7 @@ int main(void)
 	add_rings(suite);
 	add_who(suite);
 	add_loop(suite);
+	add_pool(suite);
 	add_profile(suite);
 	add_lasting(suite);
 
