@@ -149,6 +149,25 @@ series()
 		tr '\n' ' '
 }
 
+# falls ARCHIVE METRIC...: values of counters that are less than they were before
+falls()
+{
+	pmdumplog "$@" 2>/dev/null | awk '
+		match($0, /\([a-z][^ ]*\):/) {
+			metric = substr($0, RSTART + 1, RLENGTH - 3) " "
+		}
+		/ value [0-9]+$/ {
+			name = metric
+			if (match($0, /or ".*"\]/))
+				name = name substr($0, RSTART + 3, RLENGTH - 4)
+			if (name in last && $NF + 0 < last[name])
+				print name, last[name], "->", $NF
+			last[name] = $NF + 0
+			n++
+		}
+		END { if (!n) print "no values" }'
+}
+
 # logged VALUE METRIC [INSTANCE]: the last value in each archive is VALUE
 # shellcheck disable=SC2317 # called by wait_for
 logged()

@@ -186,3 +186,26 @@ idle()
 {
 	awk '{ exit $1 + $2 != 0 }' "/sys/class/block/$1/inflight"
 }
+
+# come_and_go NAME: a disk comes, works, and goes, with one partition or two, $rounds
+# times. Each time 20 times 4096 bytes are written.
+# shellcheck disable=SC2154 # rounds
+come_and_go()
+{
+	local name=$1 i other
+
+	for ((i = 0; i < rounds; i++)); do
+		new_null "$name" || return
+		other=$(null_disk "$name")
+		addpart "/dev/$other" 1 8 1024 2>/dev/null
+		addpart "/dev/$other" 2 2048 1024 2>/dev/null
+		dd if=/dev/zero of="/dev/$other" bs=4k count=20 oflag=direct
+		[ ! -e "/dev/${other}p1" ] ||
+			dd if="/dev/${other}p1" of=/dev/null bs=4k count=5 iflag=direct
+		delpart "/dev/$other" 2 2>/dev/null
+		# Work that is there when the disk goes.
+		dd if="/dev/$other" of=/dev/null bs=4k count=1000 iflag=direct &
+		end_null "$name"
+		wait $!
+	done 2>/dev/null
+}

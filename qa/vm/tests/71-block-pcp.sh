@@ -34,7 +34,7 @@ value()
 # shellcheck disable=SC2317 # called by the trap
 end_all()
 {
-	for name in qa0 qa1; do
+	for name in qa0 qa1 qa2; do
 		end_null "$name"
 	done
 	clean_up
@@ -135,11 +135,36 @@ wait_for 20 logged_last || note "the last value was not logged"
 kill $logger
 wait $logger
 is "pmlogcheck" "$(pmlogcheck "$WORK/archive" 2>&1)" ""
-is "in the archive nothing falls" "$(series | awk '
-	$2 < last[$1] { print }
-	{ last[$1] = $2 }')" ""
+is "in the archive nothing falls" "$(falls "$WORK/archive" kmmv.value.block.dev.read \
+	$metric kmmv.value.block.latency.write)" ""
 is "it has both disks to the end" "$(series | awk '{ last[$1] = $2 }
 	END { for (name in last) print name, last[name] }' | sort | xargs)" \
 	"$disk $(((rounds + 2) * 65536)) $other $((rounds * 65536))"
+
+# ---- a storm of disks, with readers and pmlogger
+
+end_null qa1
+pmlogger -c "$WORK/config" -l "$WORK/log" "$WORK/storm" &
+logger=$!
+$check watch "$WORK/watched" >"$WORK/watch" 2>&1 &
+watcher=$!
+storms=
+for name in qa1 qa2; do
+	come_and_go $name &
+	storms="$storms $!"
+done
+# shellcheck disable=SC2086 # a list
+wait $storms
+touch "$WORK/watched"
+wait $watcher
+is "no value fell, no number changed its name" \
+	"$? $(grep -v ' rounds, ' "$WORK/watch")" "0 "
+kill $logger
+wait $logger
+is "pmlogcheck" "$(pmlogcheck "$WORK/storm" 2>&1)" ""
+is "in the archive nothing falls" "$(falls "$WORK/storm" \
+	kmmv.value.block.dev.{read,write,write_bytes,read_bytes} \
+	kmmv.value.block.partitions.read kmmv.value.block.latency.{read,write})" ""
+like "it has disks of the storm" "$(pmdumplog "$WORK/storm" $metric)" "or \"$other\"\\]"
 ok "./Remove" sh -c './Remove --purge </dev/null'
 finish

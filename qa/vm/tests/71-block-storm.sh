@@ -43,27 +43,6 @@ steady()
 	done 2>/dev/null
 }
 
-# A disk that comes, works, and goes, with one partition or two.
-come_and_go()
-{
-	local name=$1 i other
-
-	for ((i = 0; i < rounds; i++)); do
-		new_null "$name" || return
-		other=$(null_disk "$name")
-		addpart "/dev/$other" 1 8 1024 2>/dev/null
-		addpart "/dev/$other" 2 2048 1024 2>/dev/null
-		dd if=/dev/zero of="/dev/$other" bs=4k count=20 oflag=direct
-		[ ! -e "/dev/${other}p1" ] ||
-			dd if="/dev/${other}p1" of=/dev/null bs=4k count=5 iflag=direct
-		delpart "/dev/$other" 2 2>/dev/null
-		# Work that is there when the disk goes.
-		dd if="/dev/$other" of=/dev/null bs=4k count=1000 iflag=direct &
-		end_null "$name"
-		wait $!
-	done 2>/dev/null
-}
-
 # written DISK: bytes by the kernel since boot
 written()
 {
@@ -136,7 +115,6 @@ wait_for 5 is_gone block.dev.write qa2
 is "what is there are instances" "$(instances block.dev.read)" \
 	"$(disks)"
 is "no failures" "$(value block.failed instances)" 0
-# Each time it wrote 20 times 4096 bytes.
 is "all that the disks wrote that were there for a moment is counted" \
 	"$(build/kmmvdump -a -f block.dev.write_bytes |
 	awk '/inactive/ { sum += $2 } END { print sum }')" $((2 * rounds * 20 * 4096))
