@@ -98,6 +98,8 @@ touch "$WORK/stop"
 wait $churn
 churn=
 is "pmlogcheck has nothing to say" "$(pmlogcheck "$WORK/archive" 2>&1)" ""
+is "in the archive nothing falls" "$(falls "$WORK/archive" \
+	kmmv.value.net.{in,out}.{bytes,packets,drops,errors})" ""
 like "the archive has it" "$(pmdumplog "$WORK/archive" $metric)" '"pcp0"\] value [1-9]'
 
 ip link delete pcp0

@@ -39,6 +39,13 @@ shows()
 	[ "$(value "$1" "$2")" = "$3" ]
 }
 
+# shellcheck disable=SC2317 # called by wait_for
+archived()
+{
+	pmdumplog "$WORK/archive" kmmv.value.trace.by.text 2>/dev/null |
+		grep -q "\"$1\"\] value $2\$"
+}
+
 sum=$((100 * 101 / 2 + 15))
 ok "a counter is a metric" wait_for 20 shows \
 	kmmv.value.trace.sched.work kmmv_traced $sum
@@ -67,7 +74,7 @@ log mandatory on 500 msec {
 	kmmv.value.trace
 }
 EOT
-pmlogger -c "$WORK/config" -T 10sec "$WORK/archive" -l "$WORK/log" &
+pmlogger -c "$WORK/config" "$WORK/archive" -l "$WORK/log" &
 logger=$!
 id=$(id kmmv.value.trace.by.text a)
 for i in 1 2 3 4; do
@@ -75,6 +82,7 @@ for i in 1 2 3 4; do
 	hit tp 1 1 0 0 "new$i"
 	sleep 1
 done
+ok "the archive has a key that came" wait_for 20 archived new4 1
 end by.text
 ok "a counter that is removed has no instances" wait_for 10 shows \
 	kmmv.value.trace.by.text a ""
@@ -82,8 +90,11 @@ define by.text tracepoint=kmmv_traced "key=text=$object_text"
 hit tp 1 1 0 0 a
 ok "one that comes back goes on" wait_for 20 shows kmmv.value.trace.by.text a 141
 is "under the same number" "$(id kmmv.value.trace.by.text a)" "$id"
+ok "in the archive, too" wait_for 20 archived a 141
+kill $logger
 wait $logger
 is "pmlogcheck has nothing to say" "$(pmlogcheck "$WORK/archive" 2>&1)" ""
-like "the archive has it" "$(pmdumplog "$WORK/archive" kmmv.value.trace.by.text)" \
-	'"new4"\] value 1'
+is "in the archive nothing falls" "$(falls "$WORK/archive" kmmv.value.trace.by.text \
+	kmmv.value.trace.sched.work kmmv.value.trace.calls \
+	kmmv.value.trace.stat.{hits,cost,faults,lost})" ""
 finish
