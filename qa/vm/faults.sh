@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# Each call of a module that can fail fails, and all memory is freed: `. qa/vm/faults.sh`,
+# after qa/tap.sh. By kmmv_fault (qa/client/fault.c), on any kernel.
+
+fault=/sys/module/kmmv_fault/parameters
+sites=$WORK/sites
+: >"$sites"
+
+# load_fault MODULE: kmmv.ko, and what has MODULE's calls fail, before MODULE itself
+load_fault()
+{
+	insmod kmod/kmmv.ko && insmod qa/client/kmmv_fault.ko module="$1" ||
+		bail "no kmmv_fault"
+	note "probed: $(xargs <$fault/probed)"
+	target=$1
+}
+
+# kept: how many pieces of memory the module has
+kept()
+{
+	cut -d' ' -f1 $fault/kept
+}
+
+# fail_each NAME OPERATION [UNDO [RULE [MOST]]]: the first call in OPERATION fails, then the
+# second, and so on, until OPERATION has no more. It has to fail with ENOMEM, or to
+# succeed, and is undone if it did; with the RULE "never" it may not fail, and "none"
+# says that it may have no such calls. These are functions without arguments. Where the
+# module is not loaded afterwards, all of its memory is free. At MOST so many calls fail.
+fail_each()
+{
+	local name=$1 operation=$2 undo=${3:-:} rule=${4-} nth text status left where
+	local wrong='' refused=0 without=0
+
+	for ((nth = 1; nth <= ${5:-1000}; nth++)); do
+		echo $nth >$fault/nth
+		text=$($operation 2>&1)
+		status=$?
+		left=$(cat $fault/nth)
+		where=$(cat $fault/site)
+		echo 0 >$fault/nth
+		[ "$left" -ne 0 ] || echo "$where" >>"$sites"
+		if [ $status -eq 0 ]; then
+			without=$((without + 1))
+			[ ! -e "/sys/module/$target" ] || [ "$(kept)" != 0 ] ||
+				wrong="$wrong; $where: no memory is seen"
+			$undo || wrong="$wrong; $where: cannot be undone"
+		elif [ "$left" -ne 0 ]; then
+			wrong="$wrong; refused without a fault: $text"
+		elif [ "$rule" = never ] ||
+			[[ $text != *"Cannot allocate memory"* ]]; then
+			wrong="$wrong; $where: $text"
+		else
+			refused=$((refused + 1))
+		fi
+		[ -e "/sys/module/$target" ] || [ "$(kept)" = 0 ] ||
+			wrong="$wrong; $where: memory is kept: $(cat $fault/kept)"
+		[ "$left" -eq 0 ] || break
+	done
+	is "$name: $refused refused for want of memory, $without done without" \
+		"$wrong" ""
+	[ $# -ge 5 ] || ok "$name: there is an end" test $nth -lt 1000
+	[ "$rule" = none ] || ok "$name: there were faults" test $nth -gt 1
+}
+
+# calls FILE.ko: FUNCTION CALLER+OFFSET of each call in it of what is probed
+calls()
+{
+	objdump -dr --no-show-raw-insn "$1" | awk -v probed="$(xargs <$fault/probed)" '
+		BEGIN {
+			n = split(probed, list, " ")
+			for (i = 1; i <= n; i++)
+				is_probed[list[i]] = 1
+		}
+		/^[0-9a-f]+ <.*>:$/ {
+			start = strtonum("0x" $1)
+			caller = substr($2, 2, length($2) - 3)
+		}
+		/^ *[0-9a-f]+:\t/ && !/\tR_/ { is_call = /\t(callq?|bl) / }
+		/: R_[A-Z0-9_]*\t/ && is_call {
+			sub(/:$/, "", $1)
+			name = $3
+			sub(/[-+]0x[0-9a-f]*$/, "", name)
+			if (name in is_probed)
+				printf "%s %s+0x%x\n", name, caller,
+					strtonum("0x" $1) + 4 - start
+		}'
+}
+
+# one_name FILE.ko: its init function has two names, of which this leaves one
+one_name()
+{
+	local name
+
+	name=$(objdump -t "$1" | awk '
+		$4 == ".init.text" && $3 == "F" { at[$NF] = $1 }
+		END {
+			for (name in at)
+				if (name != "init_module" && at[name] == at["init_module"])
+					print name
+		}')
+	sed "s/ ${name:-init_module}+/ init_module+/"
+}
+
+# all_failed EXCEPT...: each call in the module's file has failed, but for those from
+# these functions; all memory is free. The module is unloaded.
+all_failed()
+{
+	local but="^$" name
+
+	for name; do
+		but="$but| $name\\+"
+	done
+	calls "kmod/$target.ko" | one_name "kmod/$target.ko" | sort >"$WORK/calls"
+	is "all memory is free" "$(kept)" 0
+	ok "there are calls: $(wc -l <"$WORK/calls")" test -s "$WORK/calls"
+	sed 's,/.*,,' "$sites" | one_name "kmod/$target.ko" | sort -u >"$WORK/failed"
+	is "each of them has failed" \
+		"$(comm -23 "$WORK/calls" "$WORK/failed" | grep -vE "$but")" ""
+}

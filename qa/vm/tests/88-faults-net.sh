@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# machine: SMP=2
+#
+# Each call of kmmv_net that can fail fails once, while it is loaded, and while devices
+# come, are renamed, move and go: loading says so, and what a device counts is in its
+# name or among the others, from the next copy on.
+
+# shellcheck disable=SC2317 # functions called by fail_each
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/net.sh
+. qa/vm/net.sh
+# shellcheck source=qa/vm/faults.sh
+. qa/vm/faults.sh
+
+faults_net_end()
+{
+	rmmod kmmv_net 2>/dev/null
+	rmmod kmmv_fault 2>/dev/null
+	net_end
+}
+trap faults_net_end EXIT
+
+net_begin
+load_fault kmmv_net
+dummy dummy1
+pair veth0 veth1
+send dummy1 5 100
+loaded()
+{
+	insmod kmod/kmmv_net.ko
+}
+unloaded()
+{
+	rmmod kmmv_net
+}
+fail_each "load" loaded unloaded
+loaded || bail "kmmv_net does not load"
+# A device that was there before, of whose life an earlier load may have shown some.
+ok "values agree with /proc" $check bracket 1
+
+# ---- devices that come and go; $nth is fail_each()'s: each name is a new one
+
+sum()
+{
+	build/kmmvdump -a -r 0 -f net.out.packets |
+		sed -n 's/^[^ ]*\["[^"]*"\] \([0-9]*\).*/\1/p' |
+		awk '{ sum += $1 } END { print sum + 0 }'
+}
+lives()
+{
+	local before after
+
+	before=$(sum)
+	dummy "qa$nth" && send "qa$nth" 3 100 && build/kmmvdump -r 0 >/dev/null &&
+		send "qa$nth" 4 100 && ip link set dev "qa$nth" down &&
+		ip link set dev "qa$nth" name "qb$nth" && ip link set dev "qb$nth" up &&
+		send "qb$nth" 5 100 && ip link delete "qb$nth" || return
+	after=$(sum)
+	[ $((after - before)) -eq 12 ] || {
+		echo "counted $((after - before)) of 12"
+		return 1
+	}
+}
+fail_each "a device comes, is renamed, and goes" lives : never
+ok "values agree with /proc" $check bracket 1
+ok "the module goes" rmmod kmmv_net
+all_failed
+ok "everything goes" faults_net_end
+is "nothing is left" "$(grep -c ^kmmv /proc/modules)" 0
+finish
