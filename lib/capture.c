@@ -244,7 +244,7 @@ int kmmv_capture(struct kmmv *k, const char *dir)
 	if (mkdir(dir, 0755) && errno != EEXIST)
 		return kmmv_fail(k, -errno, "%s: %s", dir, strerror(errno));
 	do {
-		err = kmmv_update_table(k);
+		err = kmmv_update(k);
 		changed |= err == 1;
 		if (err >= 0)
 			err = k->generation == k->stream.generation ?

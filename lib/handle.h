@@ -74,9 +74,8 @@ struct kmmv_link {
 };
 
 enum {
-	/* Of memory for a number without a name. */
+	/* Of memory for a number without a name that nobody asks for. */
 	KMMV_INSTANCE_SIZE = sizeof(struct kmmv_instance) +
-			     sizeof(struct kmmv_instance_info) +
 			     sizeof(struct kmmv_link) + sizeof(uint32_t) + 1,
 };
 
@@ -307,8 +306,6 @@ int kmmv_extent_read(struct kmmv *k);
 
 /* update.c: wait, a little longer each time; false after too many tries. */
 bool kmmv_retry(struct kmmv *k, unsigned int *tries);
-/* kmmv_update(), with all that the caller was given still valid. */
-int kmmv_update_table(struct kmmv *k);
 int kmmv_update_words(struct kmmv *k);
 
 #endif /* KMMV_LIB_HANDLE_H */

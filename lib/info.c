@@ -29,6 +29,8 @@ int kmmv_infos_room(struct kmmv *k, uint32_t room)
 		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return kmmv_fail_nomem(k);
+	/* A huge page would be 50000 instances that nobody asked for. */
+	madvise(p, size, MADV_NOHUGEPAGE);
 	kmmv_infos_fini(k);
 	t->infos = p;
 	t->infos_size = size;

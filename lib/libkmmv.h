@@ -6,7 +6,7 @@
  * table of families and instances as last read. It is not thread safe; use one
  * per thread. Functions return 0 or a count, or -errno; they do not set errno
  * to report errors. Pointers to families, instances and strings are valid until
- * the next kmmv_update() or kmmv_close() of the handle.
+ * the next kmmv_update(), kmmv_capture() or kmmv_close() of the handle.
  *
  * Values remain readable within an epoch, however the table changes. Only a new
  * epoch (the module was loaded again) ends a handle: on -ESTALE, open a new
@@ -159,7 +159,8 @@ int kmmv_read_all(struct kmmv *handle, uint64_t *sums, int *status, size_t count
 
 /*
  * Write a copy of the current area to DIR/counters and DIR/names, for
- * kmmv_open(). DIR is made if missing; files there are replaced.
+ * kmmv_open(). DIR is made if missing; files there are replaced. As
+ * kmmv_update(), it follows the table.
  */
 int kmmv_capture(struct kmmv *handle, const char *dir);
 

@@ -200,12 +200,13 @@ static int update(struct kmmv *k)
 	return read_on(k);
 }
 
-int kmmv_update_table(struct kmmv *k)
+int kmmv_update(struct kmmv *k)
 {
 	uint64_t before = k->generation;
 	bool changed;
 	int err;
 
+	kmmv_infos_give_back(k);
 	if (k->kind == KMMV_CAPTURED)
 		return 0;
 	if (k->broken)
@@ -224,12 +225,6 @@ int kmmv_update_table(struct kmmv *k)
 	k->stream.changed = false;
 	k->stream.moved = false;
 	return changed;
-}
-
-int kmmv_update(struct kmmv *k)
-{
-	kmmv_infos_give_back(k);
-	return kmmv_update_table(k);
 }
 
 int kmmv_pollfd(const struct kmmv *k)

@@ -24,7 +24,8 @@ _Static_assert(sizeof(void *) <= GRAIN, "links fit");
 
 struct chunk {
 	struct chunk *next;
-	uint64_t bytes[CHUNK / sizeof(uint64_t)];
+	/* On 32-bit x86, a member of 64 bits may be at 4. */
+	_Alignas(GRAIN) uint64_t bytes[CHUNK / sizeof(uint64_t)];
 };
 
 struct gap {

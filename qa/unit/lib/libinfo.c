@@ -102,6 +102,7 @@ START_TEST(valid_until_the_update)
 	ck_assert_int_eq(kmmv_read_all(k, sums, NULL, FEW), FEW);
 	snprintf(dir, sizeof(dir), "%s/copy", area.dir);
 	ck_assert_int_eq(kmmv_capture(k, dir), 0);
+	ask(FEW);
 	check_all(FEW);
 	ck_assert_int_eq(kmmv_open(dir, &copy), 0);
 	ck_assert_int_eq(kmmv_update(k), 0);
