@@ -154,7 +154,7 @@ static void allocated(unsigned long address, unsigned long caller)
 	raw_spin_lock_irqsave(&blocks_lock, flags);
 	block = place_of(address);
 	if (block) {
-		nr_blocks += !block->address;
+		WRITE_ONCE(nr_blocks, nr_blocks + !block->address);
 		block->address = address;
 		block->caller = caller;
 	} else {
@@ -174,7 +174,7 @@ static void freed(unsigned long address)
 	block = place_of(address);
 	if (block && block->address) {
 		block->address = 0;
-		nr_blocks--;
+		WRITE_ONCE(nr_blocks, nr_blocks - 1);
 	}
 	raw_spin_unlock_irqrestore(&blocks_lock, flags);
 }
