@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What callers are given of instances. The table keeps a third of that; the rest is
- * made when a caller asks, at an address that stays the same until it is
- * not valid any more. Most callers ask for all instances once, and then for those
- * that change: the memory is given back when they update.
+ * What callers are given of instances. The table keeps a third of that. The rest is
+ * made when a caller asks, at an address that is the same until the next update.
+ * Most callers ask for all instances once, and then for those that change: the
+ * memory is given back when they update.
  *
  * It is there from the start, so that no answer fails for lack of it. Pages that
  * nobody asked for take none.
@@ -66,7 +66,7 @@ void kmmv_infos_put(const struct kmmv *k, uint32_t number,
 	info->label_key = info->label = NULL;
 	if (!in->labelled)
 		return;
-	/* As the compiler knows, it is not behind "". */
+	/* A label has a place. The compiler cannot know, and warns of info->name. */
 	name = kmmv_arena_text(&t->arena, in->name);
 	info->label_key = name + strlen(name) + 1;
 	info->label = info->label_key + strlen(info->label_key) + 1;

@@ -149,6 +149,13 @@ series()
 		tr '\n' ' '
 }
 
+# recorded ARCHIVE: pmlogger has written its first values
+# shellcheck disable=SC2317 # called by wait_for
+recorded()
+{
+	pmdumplog "$1" 2>/dev/null | grep -q ' metric'
+}
+
 # falls ARCHIVE METRIC...: values of counters that are less than they were before
 falls()
 {

@@ -146,12 +146,7 @@ is "it has both disks to the end" "$(series | awk '{ last[$1] = $2 }
 end_null qa1
 pmlogger -c "$WORK/config" -l "$WORK/log" "$WORK/storm" &
 logger=$!
-# shellcheck disable=SC2317 # called by wait_for
-begun()
-{
-	pmdumplog "$WORK/storm" 2>/dev/null | grep -q ' metric'
-}
-ok "pmlogger has begun" wait_for 60 begun
+ok "pmlogger has begun" wait_for 60 recorded "$WORK/storm"
 $check watch "$WORK/watched" >"$WORK/watch" 2>&1 &
 watcher=$!
 storms=

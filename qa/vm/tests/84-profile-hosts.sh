@@ -77,11 +77,6 @@ burnt()
 	[ "$(count_of "burn$1_first")" -ge "$2" ]
 }
 # shellcheck disable=SC2317 # called by wait_for
-begun()
-{
-	pmdumplog "$WORK/$1" 2>/dev/null | grep -q ' metric'
-}
-# shellcheck disable=SC2317 # called by wait_for
 archived()
 {
 	[ "$(last "$WORK/$1" $symbols)" = "$(live $symbols)" ]
@@ -121,7 +116,7 @@ record()
 	echo 'log mandatory on 500 msec { kmmv.value.profile }' >"$WORK/config"
 	pmlogger -c "$WORK/config" -l "$WORK/$1.log" "$WORK/$1" &
 	logger=$!
-	ok "$1: pmlogger has begun" wait_for 60 begun "$1"
+	ok "$1: pmlogger has begun" wait_for 60 recorded "$WORK/$1"
 	echo 1 >$config/enable
 	ok "$1: burn$2 is foremost" wait_for 60 burnt "$2" 300
 	ok "$1: burn$3 is there" wait_for 60 burnt "$3" 30
