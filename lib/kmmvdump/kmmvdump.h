@@ -1,28 +1,65 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Declarations shared by the two files of kmmvdump. */
-#ifndef KMMV_LIB_DUMP_H
-#define KMMV_LIB_DUMP_H
+/* Declarations shared by the files of kmmvdump. */
+#ifndef KMMV_LIB_KMMVDUMP_H
+#define KMMV_LIB_KMMVDUMP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "libkmmv.h"
 
+/* Options for values. */
+struct dump {
+	const char *dir; /* device directory */
+	const char *family; /* only this family, or NULL */
+	bool per_cpu; /* a value for each CPU, not their sum */
+	bool all; /* inactive instances, too */
+	bool header_only;
+	bool names_only; /* numbers, not values */
+	bool as_json;
+};
+
+/* The values of all instances, as far as asked for. */
+struct values {
+	struct kmmv_info info;
+	uint64_t *sums;
+	int *status;
+	uint64_t *cpu; /* by number, then CPU; NULL if not asked for */
+};
+
 /* Options for events. */
 struct follow {
-	const char *dir;	/* device directory */
-	const char *ring;	/* name */
-	const char *family;	/* only this family's instances, or NULL */
-	const char *glob;	/* only instances that match, or NULL */
+	const char *dir; /* device directory */
+	const char *ring; /* name */
+	const char *family; /* only this family's instances, or NULL */
+	const char *glob; /* only instances that match, or NULL */
 	bool consume;
-	bool own;		/* use a temporary ring, and trace these */
+	bool own; /* use a temporary ring, and trace these */
 	const char *own_mode;
 	unsigned int own_pages;
-	uint64_t count;		/* lines to print; 0: no limit */
+	uint64_t count; /* lines to print; 0: no limit */
 };
+
+/* values.c; names of enum values, by value */
+extern const char *const dump_states[], *const dump_semantics[];
+
+bool dump_has_family(const struct kmmv *k, const char *name);
+bool dump_is_family_wanted(const struct dump *d,
+			   const struct kmmv_family_info *f);
+bool dump_is_wanted(const struct kmmv *k, const struct dump *d,
+		    const struct kmmv_instance_info *in);
+int dump_read_values(struct kmmv *k, const struct dump *d, struct values *v);
+void dump_free_values(struct values *v);
+const char *dump_value_text(const struct kmmv_family_info *f, uint64_t value);
+
+/* text.c, json.c */
+void dump_text(const struct kmmv *k, const struct dump *d,
+	       const struct values *v);
+int dump_json(const struct kmmv *k, const struct dump *d,
+	      const struct values *v);
 
 /* ring.c; both return an exit status. */
 int dump_follow(const struct follow *f);
 int dump_rings(const char *dir);
 
-#endif /* KMMV_LIB_DUMP_H */
+#endif /* KMMV_LIB_KMMVDUMP_H */
