@@ -289,11 +289,20 @@ static int take_help(struct kmmv *k, struct fields *f)
 	return take_family_text(k, f, true);
 }
 
+static int put_instance(struct kmmv *k, const struct kmmv_instance_info *info)
+{
+	int err = kmmv_table_instance(k, info);
+
+	if (!err)
+		k->stream.last = info->number + 1;
+	return err;
+}
+
 static int take_instance(struct kmmv *k, struct fields *f)
 {
 	static const char *const states[] = { "active", "inactive", "free" };
 	struct kmmv_instance_info info = { .name = f->text };
-	int i, err;
+	int i;
 
 	if (!parse_u32(f->number, &info.number) || !f->text || !f->state ||
 	    !parse_u32(f->family, &info.family) ||
@@ -306,10 +315,65 @@ static int take_instance(struct kmmv *k, struct fields *f)
 	if (i == 3)
 		return bad(k, "state %s", f->state);
 	info.state = (enum kmmv_state)i;
-	err = kmmv_table_instance(k, &info);
-	if (!err)
-		k->stream.last = info.number + 1;
-	return err;
+	return put_instance(k, &info);
+}
+
+static bool skip(const char **at, const char *end, const char *text, size_t len)
+{
+	if ((size_t)(end - *at) < len || memcmp(*at, text, len) != 0)
+		return false;
+	*at += len;
+	return true;
+}
+
+/* A literal: its length is known to the compiler. */
+#define SKIP(text) skip(&at, end, text, sizeof(text) - 1)
+
+/* Ends at the first byte that is not a digit, a NUL at the latest. */
+static bool skip_u32(const char **at, uint32_t *value)
+{
+	const char *start = *at;
+	uint64_t n = 0;
+
+	for (; **at >= '0' && **at <= '9'; ++*at) {
+		if (*at - start == 10)
+			return false;
+		n = n * 10 + (unsigned int)(**at - '0');
+	}
+	*value = (uint32_t)n;
+	return *at != start && n <= UINT32_MAX;
+}
+
+/*
+ * A line of an instance as the module writes it: these keys, no others, in this order,
+ * and a name without an escape. Most lines are. It is not modified. False for any
+ * other line, right or wrong, which take_line() then splits.
+ */
+static bool is_plain_instance(const char *at, const char *end,
+			      struct kmmv_instance_info *info)
+{
+	const char *p;
+
+	if (!SKIP("instance number=") || !skip_u32(&at, &info->number) ||
+	    !SKIP(" family=") || !skip_u32(&at, &info->family) ||
+	    !SKIP(" incarnation=") || !skip_u32(&at, &info->incarnation) ||
+	    !SKIP(" state="))
+		return false;
+	if (SKIP("active "))
+		info->state = KMMV_ACTIVE;
+	else if (SKIP("inactive "))
+		info->state = KMMV_INACTIVE;
+	else if (SKIP("free "))
+		info->state = KMMV_FREE;
+	else
+		return false;
+	if (!SKIP("name=") || end - at > KMMV_NAME_MAX)
+		return false;
+	for (p = at; p < end; p++)
+		if (is_control(*p) || *p == '\\')
+			return false;
+	info->name = at;
+	return true;
 }
 
 static int take_label(struct kmmv *k, struct fields *f)
@@ -415,14 +479,18 @@ static const struct {
 };
 
 /* Only lines of unknown kinds may stand between an instance and its label. */
-static int take_line(struct kmmv *k, char *line)
+static int take_line(struct kmmv *k, char *line, size_t len)
 {
-	char *rest = strchr(line, ' ');
+	struct kmmv_instance_info info = { 0 };
 	struct fields f;
+	char *rest;
 	size_t i;
 
 	k->stream.lines++;
 	k->stream.complete = false;
+	if (k->stream.started && is_plain_instance(line, line + len, &info))
+		return put_instance(k, &info);
+	rest = strchr(line, ' ');
 	if (rest)
 		*rest++ = '\0';
 	if (!*line)
@@ -460,13 +528,14 @@ int kmmv_names_feed(struct kmmv *k, const char *bytes, size_t len)
 		s->len += n;
 		if (!end)
 			return 0;
-		s->line[s->len] = '\0';
+		n = s->len;
+		s->line[n] = '\0';
 		s->len = 0;
-		err = take_line(k, s->line);
+		err = take_line(k, s->line, n);
 		if (err)
 			return err;
+		len -= (size_t)(end + 1 - bytes);
 		bytes = end + 1;
-		len -= n + 1;
 	}
 	return 0;
 }

@@ -440,6 +440,44 @@ START_TEST(lookup_follows)
 }
 END_TEST
 
+/*
+ * A line as the module writes it, which is not split, and one that is, as it has another
+ * key, tell the same.
+ */
+START_TEST(plain_or_split)
+{
+	static const char *const lines[] = {
+		"instance number=5 family=0 incarnation=0 state=inactive name=a = b",
+		"instance number=5 family=0 incarnation=2 state=active name= c ",
+		"instance number=5 family=7 incarnation=3 state=active name=d=",
+		"instance number=5 family=0 incarnation=4 state=free name=",
+	};
+	const struct kmmv_instance_info *in, *other;
+	struct kmmv *split = open_unfed();
+	char text[128];
+	unsigned int i;
+
+	k = open_unfed();
+	feed(k, area.names, area.names_length, 7);
+	feed(split, area.names, area.names_length, 7);
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		sprintf(text, "%s\nend %u\n", lines[i], i + 2);
+		TELL(text);
+		sprintf(text, "instance later=1%s\nend %u\n",
+			strchr(lines[i], ' '), i + 2);
+		ck_assert_int_eq(kmmv_names_feed(split, text, strlen(text)), 0);
+		in = kmmv_instance(k, 5);
+		other = kmmv_instance(split, 5);
+		ck_assert_int_eq(in->state, other->state);
+		ck_assert_uint_eq(in->family, other->family);
+		ck_assert_uint_eq(in->incarnation, other->incarnation);
+		ck_assert_str_eq(in->name, other->name);
+		ck_assert_str_eq(in->name, strstr(lines[i], "name=") + 5);
+	}
+	kmmv_close(split);
+}
+END_TEST
+
 /* Generations wrap at 32 bits if only halves are atomic. */
 START_TEST(generations)
 {
@@ -598,6 +636,7 @@ int main(void)
 	tcase_add_test(tcase, split_anywhere);
 	tcase_add_test(tcase, restarted_anywhere);
 	tcase_add_test(tcase, lookup_follows);
+	tcase_add_test(tcase, plain_or_split);
 	tcase_add_test(tcase, generations);
 	tcase_add_test(tcase, linear);
 	tcase_add_test(tcase, changes);
