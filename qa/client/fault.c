@@ -7,6 +7,7 @@
  *		call, has to be loaded before.
  *	nth	which call from now on; as it is read, how many are left: 0 if it has
  *		failed
+ *	times	how many calls fail, from that one on; for the next `nth'
  *	site	where that was: FUNCTION CALLER+OFFSET of the return address
  *	probed	the functions that can fail, of those that this kernel has
  *	kept	how much memory is not freed, and where the last of it was allocated
@@ -31,7 +32,13 @@ module_param(module, charp, 0444);
 MODULE_PARM_DESC(module, "whose calls fail");
 
 static const struct module *target;
+static int times = 1;
+module_param(times, int, 0644);
+MODULE_PARM_DESC(times, "how many calls fail");
+
+/* Calls until the last one that fails, and how many of them, the last ones, fail. */
 static atomic_t left;
+static int failing = 1;
 static char site[KSYM_SYMBOL_LEN + KSYM_NAME_LEN + 2];
 
 static bool is_targets(unsigned long caller)
@@ -101,9 +108,12 @@ static int handler(struct kprobe *kp, struct pt_regs *regs)
 {
 	const struct function *of = container_of(kp, struct function, kp);
 	unsigned long caller = caller_of(regs);
-	int length;
+	int length, after_it;
 
-	if (!is_targets(caller) || atomic_dec_if_positive(&left) != 0)
+	if (!is_targets(caller))
+		return 0;
+	after_it = atomic_dec_if_positive(&left);
+	if (after_it < 0 || after_it >= failing)
 		return 0;
 	length = scnprintf(site, sizeof(site), "%s ", of->name);
 	sprint_symbol(site + length, caller);
@@ -388,16 +398,21 @@ static int nth_set(const char *text, const struct kernel_param *param)
 
 	if (err)
 		return err;
+	if (nth < 0 || times < 1)
+		return -EINVAL;
 	atomic_set(&left, 0);
-	if (nth)
+	if (nth) {
 		site[0] = '\0';
-	atomic_set(&left, nth);
+		failing = times;
+		atomic_set(&left, nth + times - 1);
+	}
 	return 0;
 }
 
 static int nth_get(char *page, const struct kernel_param *param)
 {
-	return sysfs_emit(page, "%d\n", atomic_read(&left));
+	return sysfs_emit(page, "%d\n",
+			  max(atomic_read(&left) - failing + 1, 0));
 }
 
 static int site_get(char *page, const struct kernel_param *param)

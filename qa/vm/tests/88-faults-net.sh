@@ -18,7 +18,7 @@
 faults_net_end()
 {
 	rmmod kmmv_net 2>/dev/null
-	rmmod kmmv_fault 2>/dev/null
+	faults_end
 	net_end
 }
 trap faults_net_end EXIT
@@ -41,7 +41,7 @@ loaded || bail "kmmv_net does not load"
 # A device that was there before, of whose life an earlier load may have shown some.
 ok "values agree with /proc" $check bracket 1
 
-# ---- devices that come and go; $nth is fail_each()'s: each name is a new one
+# ---- devices that come and go; $try is fail_each()'s: each name is a new one
 
 # By a copy that was begun after it was asked for.
 sum()
@@ -58,10 +58,10 @@ lives()
 	local before after
 
 	before=$(sum)
-	dummy "qa$nth" && send "qa$nth" 3 100 && wait_for 20 sum_is $((before + 3)) &&
-		send "qa$nth" 4 100 && ip link set dev "qa$nth" down &&
-		ip link set dev "qa$nth" name "qb$nth" && ip link set dev "qb$nth" up &&
-		send "qb$nth" 5 100 && ip link delete "qb$nth" || return
+	dummy "qa$try" && send "qa$try" 3 100 && wait_for 20 sum_is $((before + 3)) &&
+		send "qa$try" 4 100 && ip link set dev "qa$try" down &&
+		ip link set dev "qa$try" name "qb$try" && ip link set dev "qb$try" up &&
+		send "qb$try" 5 100 && ip link delete "qb$try" || return
 	after=$(sum)
 	[ $((after - before)) -eq 12 ] || {
 		echo "counted $((after - before)) of 12"
