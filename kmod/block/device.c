@@ -338,8 +338,11 @@ bool kmmv_block_device_again(void)
 	WRITE_ONCE(missed, false);
 	if (!ended) {
 		end();
-		if (begin())
+		/* Nobody else asks: no device is followed now. */
+		if (begin()) {
 			WRITE_ONCE(missed, true);
+			kmmv_block_want_later();
+		}
 	}
 	mutex_unlock(&interface_lock);
 	return true;
