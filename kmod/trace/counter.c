@@ -19,6 +19,9 @@ static void unhook(struct kmmv_trace_counter *counter)
 		kmmv_trace_tracepoint_unhook(counter->run);
 }
 
+static const char unwatched[] =
+	"%s is not found: if it is of a module that came when there was no memory, load that again";
+
 /*
  * A tracepoint that is written with its system may be of a module that is loaded
  * later. What is taken of its arguments is not known before.
@@ -33,6 +36,9 @@ static int check_tracepoint(struct kmmv_trace_counter *counter)
 				       "this kernel checks the types of handlers (kCFI): count functions instead");
 	if (kmmv_trace_tracepoint_exists(name))
 		return 0;
+	if (kmmv_trace_tracepoint_unwatched() &&
+	    (kmmv_trace_takes(counter) || name == text))
+		return kmmv_trace_fail(counter, -ENOMEM, unwatched, name);
 	if (!strncmp(name, "sys_enter_", 10) || !strncmp(name, "sys_exit_", 9))
 		return kmmv_trace_fail(counter, -ENOENT,
 				       "%s is an event, not a tracepoint: take raw_syscalls/sys_enter or sys_exit, or a function",
@@ -59,6 +65,11 @@ static int hook_tracepoint(struct kmmv_trace_counter *counter,
 		return kmmv_trace_fail(counter, err,
 				       "the tracepoint cannot be hooked, error %d",
 				       err);
+	if (err && kmmv_trace_tracepoint_unwatched()) {
+		counter->state = KMMV_TRACE_FAILED;
+		kmmv_trace_fail(counter, -ENOMEM, unwatched, text);
+		return 0;
+	}
 	counter->state = err ? KMMV_TRACE_WAITING : KMMV_TRACE_ON;
 	return 0;
 }
@@ -154,14 +165,17 @@ void kmmv_trace_disable(struct kmmv_trace_counter *counter)
  */
 void kmmv_trace_again(struct kmmv_trace_counter *counter)
 {
-	if (!kmmv_trace_is_plain(counter->run)) {
+	if (counter->run && !kmmv_trace_is_plain(counter->run)) {
 		counter->state = KMMV_TRACE_STALE;
 		kmmv_trace_fail(counter, 0,
 				"the module is back: value, key and event have to be resolved again");
 		return;
 	}
-	unhook(counter);
-	kmmv_trace_copy_stop(counter->run);
+	/* There is none if the last one could not be made. */
+	if (counter->run) {
+		unhook(counter);
+		kmmv_trace_copy_stop(counter->run);
+	}
 	if (kmmv_trace_enable(counter))
 		counter->state = KMMV_TRACE_FAILED;
 }

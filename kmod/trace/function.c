@@ -110,10 +110,14 @@ int kmmv_trace_function_find(struct kmmv_trace_counter *counter,
 		return kmmv_trace_fail(counter, -ENOENT,
 				       "no function %s can be traced: it is inlined, renamed, not there, or of a module that is not loaded",
 				       pattern);
-	if (err)
+	if (err == -ENODEV)
 		return kmmv_trace_fail(counter, err,
 				       "the kernel's ftrace is off, error %d",
 				       err);
+	if (err)
+		return kmmv_trace_fail(counter, err,
+				       "the functions of %s cannot be found, error %d",
+				       pattern, err);
 	nr = kmmv_trace_filter_list(&run->ops, ips, max);
 	if (nr == -E2BIG)
 		return kmmv_trace_fail(counter, nr,

@@ -72,24 +72,30 @@ static void remove_module(struct kmmv_trace_counter *counter,
 	kmmv_trace_function_unhook(run);
 	counter->state = KMMV_TRACE_FAILED;
 	kmmv_trace_fail(counter, err,
-			"module %s goes, and its functions stay in the filter, error %d",
-			mod->name, err);
+			"%smodule %s goes, and its functions stay in the filter, error %d",
+			init ? "the init part of " : "", mod->name, err);
 }
 
-/* How many functions a counter names, if some are a module's; 0 if none are. */
+/*
+ * How many functions a counter names, if some are a module's; 0 if none are; an error if
+ * that cannot be said.
+ */
 static int functions_with(struct kmmv_trace_counter *counter,
 			  struct module *mod)
 {
 	struct ftrace_ops *ops;
 	unsigned long *ips;
 	bool has = false;
-	int i, nr, err;
+	int i, nr;
 
 	ops = kzalloc(sizeof(*ops), GFP_KERNEL);
 	if (!ops)
-		return 0;
-	err = kmmv_trace_function_filter(ops, counter->text[KMMV_TRACE_FUNCTION]);
-	nr = err ? 0 : kmmv_trace_filter_list(ops, &ips, UINT_MAX);
+		return -ENOMEM;
+	nr = kmmv_trace_function_filter(ops, counter->text[KMMV_TRACE_FUNCTION]);
+	if (!nr)
+		nr = kmmv_trace_filter_list(ops, &ips, UINT_MAX);
+	else if (nr == -EINVAL)
+		nr = 0;
 	for (i = 0; i < nr; i++)
 		if (is_part(ips[i], mod, false) && !is_part(ips[i], mod, true))
 			has = true;
@@ -97,16 +103,35 @@ static int functions_with(struct kmmv_trace_counter *counter,
 		kvfree(ips);
 	ftrace_free_filter(ops);
 	kfree(ops);
-	return has ? nr : 0;
+	return has || nr < 0 ? nr : 0;
 }
 
 /* A glob also has the functions of modules that are loaded later. */
 static bool may_get_more(const struct kmmv_trace_counter *counter)
 {
-	if (counter->run->lost_functions)
+	if (!counter->run || counter->run->lost_functions)
 		return true;
 	return kmmv_trace_is_plain(counter->run) &&
 	       strchr(counter->text[KMMV_TRACE_FUNCTION], '*');
+}
+
+/* Nobody knows whether the module has some of its functions. */
+static void not_looked(struct kmmv_trace_counter *counter, struct module *mod,
+		       int nr)
+{
+	/* It must not be counted with what was resolved for the last load. */
+	if (counter->run && !kmmv_trace_is_plain(counter->run)) {
+		counter->state = KMMV_TRACE_STALE;
+		kmmv_trace_fail(counter, nr,
+				"module %s may have its function: value, key and event have to be resolved again",
+				mod->name);
+		return;
+	}
+	if (!counter->run || !counter->run->hooked)
+		counter->state = KMMV_TRACE_FAILED;
+	kmmv_trace_fail(counter, nr,
+			"when module %s came, its functions could not be looked for, error %d: write 0 and 1 to enable",
+			mod->name, nr);
 }
 
 static void come(struct kmmv_trace_counter *counter, struct module *mod)
@@ -117,7 +142,11 @@ static void come(struct kmmv_trace_counter *counter, struct module *mod)
 	nr = may_get_more(counter) ? functions_with(counter, mod) : 0;
 	if (!nr)
 		return;
-	if (!counter->run->hooked || nr <= max) {
+	if (nr < 0) {
+		not_looked(counter, mod, nr);
+		return;
+	}
+	if (!counter->run || !counter->run->hooked || nr <= max) {
 		kmmv_trace_again(counter);
 		return;
 	}
@@ -139,11 +168,11 @@ static int on_module(struct notifier_block *block, unsigned long state,
 	mutex_lock(&kmmv_trace_lock);
 	list_for_each_entry(counter, &kmmv_trace_counters, link) {
 		if (!kmmv_trace_enabled(counter) ||
-		    !counter->text[KMMV_TRACE_FUNCTION] || !counter->run)
+		    !counter->text[KMMV_TRACE_FUNCTION])
 			continue;
 		if (state == MODULE_STATE_LIVE)
 			come(counter, mod);
-		/* There is none if it could not be made again. */
+		/* There is none if it could not be made. */
 		if (!counter->run || !counter->run->hooked)
 			continue;
 		/* The init part is freed soon. */

@@ -315,6 +315,7 @@ u64 kmmv_trace_hits(struct kmmv_trace_run *run);
 int kmmv_trace_tracepoint_init(void);
 void kmmv_trace_tracepoint_exit(void);
 bool kmmv_trace_tracepoint_exists(const char *name);
+bool kmmv_trace_tracepoint_unwatched(void);
 int kmmv_trace_tracepoint_hook(struct kmmv_trace_run *run, const char *name);
 void kmmv_trace_tracepoint_unhook(struct kmmv_trace_run *run);
 

@@ -21,6 +21,9 @@ struct watched {
 
 static LIST_HEAD(watched);
 
+/* Modules that are not in the list, as there was no memory; under kmmv_trace_lock. */
+static unsigned int unwatched;
+
 struct match {
 	const char		*name;
 	struct tracepoint	*tp;
@@ -64,6 +67,12 @@ static struct tracepoint *find(const char *name, struct module **mod)
 		}
 	}
 	return first.tp;
+}
+
+/* Some module's are not found. Context: under kmmv_trace_lock. */
+bool kmmv_trace_tracepoint_unwatched(void)
+{
+	return unwatched;
 }
 
 /* Context: under kmmv_trace_lock. */
@@ -154,10 +163,39 @@ static void come(struct kmmv_trace_counter *counter, struct module *mod)
 	counter->state = err ? KMMV_TRACE_FAILED : KMMV_TRACE_ON;
 	if (err)
 		kmmv_trace_fail(counter, err,
-				"module %s is there, but error %d", mod->name,
-				err);
+				"module %s is there, but error %d: write 1 to enable",
+				mod->name, err);
 	else
 		counter->error[0] = '\0';
+}
+
+/* Enabled, and not hooked: a module of the tracepoint may come. */
+static bool is_open(const struct kmmv_trace_counter *counter)
+{
+	return counter->text[KMMV_TRACE_TRACEPOINT] && counter->run &&
+	       (counter->state == KMMV_TRACE_WAITING ||
+		counter->state == KMMV_TRACE_FAILED);
+}
+
+/* Nobody finds the tracepoints of a module that is not in the list. */
+static void cannot_watch(struct module *mod)
+{
+	struct kmmv_trace_counter *counter;
+	const char *text;
+
+	unwatched++;
+	pr_warn("no memory for module %s: its tracepoints are not counted\n",
+		mod->name);
+	list_for_each_entry(counter, &kmmv_trace_counters, link) {
+		text = counter->text[KMMV_TRACE_TRACEPOINT];
+		if (!is_open(counter) ||
+		    !find_in(mod, kmmv_trace_tracepoint(text)))
+			continue;
+		counter->state = KMMV_TRACE_FAILED;
+		kmmv_trace_fail(counter, -ENOMEM,
+				"module %s is there, but error %d: load it again",
+				mod->name, -ENOMEM);
+	}
 }
 
 static int watch(struct module *mod)
@@ -166,38 +204,45 @@ static int watch(struct module *mod)
 	struct watched *one;
 
 	one = kzalloc(sizeof(*one), GFP_KERNEL);
-	if (!one)
-		goto err_alloc;
+	if (!one) {
+		cannot_watch(mod);
+		return NOTIFY_DONE;
+	}
 	one->mod = mod;
 	list_add_tail(&one->link, &watched);
 	list_for_each_entry(counter, &kmmv_trace_counters, link)
-		if (counter->state == KMMV_TRACE_WAITING &&
-		    counter->text[KMMV_TRACE_TRACEPOINT])
+		if (is_open(counter))
 			come(counter, mod);
 	return NOTIFY_OK;
-
-err_alloc:
-	pr_warn("no memory for module %s: its tracepoints are not counted\n",
-		mod->name);
-	return NOTIFY_DONE;
 }
 
 static void forget(struct module *mod)
 {
 	struct kmmv_trace_counter *counter;
 	struct watched *one, *next;
+	const char *text;
+	bool found = false;
 
-	list_for_each_entry(counter, &kmmv_trace_counters, link)
+	list_for_each_entry(counter, &kmmv_trace_counters, link) {
+		text = counter->text[KMMV_TRACE_TRACEPOINT];
 		if (counter->run && counter->run->hooked &&
 		    counter->run->tp_module == mod) {
 			unhook(counter->run);
 			counter->state = KMMV_TRACE_WAITING;
+		} else if (is_open(counter) &&
+			   find_in(mod, kmmv_trace_tracepoint(text))) {
+			counter->state = KMMV_TRACE_WAITING;
+			counter->error[0] = '\0';
 		}
+	}
 	list_for_each_entry_safe(one, next, &watched, link)
 		if (one->mod == mod) {
 			list_del(&one->link);
 			kfree(one);
+			found = true;
 		}
+	if (!found && unwatched)
+		unwatched--;
 }
 
 static int on_module(struct notifier_block *block, unsigned long state,
@@ -227,6 +272,7 @@ static void forget_all(void)
 		list_del(&one->link);
 		kfree(one);
 	}
+	unwatched = 0;
 }
 
 int kmmv_trace_tracepoint_init(void)

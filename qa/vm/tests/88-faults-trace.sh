@@ -1,0 +1,185 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# machine: SMP=2
+#
+# Each call of kmmv_trace that can fail fails once: while it is loaded, while a counter of
+# each kind is made, enabled, hit and removed, and while the module of a tracepoint comes
+# and goes. What is refused says so; what is enabled counts each hit.
+
+# shellcheck disable=SC2317 # functions called by fail_each
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/trace.sh
+. qa/vm/trace.sh
+# shellcheck source=qa/vm/faults.sh
+. qa/vm/faults.sh
+
+faults_trace_end()
+{
+	[ ! -d "$trace" ] || rmdir "$trace"/* 2>/dev/null
+	rmmod kmmv_trace 2>/dev/null
+	faults_end
+	unload
+}
+trap faults_trace_end EXIT
+
+load_fault kmmv_trace
+insmod qa/client/kmmv_traced.ko || bail "no kmmv_traced"
+loaded()
+{
+	insmod kmod/kmmv_trace.ko ring_pages=16
+}
+unloaded()
+{
+	rmmod kmmv_trace
+}
+fail_each "load" loaded unloaded
+loaded || bail "kmmv_trace does not load"
+
+# ---- counters; $try is fail_each()'s: each name is a new one, and its family is
+
+# counter CALL ATTRIBUTE=TEXT...: it is made, counts 7 calls, and is removed
+counter()
+{
+	local call=$1 name=$kind$try status
+
+	shift
+	define "$name" "$@"
+	status=$?
+	if [ "$status" -eq 0 ]; then
+		hit "$call" 7 3 1
+		[ "$(get "$name" hits)" = 7 ] || {
+			echo "$name: $(get "$name" hits) hits of 7"
+			status=1
+		}
+		put "$name" enable 0 || status=1
+	fi
+	[ ! -d "$trace/$name" ] || end "$name" || status=1
+	return "$status"
+}
+a_tracepoint()
+{
+	counter tp tracepoint=kmmv_qa/kmmv_traced
+}
+a_function()
+{
+	counter one function=kmmv_traced_one
+}
+a_glob()
+{
+	counter two 'function=kmmv_traced_*'
+}
+a_sum()
+{
+	counter tp tracepoint=kmmv_traced value=number=arg1:8
+}
+a_histogram()
+{
+	counter tp tracepoint=kmmv_traced 'value=log2 number=arg1:8'
+}
+a_key()
+{
+	counter tp tracepoint=kmmv_traced key=number=arg1:8
+}
+an_event()
+{
+	counter tp tracepoint=kmmv_traced 'event=default number=arg1:8'
+}
+for kind in a_tracepoint a_function a_glob a_sum a_histogram a_key an_event; do
+	fail_each "${kind//_/ }" $kind
+done
+is "no counter is left" "$(ls "$trace")" ""
+is "no function is traced" "$(handlers)" 0
+
+# ---- a module goes and comes back: what is not counted then says so
+
+# returns NAME CALL: kmmv_traced comes back; then 5 calls are counted, or NAME is in
+# another state, or `error' says that some may not be counted
+returns()
+{
+	local name=$1 call=$2 hits
+
+	# So that the text is this time's.
+	[ -z "$(get "$name" error)" ] || [ "$(get "$name" state)" != on ] ||
+		again "$name" || return
+	rmmod kmmv_traced && insmod qa/client/kmmv_traced.ko || return
+	hits=$(get "$name" hits)
+	hit "$call" 5
+	[ "$(get "$name" hits)" -ne $((hits + 5)) ] || return 0
+	[[ "$(get "$name" state) $(get "$name" error)" == *" "*"error -12"* ]] || {
+		echo "$name is $(get "$name" state): '$(get "$name" error)'"
+		return 1
+	}
+	# The text for fail_each(): it is refused.
+	echo "Cannot allocate memory"
+	return 1
+}
+again()
+{
+	put "$1" enable 0 && put "$1" enable 1
+}
+# recovers NAME CALL: the next load is without faults
+recovers()
+{
+	is "$1: the next load is counted" "$(returns "$@" 2>&1)" ""
+	is "$1: and nothing is wrong" "$(get "$1" state) $(get "$1" error)" "on "
+}
+tracepoint_returns()
+{
+	returns back tp
+}
+function_returns()
+{
+	returns one one
+}
+glob_returns()
+{
+	returns glob two
+}
+ok "a counter of a module's tracepoint" define back tracepoint=kmmv_qa/kmmv_traced
+ok "one of a module's function" define one function=kmmv_traced_one
+ok "one of a glob of them" define glob 'function=kmmv_*traced_*'
+fail_each "the module of a tracepoint comes back" tracepoint_returns
+recovers back tp
+fail_each "that of a function" function_returns
+recovers one one
+fail_each "that of a glob" glob_returns
+recovers glob two
+# What is behind arguments may be elsewhere when a module comes back.
+# stale NAME VALUE: it is enabled, and its module goes and comes back
+stale()
+{
+	put "$1" enable 0 && put "$1" value "$2" && put "$1" enable 1 || return
+	rmmod kmmv_traced && insmod qa/client/kmmv_traced.ko || return
+	[ "$(get "$1" state)" = stale ] || {
+		echo "$1 is $(get "$1" state): '$(get "$1" error)'"
+		return 1
+	}
+}
+tracepoint_stale()
+{
+	stale sum number=arg1:8
+}
+function_stale()
+{
+	stale last last=arg5:8
+}
+ok "a sum of a tracepoint's argument" define sum tracepoint=kmmv_qa/kmmv_traced \
+	value=number=arg1:8
+ok "one of a function's" define last function=kmmv_traced_two value=last=arg5:8
+fail_each "a tracepoint's values are stale" tracepoint_stale
+fail_each "a function's are" function_stale
+
+looked()
+{
+	[ "$(values back | grep -c '^kmmv_traced ')" -eq 1 ]
+}
+fail_each "a copy is made" looked : none
+end back one glob sum last
+
+ok "the module goes" unloaded
+all_failed
+ok "everything goes" faults_trace_end
+is "nothing is left" "$(grep -c ^kmmv /proc/modules)" 0
+finish
