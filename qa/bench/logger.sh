@@ -25,6 +25,7 @@ ran()
 	{ time pmlogger -h "$host" -s "$1" -c "$work/config" -l "$work/log" \
 		"$work/archive"; } 2>&1 | tail -n 1 |
 		awk '{ printf "%d", ($1 + $2) * 1000 }'
+	[ -s "$work/archive.0" ]
 }
 
 for nr in 1024 2048 4096 16384; do
@@ -34,8 +35,9 @@ for nr in 1024 2048 4096 16384; do
 	pmcd_start || bail "no pmcd"
 	samples=50
 	[ $nr -lt 16384 ] || samples=10
-	first=$(ran 1)
-	printf '%d\t%s\n' $nr "$(awk -v all="$(ran $((samples + 1)))" -v first="$first" \
+	first=$(ran 1) || bail "no archive"
+	all=$(ran $((samples + 1))) || bail "no archive"
+	printf '%d\t%s\n' $nr "$(awk -v all="$all" -v first="$first" \
 		-v n=$samples 'BEGIN { printf "%.2f", (all - first) / n }')"
 	kill $pmcd_pid
 	wait $pmcd_pid 2>/dev/null
