@@ -3,7 +3,8 @@
  * Which counters kmmv_trace enables on a kernel that checks the types of handlers
  * (kCFI), where a tracepoint's handler of another type would be a trap: none of a
  * tracepoint, and those of functions. Compiled with the option, by each of its names,
- * and without it.
+ * and without it. Which it enables while there is a module whose tracepoints are not
+ * found, too.
  */
 #include <stdarg.h>
 
@@ -14,6 +15,7 @@
 static struct kmmv_trace_counter counter;
 static struct kmmv_trace_run run;
 static int tracepoints, functions;
+static bool unwatched;
 
 /* ---- the rest of the module, which says what is asked of it */
 
@@ -40,6 +42,11 @@ bool kmmv_trace_tracepoint_exists(const char *name)
 	return !strcmp(name, "sched_switch");
 }
 
+bool kmmv_trace_tracepoint_unwatched(void)
+{
+	return unwatched;
+}
+
 int kmmv_trace_run_new(struct kmmv_trace_counter *of,
 		       struct kmmv_trace_run **result)
 {
@@ -51,7 +58,8 @@ int kmmv_trace_run_new(struct kmmv_trace_counter *of,
 int kmmv_trace_tracepoint_hook(struct kmmv_trace_run *of, const char *name)
 {
 	ck_assert_ptr_eq(of, &run);
-	ck_assert_str_eq(name, "sched_switch");
+	if (!kmmv_trace_tracepoint_exists(name))
+		return -ENOENT;
 	tracepoints++;
 	return 0;
 }
@@ -132,6 +140,32 @@ START_TEST(tracepoint)
 }
 END_TEST
 
+#if !CHECKED
+/* Without memory for a module, its tracepoints are not found: that is said. */
+START_TEST(tracepoint_of_unwatched)
+{
+	ck_assert_int_eq(enable(KMMV_TRACE_TRACEPOINT, "qa/traced", NULL), 0);
+	ck_assert_int_eq(counter.state, KMMV_TRACE_WAITING);
+	ck_assert_str_eq(counter.error, "");
+	kmmv_trace_drop(&counter);
+	ck_assert_int_eq(enable(KMMV_TRACE_TRACEPOINT, "traced", NULL), -ENOENT);
+
+	unwatched = true;
+	ck_assert_int_eq(enable(KMMV_TRACE_TRACEPOINT, "qa/traced", NULL), 0);
+	ck_assert_int_eq(counter.state, KMMV_TRACE_FAILED);
+	ck_assert_ptr_nonnull(strstr(counter.error, "load that again"));
+	kmmv_trace_drop(&counter);
+	ck_assert_int_eq(enable(KMMV_TRACE_TRACEPOINT, "traced", NULL), -ENOMEM);
+	ck_assert_ptr_nonnull(strstr(counter.error, "load that again"));
+	ck_assert_int_eq(enable(KMMV_TRACE_TRACEPOINT, "qa/traced", "arg1:8"),
+			 -ENOMEM);
+	tracepoints = 0;
+	expect_tracepoint("sched/sched_switch", NULL);
+	unwatched = false;
+}
+END_TEST
+#endif
+
 START_TEST(function)
 {
 	ck_assert_int_eq(enable(KMMV_TRACE_FUNCTION, "vfs_read", NULL), 0);
@@ -152,6 +186,9 @@ int main(void)
 
 	tcase_add_test(tcase, tracepoint);
 	tcase_add_test(tcase, function);
+#if !CHECKED
+	tcase_add_test(tcase, tracepoint_of_unwatched);
+#endif
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
