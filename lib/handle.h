@@ -207,6 +207,11 @@ int kmmv_fail(struct kmmv *k, int err, const char *format, ...)
 void kmmv_fail_open(const struct kmmv *k);
 int kmmv_fail_nomem(struct kmmv *k);
 
+/* -EBADMSG, for the line of the names that was read last. */
+#define kmmv_bad_line(k, what, ...)                                           \
+	kmmv_fail(k, -EBADMSG, "%s/names: line %llu: " what, (k)->dir,        \
+		  (unsigned long long)(k)->stream.lines, ##__VA_ARGS__)
+
 /*
  * geometry.c: check the copied header against FILE_LENGTH bytes, and the masks.
  */
@@ -220,8 +225,10 @@ int kmmv_map_open(struct kmmv *k, const char *dir);
 void kmmv_map_close(struct kmmv *k);
 bool kmmv_map_is_sealed(int fd);
 
-/* names.c: read on; TARGET is the generation to reach. */
+/* names.c */
 int kmmv_names_feed(struct kmmv *k, const char *bytes, size_t len);
+
+/* stream.c: read on; TARGET is the generation to reach. */
 void kmmv_names_restart(struct kmmv *k);
 int kmmv_names_read(struct kmmv *k, uint64_t target);
 bool kmmv_names_reached(const struct kmmv *k, uint64_t target);

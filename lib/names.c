@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The names stream, kmmv(5), in pieces of any size. Unknown kinds of lines and
- * unknown keys are skipped: they are of a later minor version.
+ * The lines of the names stream, kmmv(5), in pieces of any size. Unknown kinds of lines
+ * and unknown keys are skipped: they are of a later minor version.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "handle.h"
 
-enum { CHUNK = 64 << 10 };
-
-#define bad(k, what, ...)                                                     \
-	kmmv_fail(k, -EBADMSG, "%s/names: line %" PRIu64 ": " what, (k)->dir, \
-		  (k)->stream.lines, ##__VA_ARGS__)
+#define bad kmmv_bad_line
 
 /* The fields of one line; absent ones are NULL. */
 struct fields {
@@ -538,115 +532,4 @@ int kmmv_names_feed(struct kmmv *k, const char *bytes, size_t len)
 		bytes = end + 1;
 	}
 	return 0;
-}
-
-/*
- * The stream begins again with its first line; an incomplete line is dropped.
- */
-void kmmv_names_restart(struct kmmv *k)
-{
-	k->stream.started = false;
-	k->stream.complete = false;
-	k->stream.again = true;
-	k->stream.len = 0;
-	k->stream.lines = 0;
-}
-
-/*
- * Read to the current end of the stream. A device is read to the first "end"
- * that reaches TARGET, or else a storm of changes could hold the reader for
- * ever. A file that keeps growing is given up.
- */
-static int read_fd(struct kmmv *k, int fd, uint64_t target)
-{
-	uint64_t left = (k->nr_instances + 65536ULL) * 2 * KMMV_LINE_MAX;
-	char *buffer = malloc(CHUNK);
-	ssize_t n;
-	int err = 0;
-
-	if (!buffer)
-		return kmmv_fail_nomem(k);
-	while (!err) {
-		n = read(fd, buffer, CHUNK);
-		if (!n)
-			break;
-		if (n < 0) {
-			if (errno == EINTR)
-				continue;
-			err = kmmv_fail(k, -errno, "%s/names: %s", k->dir,
-					strerror(errno));
-			/*
-			 * kmmv(5): records were lost, and the stream begins
-			 * again.
-			 */
-			if (err == -EFAULT)
-				kmmv_names_restart(k);
-			break;
-		}
-		err = kmmv_names_feed(k, buffer, (size_t)n);
-		if (k->kind == KMMV_DEVICE) {
-			if (!k->stream.len && kmmv_names_reached(k, target))
-				break;
-		} else if (!err && (uint64_t)n > left) {
-			err = bad(k, "longer than its records can be");
-		} else {
-			left -= (uint64_t)n;
-		}
-	}
-	free(buffer);
-	return err;
-}
-
-/* A file is read again from its start: it may have been replaced. */
-static int reopen(struct kmmv *k)
-{
-	char *path;
-	int fd;
-
-	if (asprintf(&path, "%s/names", k->dir) < 0)
-		return kmmv_fail_nomem(k);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	free(path);
-	if (fd < 0)
-		return kmmv_fail(k, -errno, "%s/names: %s", k->dir,
-				 strerror(errno));
-	close(k->names_fd);
-	k->names_fd = fd;
-	kmmv_names_restart(k);
-	return 0;
-}
-
-/*
- * Read what is available. -EAGAIN if no "end" reached TARGET, which cannot
- * happen on a device, as TARGET was in the header.
- */
-int kmmv_names_read(struct kmmv *k, uint64_t target)
-{
-	int err = 0;
-
-	if (k->rereads++ && k->kind != KMMV_DEVICE)
-		err = reopen(k);
-	if (!err)
-		err = read_fd(k, k->names_fd, target);
-	if (err)
-		return err;
-	if (!k->stream.complete || k->stream.len)
-		return k->kind == KMMV_SEALED ? -EAGAIN :
-		       bad(k, "truncated: it does not close with an end line");
-	return kmmv_names_reached(k, target) ? 0 : -EAGAIN;
-}
-
-/*
- * Generations wrap: a later one is ahead by less than half of the range, which
- * is 32 bits where there is no 64-bit atomicity.
- */
-bool kmmv_names_reached(const struct kmmv *k, uint64_t target)
-{
-	uint64_t ahead = k->stream.generation - target;
-
-	if (!k->stream.complete)
-		return false;
-	if (k->header.features_compat & KMMV_F_ATOMIC64)
-		return (int64_t)ahead >= 0;
-	return (int32_t)(uint32_t)ahead >= 0;
 }

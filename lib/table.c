@@ -13,9 +13,7 @@
 
 enum { FAMILIES_MAX = 1 << 20 };
 
-#define bad(k, what, ...)                                                     \
-	kmmv_fail(k, -EBADMSG, "%s/names: line %llu: " what, (k)->dir,        \
-		  (unsigned long long)(k)->stream.lines, ##__VA_ARGS__)
+#define bad kmmv_bad_line
 
 int kmmv_table_init(struct kmmv *k)
 {

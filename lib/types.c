@@ -15,9 +15,7 @@
 
 enum { FIELDS_MAX = 256, TYPES_MAX = 1 << 16 };
 
-#define bad(k, what, ...)                                                     \
-	kmmv_fail(k, -EBADMSG, "%s/names: line %llu: " what, (k)->dir,        \
-		  (unsigned long long)(k)->stream.lines, ##__VA_ARGS__)
+#define bad kmmv_bad_line
 
 static struct kmmv_type *type_by_id(const struct kmmv_table *t, uint32_t id)
 {

@@ -19,7 +19,7 @@ static void unhook(struct kmmv_trace_counter *counter)
 		kmmv_trace_tracepoint_unhook(counter->run);
 }
 
-static const char unwatched[] =
+static const char not_found[] =
 	"%s is not found: if it is of a module that came when there was no memory, load that again";
 
 /*
@@ -38,7 +38,7 @@ static int check_tracepoint(struct kmmv_trace_counter *counter)
 		return 0;
 	if (kmmv_trace_tracepoint_unwatched() &&
 	    (kmmv_trace_takes(counter) || name == text))
-		return kmmv_trace_fail(counter, -ENOMEM, unwatched, name);
+		return kmmv_trace_fail(counter, -ENOMEM, not_found, name);
 	if (!strncmp(name, "sys_enter_", 10) || !strncmp(name, "sys_exit_", 9))
 		return kmmv_trace_fail(counter, -ENOENT,
 				       "%s is an event, not a tracepoint: take raw_syscalls/sys_enter or sys_exit, or a function",
@@ -67,7 +67,7 @@ static int hook_tracepoint(struct kmmv_trace_counter *counter,
 				       err);
 	if (err && kmmv_trace_tracepoint_unwatched()) {
 		counter->state = KMMV_TRACE_FAILED;
-		kmmv_trace_fail(counter, -ENOMEM, unwatched, text);
+		kmmv_trace_fail(counter, -ENOMEM, not_found, text);
 		return 0;
 	}
 	counter->state = err ? KMMV_TRACE_WAITING : KMMV_TRACE_ON;
@@ -113,7 +113,9 @@ static int check(struct kmmv_trace_counter *counter)
  * @counter: disabled; its `error' says what is wrong
  *
  * Context: under kmmv_trace_lock.
- * Return: 0; an error of kmmv_trace_run_new(); that of the kernel's registration.
+ * Return: 0, also if it waits for a module, or if one cannot be found for want of memory,
+ * which `error' then says; an error of kmmv_trace_run_new(); that of the kernel's
+ * registration; -ENOMEM if what it takes needs such a module.
  */
 int kmmv_trace_enable(struct kmmv_trace_counter *counter)
 {

@@ -115,6 +115,12 @@ static bool may_get_more(const struct kmmv_trace_counter *counter)
 	       strchr(counter->text[KMMV_TRACE_FUNCTION], '*');
 }
 
+/* There is no run if the last one could not be made. */
+static bool is_hooked(const struct kmmv_trace_counter *counter)
+{
+	return counter->run && counter->run->hooked;
+}
+
 /* Nobody knows whether the module has some of its functions. */
 static void not_looked(struct kmmv_trace_counter *counter, struct module *mod,
 		       int nr)
@@ -127,7 +133,7 @@ static void not_looked(struct kmmv_trace_counter *counter, struct module *mod,
 				mod->name);
 		return;
 	}
-	if (!counter->run || !counter->run->hooked)
+	if (!is_hooked(counter))
 		counter->state = KMMV_TRACE_FAILED;
 	kmmv_trace_fail(counter, nr,
 			"when module %s came, its functions could not be looked for, error %d: write 0 and 1 to enable",
@@ -146,7 +152,7 @@ static void come(struct kmmv_trace_counter *counter, struct module *mod)
 		not_looked(counter, mod, nr);
 		return;
 	}
-	if (!counter->run || !counter->run->hooked || nr <= max) {
+	if (!is_hooked(counter) || nr <= max) {
 		kmmv_trace_again(counter);
 		return;
 	}
@@ -172,11 +178,9 @@ static int on_module(struct notifier_block *block, unsigned long state,
 			continue;
 		if (state == MODULE_STATE_LIVE)
 			come(counter, mod);
-		/* There is none if it could not be made. */
-		if (!counter->run || !counter->run->hooked)
-			continue;
 		/* The init part is freed soon. */
-		remove_module(counter, mod, state == MODULE_STATE_LIVE);
+		if (is_hooked(counter))
+			remove_module(counter, mod, state == MODULE_STATE_LIVE);
 	}
 	mutex_unlock(&kmmv_trace_lock);
 	return NOTIFY_DONE;

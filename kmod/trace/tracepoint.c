@@ -169,8 +169,8 @@ static void come(struct kmmv_trace_counter *counter, struct module *mod)
 		counter->error[0] = '\0';
 }
 
-/* Enabled, and not hooked: a module of the tracepoint may come. */
-static bool is_open(const struct kmmv_trace_counter *counter)
+/* Enabled, of a tracepoint, and not hooked: it is when the module comes. */
+static bool awaits_module(const struct kmmv_trace_counter *counter)
 {
 	return counter->text[KMMV_TRACE_TRACEPOINT] && counter->run &&
 	       (counter->state == KMMV_TRACE_WAITING ||
@@ -188,7 +188,7 @@ static void cannot_watch(struct module *mod)
 		mod->name);
 	list_for_each_entry(counter, &kmmv_trace_counters, link) {
 		text = counter->text[KMMV_TRACE_TRACEPOINT];
-		if (!is_open(counter) ||
+		if (!awaits_module(counter) ||
 		    !find_in(mod, kmmv_trace_tracepoint(text)))
 			continue;
 		counter->state = KMMV_TRACE_FAILED;
@@ -211,7 +211,7 @@ static int watch(struct module *mod)
 	one->mod = mod;
 	list_add_tail(&one->link, &watched);
 	list_for_each_entry(counter, &kmmv_trace_counters, link)
-		if (is_open(counter))
+		if (awaits_module(counter))
 			come(counter, mod);
 	return NOTIFY_OK;
 }
@@ -229,7 +229,7 @@ static void forget(struct module *mod)
 		    counter->run->tp_module == mod) {
 			unhook(counter->run);
 			counter->state = KMMV_TRACE_WAITING;
-		} else if (is_open(counter) &&
+		} else if (awaits_module(counter) &&
 			   find_in(mod, kmmv_trace_tracepoint(text))) {
 			counter->state = KMMV_TRACE_WAITING;
 			counter->error[0] = '\0';

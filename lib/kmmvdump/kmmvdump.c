@@ -24,8 +24,7 @@ static int fail(struct kmmv *k)
 
 static const char usage[] =
 	"usage: kmmvdump [options]\n"
-	"  -d, --device DIR    device directory, or captured files (" KMMV_DEVICE_DIR
-	")\n"
+	"  -d, --device DIR    device directory, or captured files (" KMMV_DEVICE_DIR ")\n"
 	"  -f, --family NAME   only this family\n"
 	"  -c, --per-cpu       a value for each possible CPU, not their sum\n"
 	"  -a, --all           inactive instances, too\n"

@@ -10,12 +10,12 @@
 
 /* Options for values. */
 struct dump {
-	const char *dir; /* device directory */
-	const char *family; /* only this family, or NULL */
-	bool per_cpu; /* a value for each CPU, not their sum */
-	bool all; /* inactive instances, too */
+	const char *dir;	/* device directory */
+	const char *family;	/* only this family, or NULL */
+	bool per_cpu;		/* a value for each CPU, not their sum */
+	bool all;		/* inactive instances, too */
 	bool header_only;
-	bool names_only; /* numbers, not values */
+	bool names_only;	/* numbers, not values */
 	bool as_json;
 };
 
@@ -24,24 +24,25 @@ struct values {
 	struct kmmv_info info;
 	uint64_t *sums;
 	int *status;
-	uint64_t *cpu; /* by number, then CPU; NULL if not asked for */
+	uint64_t *cpu;		/* by number, then CPU; NULL if not asked for */
 };
 
 /* Options for events. */
 struct follow {
-	const char *dir; /* device directory */
-	const char *ring; /* name */
-	const char *family; /* only this family's instances, or NULL */
-	const char *glob; /* only instances that match, or NULL */
+	const char *dir;	/* device directory */
+	const char *ring;	/* name */
+	const char *family;	/* only this family's instances, or NULL */
+	const char *glob;	/* only instances that match, or NULL */
 	bool consume;
-	bool own; /* use a temporary ring, and trace these */
+	bool own;		/* use a temporary ring, and trace these */
 	const char *own_mode;
 	unsigned int own_pages;
-	uint64_t count; /* lines to print; 0: no limit */
+	uint64_t count;		/* lines to print; 0: no limit */
 };
 
-/* values.c; names of enum values, by value */
-extern const char *const dump_states[], *const dump_semantics[];
+/* values.c; the first two by enum kmmv_state and enum kmmv_sem */
+extern const char *const dump_states[];
+extern const char *const dump_semantics[];
 
 bool dump_has_family(const struct kmmv *k, const char *name);
 bool dump_is_family_wanted(const struct dump *d,
@@ -50,6 +51,7 @@ bool dump_is_wanted(const struct kmmv *k, const struct dump *d,
 		    const struct kmmv_instance_info *in);
 int dump_read_values(struct kmmv *k, const struct dump *d, struct values *v);
 void dump_free_values(struct values *v);
+/* Valid until the next call. */
 const char *dump_value_text(const struct kmmv_family_info *f, uint64_t value);
 
 /* text.c, json.c */

@@ -32,8 +32,8 @@ static void print_cpus(const struct kmmv *k, const char *what,
 static void print_header(const struct kmmv *k, const struct kmmv_info *info)
 {
 	printf("%-14s%u.%u%s\n", "abi", info->major, info->minor,
-	       info->features & KMMV_F_ATOMIC64 ? ", 64-bit values"
-						: ", values in two halves");
+	       info->features & KMMV_F_ATOMIC64 ? ", 64-bit values" :
+						  ", values in two halves");
 	printf("%-14s%" PRIu64 "\n", "epoch", info->epoch);
 	printf("%-14s%" PRIu64 "\n", "generation", info->generation);
 	printf("%-14s%u of %u, %u free\n", "instances", info->nr_instances,
@@ -61,6 +61,7 @@ static void print_families(const struct kmmv *k, const struct dump *d)
 static void print_value(const struct values *v, uint32_t number,
 			const struct kmmv_family_info *f, const struct kmmv *k)
 {
+	const uint64_t *values;
 	uint32_t cpu;
 
 	if (v->status[number]) {
@@ -71,13 +72,10 @@ static void print_value(const struct values *v, uint32_t number,
 		printf(" %s", dump_value_text(f, v->sums[number]));
 		return;
 	}
+	values = v->cpu + (size_t)number * v->info.nr_cpus;
 	for (cpu = 0; cpu < v->info.nr_cpus; cpu++)
 		if (kmmv_cpu_possible(k, cpu))
-			printf(" %s",
-			       dump_value_text(
-				       f,
-				       v->cpu[(size_t)number * v->info.nr_cpus +
-					      cpu]));
+			printf(" %s", dump_value_text(f, values[cpu]));
 }
 
 static void print_instance(const struct kmmv *k, const struct dump *d,

@@ -28,6 +28,7 @@ ran()
 	[ -s "$work/archive.0" ]
 }
 
+make -s -f qa/GNUmakefile build/qa/bench/kmmvsim >&2 || bail "no simulator"
 for nr in 1024 2048 4096 16384; do
 	rm -rf "${work:?}/dev"
 	build/qa/bench/kmmvsim --cpus 4 --families 1 --instances $nr "$work/dev" \

@@ -8,7 +8,7 @@
  *	nth	which call from now on; as it is read, how many are left: 0 if it has
  *		failed
  *	times	how many calls fail, from that one on; for the next `nth'
- *	site	where that was: FUNCTION CALLER+OFFSET of the return address
+ *	site	where the last one was: FUNCTION CALLER+OFFSET of the return address
  *	probed	the functions that can fail, of those that this kernel has
  *	kept	how much memory is not freed, and where the last of it was allocated
  *
@@ -32,6 +32,7 @@ module_param(module, charp, 0444);
 MODULE_PARM_DESC(module, "whose calls fail");
 
 static const struct module *target;
+
 static int times = 1;
 module_param(times, int, 0644);
 MODULE_PARM_DESC(times, "how many calls fail");
