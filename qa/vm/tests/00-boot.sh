@@ -5,7 +5,7 @@
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
 
-plan 12
+plan 13
 
 is "runs the kernel asked for" "$(uname -r)" "$KVER"
 is "is root" "$(id -u)" 0
@@ -19,6 +19,18 @@ ok "lo is up" grep -q lo /proc/net/if_inet6
 ok "writes stay here" sh -c ': >/etc/kmmv-scratch && rm /etc/kmmv-scratch'
 ok "results go to the host" sh -c ": >$OUT/scratch && rm $OUT/scratch"
 is "PCP knows nothing of kmmv" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 0
+
+# A check that leaves the modules out finds nothing in them.
+config=/lib/modules/$KVER/build/.config
+[ -e "$config" ] || bail "no $config"
+unchecked=$(for check in KASAN=__asan_ UBSAN=__ubsan_ KCSAN=__tsan_; do
+	grep -q "^CONFIG_${check%=*}=y" "$config" || continue
+	for module in kmod/*.ko; do
+		nm "$module" | grep -q " U ${check#*=}" || echo "$module: no ${check%=*}"
+	done
+done)
+is "the modules have this kernel's checks" "$unchecked" ""
+
 before=$(awk '/NMI:/ { print $2 }' /proc/interrupts)
 # shellcheck disable=SC2317 # called by wait_for
 nmi_came()
