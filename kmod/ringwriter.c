@@ -55,7 +55,7 @@ static bool nmi_refused(struct kmmv_ring *ring, struct kmmv_ring_cpu *rc,
 
 /*
  * The head of an event by number; the instance's incarnation is looked up when
- * the event is written, which a prepared head has no need of.
+ * the event is written. A prepared head has it already.
  */
 static __always_inline struct kmmv_ring_head head_of(u16 type, int instance)
 {
@@ -114,7 +114,7 @@ static __always_inline struct kmmv_ring_cpu *ring_here(struct kmmv_ring *ring)
 
 /*
  * Report an event to waiting files. Work that a dying CPU queues after it last
- * ran its queue would stay there for ever: for that CPU, kmmv_rings_recheck()
+ * ran its queue is never run: for that CPU, kmmv_rings_recheck()
  * wakes them once it is dead.
  */
 static noinline void tell(struct kmmv_ring *ring)

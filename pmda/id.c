@@ -180,7 +180,7 @@ bool agent_id_batch_full(void)
 {
 	if (nr_batch < BATCH)
 		return false;
-	/* Whoever asks has more to add. */
+	/* The caller has more to add. */
 	pending = true;
 	return true;
 }

@@ -66,7 +66,8 @@ int kmmv_follow_clear(struct kmmv_table *table, int number, u8 index)
  *
  * To be called after kmmv_follow_set() and kmmv_follow_clear(). Once it has
  * returned, each update of a number that was given a follower finds it. After the
- * last followed instance is forgotten, updates look in vain until the next call.
+ * last followed instance is forgotten, updates look and find none until the next
+ * call.
  *
  * The key takes the hotplug lock, inside which a CPU that comes up takes the
  * table's: so it is not switched under that. The caller serialises this with

@@ -97,13 +97,13 @@ u64 kmmv_part_show(struct kmmv_part *part)
 }
 
 /**
- * kmmv_part_keep() - take for shown what somebody has shown before
+ * kmmv_part_keep() - count as shown what another part has shown
  * @part: the part, or the rest; not shown yet
  * @kept: what is shown already, which may be this
  *
- * Whoever showed it has stopped, and does not know how much of it is the
- * owner's present count, which went on. What is shown then is the greater of
- * both, which is never too much.
+ * That part has stopped, and cannot tell how much of it is in the owner's
+ * present count, which went on. The greater of both is shown, which is never
+ * too much.
  *
  * Return: what is left of @kept, for another part that is shown in the same
  * place.

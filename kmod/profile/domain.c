@@ -16,8 +16,8 @@
  *
  * There is room for a number of names. When it is used up, the one that has not
  * been sampled for longest, and is not shown, is forgotten. What it has counted for
- * itself goes over to profile.forgotten in one step with its number: whoever looks
- * at the generation finds the samples in one of them. In others it would be a burst
+ * itself goes over to profile.forgotten in one step with its number: a reader
+ * that checks the generation finds the samples in one of them. In others it would be a burst
  * of samples that were taken long ago, and more than profile.error allows.
  *
  * Context of all: task, under kmmv_profile_drain_lock.

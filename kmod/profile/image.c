@@ -123,7 +123,7 @@ kmmv_profile_image_find(const struct kmmv_profile_raw *raw,
 		file = file_at(mm, raw, image);
 		mmap_read_unlock(mm);
 	}
-	/* Whoever takes down a large process does so for long. */
+	/* The last mmput() of a large process takes long. */
 	mmput_async(mm);
 	if (!locked)
 		return KMMV_PROFILE_NO_MM;

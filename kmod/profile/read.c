@@ -2,17 +2,16 @@
 /*
  * /dev/kmmv/profile: samples as entries of a fixed size, for read(2), as OProfile's
  * event buffer was read. The worker leaves each entry once, in a queue of which each
- * file has a position of its own. The worker waits for nobody: it overwrites the
- * oldest entry, and whoever had not read that is told how many there were, in the
- * next entry that is read.
+ * file has a position of its own. The worker waits for no reader: it overwrites the
+ * oldest entry, and the next entry that a file reads says how many it has lost.
  *
  * A read waits until there are as many entries as the watershed says, or sampling
  * stops. OProfile had one flag for that, event_buffer_ready, which a reader cleared
  * when it began to read: what became ready after that, or was left behind by a short
  * read, waited for the next watershed. Here nothing is cleared: whether a read waits
  * follows from positions, which only grow, and is asked under the lock under which
- * they are changed, after the reader has queued itself (wait_event()). So whoever
- * changes them either is seen, or finds the reader in the queue and wakes it.
+ * they are changed, after the reader has queued itself (wait_event()). So a change of
+ * them either is seen, or finds the reader in the queue and wakes it.
  *
  * When nothing samples, the rest is read, and then the end, as of a FIFO without a
  * writer.
@@ -275,7 +274,7 @@ static struct miscdevice device = {
 };
 
 /**
- * kmmv_profile_read_add() - leave an entry for whoever has the device open
+ * kmmv_profile_read_add() - queue an entry for all open files
  * @sample: without its stack
  * @name: of the function or the file
  *
@@ -317,7 +316,7 @@ void kmmv_profile_read_add(const struct kmmv_profile_sample *sample,
 }
 
 /**
- * kmmv_profile_read_wake() - wake whoever has entries due
+ * kmmv_profile_read_wake() - wake the readers that have entries due
  *
  * Context: task.
  */

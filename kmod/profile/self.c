@@ -269,7 +269,7 @@ int kmmv_profile_period_add(struct kmmv_profile_event *event)
 	return err;
 }
 
-/* Events are named by whoever makes them: their names do not pile up. */
+/* Users name events: their names are removed with them, and do not pile up. */
 void kmmv_profile_period_del(struct kmmv_profile_event *event)
 {
 	perf_del(event->instance);

@@ -4,7 +4,7 @@
 #define KMMV_CTL_FAULT_H
 
 /*
- * kmmv_fault_set - keep the reason of an error for whoever reports it
+ * kmmv_fault_set - keep the reason of an error until it is reported
  * @err: negative error number, which is returned
  * @format: the reason, one line, with what to do about it if that is known
  *
