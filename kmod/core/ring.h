@@ -34,15 +34,15 @@
  *
  * Memory ordering:
  *
- *	ring:A  events before commit, release - ring_read:A  acquire
+ *	ring:A  events before commit, release - ring_page:A  acquire
  *	    a reader that sees the commit sees the events up to it.
- *	ring:B  a page's totals, then the commit page, release - ring_read:B  acquire
+ *	ring:B  a page's totals, then the commit page, release - ring_page:B  acquire
  *	    a reader that sees a later commit page sees this page complete.
- *	ring:C  the page put in, acquire - ring_read:C  release
+ *	ring:C  the page put in, acquire - ring_consumer:C  release
  *	    a page is begun again only after the consumer is done with it.
- *	ring:D  commit = 0, then seq, release - ring_read:D  acquire
+ *	ring:D  commit = 0, then seq, release - ring_page:D  acquire
  *	    a reader that sees a seq sees its commit, or 0, and what is before.
- *	ring:E  seq = 0 before new events, wmb - ring_read:E  rmb
+ *	ring:E  seq = 0 before new events, wmb - ring_page:E  rmb
  *	    a reader that finds the old seq has read none of the new events.
  *	ring:B  a page's totals, then the commit page, release - ringwake:D  acquire
  *	ring:D  commit = 0, then seq, release - ringwake:B  acquire
@@ -50,7 +50,7 @@
  *	    the same, for the writers' position that ringwake.c compares.
  *	ring:F  counters before the writers' seq, release - snapshot:D  acquire
  *	    a reader that sees a page begun sees all before it counted.
- *	ring:G  the commit page, then HEAD, release - ring_read:G  acquire
+ *	ring:G  the commit page, then HEAD, release - ring_consumer:G  acquire
  *	    a reader that finds the head sees no commit page before it, and so
  *	    does not take the commit page for a complete one.
  *
@@ -252,6 +252,7 @@ void kmmv_ring_cpu_return(struct kmmv_ring_cpu *rc);
 void kmmv_ring_cpu_untake(struct kmmv_ring_cpu *rc,
 			  const struct kmmv_ring_range *range);
 bool kmmv_ring_cpu_ready(struct kmmv_ring_cpu *rc, u32 watermark);
+
 void kmmv_ring_cpu_stats(struct kmmv_ring_cpu *rc,
 			 struct kmmv_ring_stats *stats);
 
@@ -259,6 +260,7 @@ int kmmv_ring_cpu_snapshot(struct kmmv_ring_cpu *rc,
 			   struct kmmv_ring_cursor *cursor,
 			   struct kmmv_ring_page *copy,
 			   struct kmmv_ring_range *range);
+
 u64 kmmv_ring_page_time(const struct kmmv_ring_page *page, u32 offset);
 
 /* link: version:30 id:32 flag:2 */

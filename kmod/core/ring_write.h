@@ -5,7 +5,7 @@
  *
  * Memory ordering:
  *
- *	ring_write:A  an event before commit, release - ring_read:A  acquire
+ *	ring_write:A  an event before commit, release - ring_page:A  acquire
  *	    a reader that sees the commit sees the event.
  *	ring_write:A  an event before commit, release - snapshot:B  acquire
  *	    so does one in user space.
@@ -94,7 +94,7 @@ static __always_inline bool kmmv_ring_cpu_left(struct kmmv_ring_cpu *rc)
 	struct kmmv_buffer_page *page = rc->commit;
 	u64 word = local64_read(&page->word);
 
-	/* ring_write:A pairs with ring_read:A, snapshot:B: what is committed. */
+	/* ring_write:A pairs with ring_page:A, snapshot:B: what is committed. */
 	kmmv_store64_release(&page->data->commit, kmmv_word_tail(word));
 	WRITE_ONCE(rc->depth, 0);
 	if (likely(READ_ONCE(rc->tail) == page &&
@@ -232,7 +232,7 @@ kmmv_ring_cpu_write(struct kmmv_ring_cpu *rc, struct kmmv_event head,
 	 */
 	if (unlikely(depth || rc->commit != page))
 		goto commit;
-	/* ring_write:A pairs with ring_read:A, snapshot:B: the event. */
+	/* ring_write:A pairs with ring_page:A, snapshot:B: the event. */
 	kmmv_store64_release(&page->data->commit, tail + 4 * words + 4);
 	WRITE_ONCE(rc->depth, 0);
 	/* No writer since, on this page or beyond, which closes it. */

@@ -46,15 +46,15 @@ for function in event discard time nonsense; do
 	ok "$function: holds" prove "$function"
 	fails "$function: comes to its end" '!REACHED' "$function" -DREACHED=1
 done
-# broken NAME SED-SCRIPT FUNCTION: with kmod/core/ring_read.c edited, it fails
+# broken NAME SED-SCRIPT FUNCTION: with kmod/core/ring_page.h edited, it fails
 broken()
 {
 	rm -rf "${copy:?}"/*
 	mkdir -p "$copy/qa/proof"
 	cp -r kmod "$copy"
 	cp -r qa/proof/cbmc "$copy/qa/proof"
-	sed -i "$2" "$copy/kmod/core/ring_read.c"
-	if cmp -s kmod/core/ring_read.c "$copy/kmod/core/ring_read.c"; then
+	sed -i "$2" "$copy/kmod/core/ring_page.h"
+	if cmp -s kmod/core/ring_page.h "$copy/kmod/core/ring_page.h"; then
 		fail "$1" "nothing to edit: $2"
 		return
 	fi

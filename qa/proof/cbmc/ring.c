@@ -7,13 +7,9 @@
 #include <assert.h>
 #include <kmmv_deps.h>
 
-#define count	writer_count
 #include "../../../kmod/core/ring.c"
 #include "../../../kmod/core/ring_write.h"
-#undef count
-#define count	reader_count
-#include "../../../kmod/core/ring_read.c"
-#undef count
+#include "../../../kmod/core/ring_page.c"
 
 #ifndef REACHED
 #define REACHED		0
@@ -64,10 +60,10 @@ void check_event(void)
 	event = (u32 *)on->data;
 	payload = kmmv_ring_put_header(event, size, delta);
 	assert(bytes <= KMMV_RING_PAGE_ROOM);
-	assert(item_size(event, KMMV_RING_PAGE_ROOM) == bytes);
-	assert(item_size(event, bytes) == bytes);
-	assert(item_size(event, bytes - 4) == 0);
-	assert(item_type(event) <= KMMV_RING_TYPE_LEN_MAX);
+	assert(kmmv_ring_item_size(event, KMMV_RING_PAGE_ROOM) == bytes);
+	assert(kmmv_ring_item_size(event, bytes) == bytes);
+	assert(kmmv_ring_item_size(event, bytes - 4) == 0);
+	assert(kmmv_ring_item_type(event) <= KMMV_RING_TYPE_LEN_MAX);
 	assert(item_time(on, 0, time) == time + delta);
 	assert((u8 *)payload + size <= on->data + bytes);
 	assert(bytes - ((u8 *)payload - on->data) - size < 4);
@@ -95,8 +91,8 @@ void check_discard(void)
 	page.word.value = bytes + 8;
 	kmmv_ring_put_header(entry.event, size, delta);
 	kmmv_ring_cpu_discard(&rc, &entry);
-	assert(item_type(entry.event) == KMMV_RING_PADDING);
-	assert(item_size(entry.event, KMMV_RING_PAGE_ROOM) == bytes);
+	assert(kmmv_ring_item_type(entry.event) == KMMV_RING_PADDING);
+	assert(kmmv_ring_item_size(entry.event, KMMV_RING_PAGE_ROOM) == bytes);
 	assert(item_time(on, 0, time) == time + delta);
 	assert(page.padding.value == bytes);
 	assert(!REACHED);
@@ -126,7 +122,7 @@ void check_time(void)
 	}
 	event = put_odd(&rc, &page, 8, &plan);
 	assert(event == (u32 *)(on->data + 8) + 2);
-	assert(item_size((u32 *)(on->data + 8), 8) == 8);
+	assert(kmmv_ring_item_size((u32 *)(on->data + 8), 8) == 8);
 	assert(item_time(on, 8, last) == plan.now);
 	assert(!REACHED);
 }
@@ -161,7 +157,7 @@ void check_nonsense(void)
 	__CPROVER_assume(room <= KMMV_RING_PAGE_ROOM);
 	item[0] = nondet_u32();
 	item[1] = nondet_u32();
-	size = item_size(item, room);
+	size = kmmv_ring_item_size(item, room);
 	assert(size == size_by_abi(item[0], item[1], room));
 	assert(size <= room);
 	assert(!REACHED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The consumer, kmod/core/ring_read.c: takes while there is something, and releases
+ * The consumer, kmod/core/ring_consumer.c: takes while there is something, and releases
  * all that it has at any time. At the first failure it gives up (-EAGAIN) and takes
  * again, which also models its own retries.
  */

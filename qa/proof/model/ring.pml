@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ring buffer of one CPU, kmod/core/ring.c and kmod/core/ring_read.c: up to LEVELS
- * writers that interrupt each other at any step, and the consumer, on PAGES pages
- * in the ring and SPARES + 1 beside it.
+ * The ring buffer of one CPU, kmod/core/ring.c and kmod/core/ring_consumer.c: up to
+ * LEVELS writers that interrupt each other at any step, and the consumer, on PAGES
+ * pages in the ring and SPARES + 1 beside it.
  *
  * Names are those of the code. A block "atomic { I ... }" is one step of a
  * writer, and only the innermost writer runs; other blocks are steps of a reader,

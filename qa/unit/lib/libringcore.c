@@ -26,10 +26,12 @@ static u64 *area_page(int cpu)
 
 #include "../../../kmod/core/ring.c"
 #include "../../../kmod/core/ring_write.h"
-#undef TRIES
 #define count reader_count
-#include "../../../kmod/core/ring_read.c"
+#include "../../../kmod/core/ring_consumer.c"
 #undef count
+#include "../../../kmod/core/ring_page.c"
+#include "../../../kmod/core/ring_stats.c"
+#include "../../../kmod/core/ring_snapshot.c"
 
 struct kmmv_ring_cpu *core_make(void *area, int cpu, uint32_t ring_pages,
 				uint32_t spares, bool overwrite)

@@ -27,13 +27,16 @@ static void swapping(void)
 #define atomic64_cmpxchg_release(a, from, to)				\
 	(swapping(),							\
 	 (u64)shim_cmpxchg(&(a)->value, from, to, __ATOMIC_RELEASE))
-#include "../../../kmod/core/ring_read.c"
+#include "../../../kmod/core/ring_consumer.c"
 #undef count
+#include "../../../kmod/core/ring_page.c"
+#include "../../../kmod/core/ring_stats.c"
+#include "../../../kmod/core/ring_snapshot.c"
 
 struct kmmv_ring_cpu *rc;
 struct kmmv_ring_range range;
 struct kmmv_ring_stats stats;
-const int core_tries = TRIES;
+const int core_tries = KMMV_RING_TRIES;
 
 void ring_start(u32 pages, u32 spares, bool overwrite)
 {

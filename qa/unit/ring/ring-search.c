@@ -334,7 +334,7 @@ static void consumer_stats(void)
 	counts_within(&stats.events, &events, &w.events);
 	counts_within(&stats.bytes, &bytes, &w.bytes);
 	ck(stats.bytes.written == bytes_of_first(stats.events.written) ||
-	   w.rc->commit->seq >= seq + TRIES, "%d events of %d bytes",
+	   w.rc->commit->seq >= seq + KMMV_RING_TRIES, "%d events of %d bytes",
 	   (int)stats.events.written, (int)stats.bytes.written);
 	stepping = true;
 }

@@ -118,7 +118,10 @@ static void copy_racy(void *to, const void *from, size_t size)
 #include "../../../kmod/core/ring.c"
 #include "../../../kmod/core/ring_write.h"
 #define count	count_read
-#include "../../../kmod/core/ring_read.c"
+#include "../../../kmod/core/ring_consumer.c"
 #undef count
+#include "../../../kmod/core/ring_page.c"
+#include "../../../kmod/core/ring_stats.c"
+#include "../../../kmod/core/ring_snapshot.c"
 
 #endif /* RING_STEPS_H */
