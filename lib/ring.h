@@ -45,7 +45,10 @@ struct kmmv_lane {
 	const struct kmmv_ring_writer *kwriter;
 	const struct kmmv_ring_reader *kreader;
 
-	/* If not full, its time is UINT64_MAX; of a run, see ring.c, the first. */
+	/*
+	 * If not full, its time is UINT64_MAX; of a run, see ringorder.c, the
+	 * first.
+	 */
 	struct kmmv_record head;
 	bool full;		/* has a head */
 	uint64_t rank;		/* among heads of one time: cpu, or UINT64_MAX */
@@ -125,6 +128,12 @@ struct kmmv_ring {
 
 /* How long a record is held back, as older events of other CPUs may follow. */
 #define KMMV_SLACK_NS 1000000ULL
+
+/* ring.c: the ring's clock when CLOCK_MONOTONIC is NOW; 0 if unknown. */
+uint64_t kmmv_ring_time(struct kmmv_ring *r, uint64_t now);
+
+/* ringorder.c: look for records in all dry lanes. */
+int kmmv_ring_batch(struct kmmv_ring *r);
 
 /* ringmap.c */
 int kmmv_ring_fail(struct kmmv_ring *r, int err, const char *format, ...)
