@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Waiting for events, kmod/ringwake.c and poll() in kmod/ringdev.c: writers of two
+ * Waiting for events, kmod/ringwake.c and poll() in kmod/ringpoll.c: writers of two
  * CPUs, the irq_work, the timer, the grace period, and clients of one file.
  *
  * Writers may read `waiting' before their event is visible, as on a processor with
