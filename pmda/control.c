@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "provider.h"
+#include "values.h"
 
 enum {
 	STATE, ERROR, DEVICE, ABI, GENERATION, EPOCH, FAMILIES, INSTANCES,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "provider.h"
+#include "values.h"
 
 /* The provider of a metric, or NULL if there is no such metric. */
 static const struct provider *provider_of(pmID pmid)

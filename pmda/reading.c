@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "provider.h"
+#include "values.h"
 
 /* Instances per call for per-CPU values: bounds the buffer. */
 #define CHUNK 256

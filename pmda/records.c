@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ring.h"
+#include "values.h"
 
 /* An array's length has 24 bits; the rest is left for the next fetch. */
 #define ARRAY_MAX (8 << 20)

@@ -5,6 +5,7 @@
  */
 #include "provider.h"
 #include "ring.h"
+#include "values.h"
 
 static const struct metric *find(pmID pmid)
 {

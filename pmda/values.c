@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "agent.h"
+#include "values.h"
 
 #define WORD_BLOCK 32
 
