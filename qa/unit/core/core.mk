@@ -8,7 +8,7 @@ core-sources := $(patsubst %,kmod/core/%.c,geom slots spare records index change
 core-cflags := -Iqa/shim -Ikmod/core -Ikmod/include -Wno-sign-compare \
 	-Wno-unused-parameter -Wno-tsan
 
-core-programs := geom table names slots statctr cost
+core-programs := geom families table names slots statctr cost
 pair-programs := table-pair names-pair slots-pair
 flexible-programs := table-flexible slots-flexible statctr-flexible cost-flexible
 
@@ -20,6 +20,7 @@ unit-programs += $(core-programs) $(pair-programs) $(flexible-programs) \
 
 # These have one thread: ThreadSanitizer would find nothing.
 geom-variants := plain asan
+families-variants := plain asan
 table-variants := plain asan
 table-pair-variants := plain asan
 names-pair-variants := plain asan
