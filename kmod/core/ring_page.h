@@ -19,7 +19,7 @@
 
 #include "ring.h"
 
-/* Attempts to swap, to count or to copy before writers have their way. */
+/* Attempts to swap, to count or to copy while writers interfere. */
 #define KMMV_RING_TRIES	4
 
 /* End of the committed events of a page, which are read after it. */

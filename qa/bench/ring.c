@@ -42,6 +42,7 @@ static inline uint64_t ring_clock(void);
 #define local64_cmpxchg(l, from, to)					\
 	((u64)cmpxchg_local(&(l)->value, from, to))
 
+#include "../../kmod/core/ring_alloc.c"
 #include "../../kmod/core/ring.c"
 #include "../../kmod/core/ring_write.h"
 

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <kmmv_deps.h>
 
+#include "../../../kmod/core/ring_alloc.c"
 #include "../../../kmod/core/ring.c"
 #include "../../../kmod/core/ring_write.h"
 #include "../../../kmod/core/ring_page.c"

@@ -24,6 +24,7 @@ static u64 *area_page(int cpu)
 #undef free_page
 #define free_page(page) ((void)(page))
 
+#include "../../../kmod/core/ring_alloc.c"
 #include "../../../kmod/core/ring.c"
 #include "../../../kmod/core/ring_write.h"
 #define count reader_count

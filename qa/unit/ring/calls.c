@@ -21,6 +21,7 @@ static void swapping(void)
 		at_swap();
 }
 
+#include "../../../kmod/core/ring_alloc.c"
 #include "../../../kmod/core/ring.c"
 #define count	count_read
 #undef atomic64_cmpxchg_release
