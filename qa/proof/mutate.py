@@ -2,22 +2,35 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Mutations by chance: does any test notice one changed token?
 
-qa/proof/mutate.py [-n N] [-s SEED] [-t SECONDS] [-u] [-l] [DIR | FILE]...
+qa/proof/mutate.py [-n N] [-s SEED] [-k K/M] [-t SECONDS] [-ulcp] [DIR | FILE]...
 
 Of each folder's functions (kmod/core, lib, pmda), or of a file's, N mutations
 are drawn: a condition negated, a comparison off by one, an operator swapped, a
 constant changed, a statement left out. clang's lexer says where the tokens are.
 A mutation that compiles to the same code is dropped. Each of the others is built
 into the unit programs (under ASan and UBSan) that have the file, until one fails;
-then the scripts of the folder run, unless -u limits it to unit programs. -t leaves
-out tests that take longer than that unmutated. A test that uses ten times the CPU
-time hangs, which is shown. -l lists all possible mutations, and runs none.
+then the scripts of the folder run; with -u only a command's own, for the files of
+lib/kmmvctl, lib/kmmvdump and lib/kmmvprof. -t leaves out tests that take longer than
+that unmutated. A test that uses ten times the CPU
+time hangs, which is shown. -l lists the mutations that are drawn, all of them
+without -n and -k, and runs none.
 
-A survivor is a test that is missing, or code that makes no difference. Neither
-is an error: the exit status says only whether everything passed unmutated.
+-k K/M draws those whose hash modulo M is K. The hash is of the file, the function
+and the change, so that a change of one function draws no others elsewhere; part
+K/M is in part K/(M/2).
+
+A survivor is a test that is missing, or code that makes no difference; for the
+latter, qa/proof/survivors says why. Neither is an error: the exit status says only
+whether everything passed unmutated. -p is for qa/proof/mutations.sh: a line of
+verdict, test and mutation for each, in an order that depends on the last commit and
+until the time $KMMV_UNTIL. -c runs nothing: it prints what is wrong in
+qa/proof/survivors, and how many it has.
 """
 import argparse
+import collections
+import functools
 import glob
+import hashlib
 import os
 import random
 import re
@@ -35,7 +48,10 @@ FOLDERS = {
     "lib": ["lib/*.c", "lib/kmmvctl/*.c", "lib/kmmvdump/*.c", "lib/kmmvprof/*.c"],
     "pmda": ["pmda/*.c"],
 }
+COMMANDS = {"lib/%s/" % c: ["qa/shipped/%s.sh" % c]
+            for c in ("kmmvctl", "kmmvdump", "kmmvprof")}
 SCRIPTS = {
+    **COMMANDS,
     "kmod/core": [],
     "lib": ["qa/shipped/kmmvctl.sh", "qa/shipped/kmmvdump.sh",
             "qa/shipped/kmmvprof.sh"],
@@ -61,6 +77,7 @@ WORDS = {"return", "goto", "if", "else", "for", "while", "do", "switch",
          "enum", "unsigned", "signed", "int", "long", "char", "bool", "void",
          "volatile"}
 DRAWN = {"true": "false", "false": "true"}
+SURVIVORS = "qa/proof/survivors"
 LOC = re.compile(r"\tLoc=<(.*):(\d+):(\d+)(?: <Spelling=.*>)?>$")
 
 
@@ -118,15 +135,26 @@ def matching(tokens, i):
 
 
 def bodies(tokens):
-    """The extents of functions: a brace behind a parenthesis."""
+    """Name, begin and end of functions: a brace behind a parenthesis."""
     i = 0
     while i < len(tokens):
         if tokens[i].kind == "l_brace":
             end = matching(tokens, i)
             if tokens[i - 1].kind == "r_paren":
-                yield i, end
+                yield tokens[opening(tokens, i - 1) - 1].text, i, end
             i = end
         i += 1
+
+
+def opening(tokens, close):
+    """The index of the parenthesis that the one at CLOSE closes."""
+    depth, i = 0, close
+    while True:
+        depth += tokens[i].kind == "r_paren"
+        depth -= tokens[i].kind == "l_paren"
+        if not depth:
+            return i
+        i -= 1
 
 
 def is_statement(part):
@@ -182,8 +210,40 @@ def number(text):
     return [("0" if value == 1 else str(value + 1)) + suffix]
 
 
+class Mutation(collections.namedtuple(
+        "Mutation", "file at old new what function line change")):
+    """The bytes OLD at AT of FILE become NEW; CHANGE says it in words."""
+
+    __slots__ = ()
+
+    def key(self):
+        """What it is, wherever its function is in the file."""
+        return self.file, self.function, self.change
+
+    def part(self, of):
+        """The part of all mutations, of so many, in which it is."""
+        text = "\n".join(self.key())
+        return int(hashlib.sha256(text.encode()).hexdigest(), 16) % of
+
+    def __str__(self):
+        return "%s:%d: %s(): %s" % (self.file, self.line, self.function,
+                                    self.change)
+
+
+def in_words(raw, at, old, new, what):
+    """What is changed, in one line."""
+    if what == "a statement left out":
+        return "%s: %s" % (what, " ".join(old.split()))
+    to = at + len(old.encode())
+    begin = raw.rfind(b"\n", 0, at) + 1
+    end = raw.find(b"\n", to)
+    return " ".join(("%s: %s => %s" % (
+        what, raw[begin:end].decode(),
+        raw[begin:at].decode() + new + raw[to:end].decode())).split())
+
+
 def mutations(file):
-    """(position, old bytes, new text, what) of each possible mutation of FILE."""
+    """Each possible mutation of FILE."""
     with open(file, "rb") as f:
         raw = f.read()
     tokens = tokens_of(file, raw.decode())
@@ -192,9 +252,9 @@ def mutations(file):
     def add(first, last, new, what):
         at, end = tokens[first].at, tokens[last].at + len(
             tokens[last].text.encode())
-        found.append((file, at, raw[at:end].decode(), new, what))
+        found.append((at, what, new, raw[at:end].decode(), name))
 
-    for begin, end in bodies(tokens):
+    for name, begin, end in bodies(tokens):
         for i in range(begin + 1, end):
             t, before = tokens[i], tokens[i - 1]
             if t.text in ("if", "while") and tokens[i + 1].kind == "l_paren":
@@ -223,18 +283,20 @@ def mutations(file):
                 add(i, i, DRAWN[t.text], "a constant")
         for first, semi in statements(tokens, begin, end):
             add(first, semi, ";", "a statement left out")
-    return sorted(found, key=lambda m: (m[1], m[4], m[3]))
+    result, seen = [], collections.Counter()
+    for at, what, new, old, name in sorted(found):
+        change = in_words(raw, at, old, new, what)
+        # The second of the same in a function.
+        seen[name, change] += 1
+        if seen[name, change] > 1:
+            change += " (%d)" % seen[name, change]
+        result.append(Mutation(file, at, old, new, what, name,
+                               raw[:at].count(b"\n") + 1, change))
+    return result
 
 
 def is_cast(tokens, close):
-    depth, i = 0, close
-    while True:
-        depth += tokens[i].kind == "r_paren"
-        depth -= tokens[i].kind == "l_paren"
-        if not depth:
-            break
-        i -= 1
-    inside = tokens[i + 1:close]
+    inside = tokens[opening(tokens, close) + 1:close]
     return bool(inside) and (inside[-1].kind == "star" or
                              inside[0].text in WORDS)
 
@@ -256,6 +318,31 @@ for variable in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
     ENV.pop(variable, None)
 
 
+@functools.lru_cache(maxsize=None)
+def includes(file):
+    """What it includes, as it says it."""
+    with open(file, encoding="utf-8") as f:
+        return re.findall(r'^#\s*include\s*[<"]([^>"]+)', f.read(), re.M)
+
+
+def closure(source, flags):
+    """The files of the tree that are compiled with SOURCE, or may be."""
+    folders = [f[2:] for f in flags if f.startswith("-I")]
+    found = set()
+
+    def add(names, here):
+        for name in names:
+            path = next((p for p in (os.path.normpath(os.path.join(f, name))
+                                     for f in (here, *folders))
+                         if os.path.isfile(p)), None)
+            if path and path not in found:
+                found.add(path)
+                add(includes(path), os.path.dirname(path))
+
+    add([source, *(b for a, b in zip(flags, flags[1:]) if a == "-include")], "")
+    return found
+
+
 class Object:
     """One source with one set of flags, shared by all programs that have it."""
 
@@ -264,10 +351,7 @@ class Object:
     def __init__(self, compiler, flags, source):
         self.command, self.source = [compiler, *flags], source
         self.to = "build/mutate/%d.o" % len(Object.every)
-        self.version = None
-        out = quiet([*self.command, "-MM", source]).stdout
-        self.depends = set(os.path.normpath(w)
-                           for w in out.split()[1:] if w != "\\")
+        self.version, self.depends = None, closure(source, flags)
 
     @staticmethod
     def of(compiler, flags, source):
@@ -278,7 +362,7 @@ class Object:
 
     def build(self, mutation):
         """What was wrong, or None."""
-        version = mutation if mutation and mutation[0] in self.depends else ()
+        version = mutation if mutation and mutation.file in self.depends else ()
         if self.version == version:
             return None
         self.version = None
@@ -292,33 +376,28 @@ class Object:
 class Program:
     """A unit program, and the objects that it is linked from."""
 
-    def __init__(self, name):
-        self.name = name
-        out = quiet(["make", "-n", "-B", "-f", "qa/GNUmakefile",
-                     "CFLAGS=-Wno-error -w -g0", "build/qa/asan/" + name],
-                    env=ENV).stdout
-        lines = out.split("\n")
-        words = shlex.split(next(x for x in lines if " -o build/qa/asan/" in x))
-        self.sources = [shlex.split(x)[-1] for x in lines
-                        if " -c " in x and " -o build/qa/o/asan/" in x]
-        flags, libs, skip = [], [], False
+    def __init__(self, words):
+        """WORDS link it."""
+        self.name = words[words.index("-o") + 1].split("/")[-1]
+        flags, libs, skip, self.sources = [], [], False, []
         for word in words[1:]:
             if skip:
                 skip = False
             elif word == "-o":
                 skip = True
             elif word.endswith(".o"):
-                pass
+                self.sources.append("/".join(word.split("/")[5:])[:-1] + "c")
             elif word.startswith(("-l", "-Wl,", "-L")) or word.endswith(".a"):
                 libs.append(word)
             else:
                 flags.append(word)
         self.compiler, self.flags, self.libs = words[0], flags, libs
         os.makedirs("build/mutate", exist_ok=True)
-        self.to = "build/mutate/" + name
+        self.to = "build/mutate/" + self.name
         self.objects = [Object.of(self.compiler, flags, s)
                         for s in self.sources]
-        self.seconds, self.limit, self.kills = 0, None, 0
+        self.seconds, self.limit = 0, None
+        self.kills = collections.Counter()
 
     def has(self, file):
         return any(file in o.depends for o in self.objects)
@@ -340,7 +419,8 @@ class Program:
 class Script:
     def __init__(self, name):
         self.name = name
-        self.seconds, self.limit, self.kills = 0, None, 0
+        self.seconds, self.limit = 0, None
+        self.kills = collections.Counter()
 
     def has(self, _file):
         return True
@@ -354,7 +434,7 @@ class Script:
 
 
 def run(command, limit, memory):
-    """passed, failed or hung, and what it said"""
+    """passed, failed or hung, and what it said until it failed"""
     def limits():
         if limit:
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 10))
@@ -362,25 +442,36 @@ def run(command, limit, memory):
             resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    with tempfile.TemporaryFile() as said:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=ENV,
-                                 stdout=said, stderr=subprocess.STDOUT,
-                                 start_new_session=True, preexec_fn=limits)
-        # The limit of CPU time does not end a process that waits.
-        try:
-            status = child.wait(60 * (limit or 60) + 600)
-        except subprocess.TimeoutExpired:
-            status = -signal.SIGXCPU
+    def stop():
         try:
             os.killpg(child.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
+
+    def said():
+        # pread: the child's position in the file stays.
+        return os.pread(out.fileno(), 1 << 24, 0).decode(errors="replace")
+
+    status, bad = None, ""
+    with tempfile.TemporaryFile() as out:
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=ENV,
+                                 stdout=out, stderr=subprocess.STDOUT,
+                                 start_new_session=True, preexec_fn=limits)
+        # The limit of CPU time does not end a process that waits.
+        end = time.monotonic() + 60 * (limit or 60) + 600
+        while status is None and not bad and time.monotonic() < end:
+            try:
+                status = child.wait(0.2)
+            except subprocess.TimeoutExpired:
+                pass
+            bad = next((x for x in said().split("\n")[:-1]
+                        if x.startswith("not ok")), "")
+        late = status is None and not bad
+        stop()
         child.wait()
-        said.seek(0)
-        text = said.read().decode(errors="replace")
-    bad = [x for x in text.split("\n") if x.startswith("not ok")]
-    if status == -signal.SIGXCPU or any(
-            "CPU time limit" in x or "Test timeout" in x for x in bad[:1]):
+        text = said()
+    if late or status == -signal.SIGXCPU or "CPU time limit" in bad or \
+            "Test timeout" in bad:
         return "hung", text
     return ("failed" if status or bad else "passed"), text
 
@@ -412,12 +503,16 @@ def is_fit(test, most):
     return test.seconds <= most
 
 
-def code_of(program, file):
+CODE = {}
+
+
+def code_of(program, file, compiler):
     """The code that -O2 makes of it, without line numbers."""
     flags = [f for f in program.flags
              if not f.startswith(("-O", "-g", "-fsanitize", "-fno-san"))]
     to = "build/mutate/code.o"
-    done = quiet([program.compiler, *flags, "-O2", "-g0", "-c", "-o", to, file])
+    done = quiet([compiler or program.compiler, *flags, "-O2", "-g0", "-c",
+                  "-o", to, file])
     if done.returncode:
         return None
     with open(to, "rb") as f:
@@ -426,29 +521,40 @@ def code_of(program, file):
 
 def judge(mutation, units, scripts, most):
     """A verdict, and the test that gave it."""
-    file, at, old, new, _what = mutation
+    file, at, old, new = mutation[:4]
     with open(file, "rb") as f:
         raw = f.read()
     changed = raw[:at] + new.encode() + raw[at + len(old.encode()):]
     mine = [u for u in units if u.has(file)]
     # Code that is the same in one program may differ in another's build.
-    ways = {(u.compiler, *u.flags): u for u in mine
-            if file in u.sources}.values()
+    ways = list({tuple(u.flags): u for u in mine if file in u.sources}.values())
 
     def put(content):
         with open(file, "wb") as f:
             f.write(content)
 
+    def is_same(compiler=None):
+        """Whether it makes the same code; None if it makes none."""
+        for u in ways:
+            key = (compiler, *u.flags, file)
+            if key not in CODE:
+                put(raw)
+                CODE[key] = code_of(u, file, compiler)
+            put(changed)
+            code = code_of(u, file, compiler)
+            if None in (code, CODE[key]) or code != CODE[key]:
+                return False if code else None
+        return bool(ways)
+
     try:
-        before = [code_of(u, file) for u in ways]
-        put(changed)
-        after = [code_of(u, file) for u in ways]
-        if None in after:
+        same = is_same()
+        if same is None and ways:
             return "did not compile", ""
-        if ways and after == before:
+        if same:
             return "same code", ""
-        # The test that has detected most runs first.
-        for test in sorted(mine, key=lambda t: (-t.kills, t.seconds)) + scripts:
+        # What detected most in this file comes first, then what is small.
+        for test in sorted(mine, key=lambda t: (
+                -t.kills[file], len(t.objects), t.seconds)) + scripts:
             put(raw)
             if not is_fit(test, most):
                 continue
@@ -457,35 +563,21 @@ def judge(mutation, units, scripts, most):
                 return "did not compile", ""
             verdict, _ = test.run()
             if verdict != "passed":
-                test.kills += 1
+                test.kills[file] += 1
                 return ("hung" if verdict == "hung" else "killed"), test.name
-        return "survived", ""
+        # Where one compiler finds no difference, there is none.
+        return ("same code" if is_same("clang") else "survived"), ""
     finally:
         put(raw)
 
 
-def describe(mutation, pristine):
-    file, at, old, new, what = mutation
-    with open(os.path.join(pristine, file), "rb") as f:
-        raw = f.read()
-    line = raw[:at].count(b"\n") + 1
-    begin = raw.rfind(b"\n", 0, at) + 1
-    end = raw.find(b"\n", at + len(old.encode()))
-    whole = raw[begin:end].decode()
-    changed = (raw[begin:at].decode() + new +
-               raw[at + len(old.encode()):end].decode())
-    if what == "a statement left out":
-        return "%s:%d: %s: %s" % (file, line, what, " ".join(old.split()))
-    return "%s:%d: %s: %s  =>  %s" % (file, line, what, " ".join(whole.split()),
-                                      " ".join(changed.split()))
-
-
-def unit_names():
-    out = quiet(["make", "-s", "-f", "qa/GNUmakefile", "list"], env=ENV).stdout
-    for line in out.split("\n"):
-        words = line.split()
-        if len(words) == 3 and words[0] == "asan":
-            yield words[1]
+def unit_programs():
+    """All of them, from what make would run."""
+    out = quiet(["make", "-n", "-B", "-f", "qa/GNUmakefile",
+                 "CFLAGS=-Wno-error -w -g0", "asan"], env=ENV).stdout
+    return [Program(shlex.split(line)) for line in
+            out.replace("\\\n", " ").split("\n")
+            if " -o build/qa/asan/" in line and " -c " not in line]
 
 
 def copy_tree(to):
@@ -500,18 +592,45 @@ def copy_tree(to):
 COLUMNS = ("did not compile", "same code", "killed", "hung", "survived")
 
 
-def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1])
-    parser.add_argument("-n", type=int, default=60)
-    parser.add_argument("-s", type=int, default=1)
-    parser.add_argument("-t", type=float, default=30)
-    parser.add_argument("-u", action="store_true")
-    parser.add_argument("-l", action="store_true")
-    parser.add_argument("where", nargs="*", default=list(FOLDERS))
-    args = parser.parse_args()
-    sys.stdout.reconfigure(line_buffering=True)
-    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+def survivors():
+    """Those of the file: their keys, and why they make no difference."""
+    found, entry = {}, {}
+    with open(SURVIVORS, encoding="utf-8") as f:
+        text = f.read()
+    for line in text.split("\n") + [""]:
+        if line.startswith("#"):
+            continue
+        if line.startswith(("\t", " ")) and entry:
+            entry[list(entry)[-1]] += " " + line.strip()
+        elif line:
+            name, _, value = line.partition(":")
+            if name in entry:
+                sys.exit("mutate: %s: what is this: %s" % (SURVIVORS, line))
+            entry[name] = value.strip()
+        elif entry:
+            if list(entry) != ["file", "function", "change", "equivalent"] or \
+                    not all(entry.values()):
+                sys.exit("mutate: %s: not complete: %s" % (SURVIVORS, entry))
+            *key, why = entry.values()
+            if tuple(key) in found:
+                sys.exit("mutate: %s: twice: %s" % (SURVIVORS, key))
+            found[tuple(key)], entry = why, {}
+    return found
 
+
+def check_survivors():
+    """Entries that no possible mutation has."""
+    listed = survivors()
+    possible = {m.key() for file in {key[0] for key in listed}
+                if os.path.isfile(file) for m in mutations(file)}
+    for key in listed:
+        if key not in possible:
+            print("%s: no mutation is %s in %s(): %s" % (SURVIVORS, *key))
+    print(len(listed))
+
+
+def draw(args):
+    """Mutations by folder or file."""
     drawn = {}
     for where in args.where:
         where = where.rstrip("/")
@@ -520,68 +639,114 @@ def main():
         if not files:
             sys.exit("mutate: no folder or file %s" % where)
         every = [m for f in files for m in mutations(f)]
-        if args.l:
-            for m in every:
-                print(describe(m, "."))
-            continue
-        drawn[where] = random.Random(args.s).sample(every,
-                                                    min(args.n, len(every)))
+        if args.k:
+            k, of = map(int, args.k.split("/"))
+            every = [m for m in every if m.part(of) == k]
+        elif not args.l or args.n:
+            every = random.Random(args.s).sample(
+                every, min(args.n or 60, len(every)))
+        if args.p:
+            commit = quiet(["git", "rev-parse", "HEAD"]).stdout
+            every.sort(key=lambda m: hashlib.sha256(
+                (commit + "\n".join(m.key())).encode()).digest())
+        drawn[where] = every
+    return drawn
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1])
+    parser.add_argument("-n", type=int)
+    parser.add_argument("-s", type=int, default=1)
+    parser.add_argument("-k")
+    parser.add_argument("-t", type=float, default=30)
+    for option in "ulcp":
+        parser.add_argument("-" + option, action="store_true")
+    parser.add_argument("where", nargs="*", default=list(FOLDERS))
+    args = parser.parse_args()
+    sys.stdout.reconfigure(line_buffering=True)
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+
+    if args.c:
+        check_survivors()
+        return 0
+    drawn = draw(args)
     if args.l:
+        for m in (m for ms in drawn.values() for m in ms):
+            print(m)
         return 0
 
     os.makedirs("build", exist_ok=True)
-    base = tempfile.mkdtemp(prefix="mutate.", dir="build")
+    base = os.path.abspath(tempfile.mkdtemp(prefix="mutate.", dir="build"))
     try:
-        pristine = os.path.abspath(base + "/pristine")
-        tree = os.path.abspath(base + "/tree")
-        os.mkdir(pristine)
-        copy_tree(pristine)
-        shutil.copytree(pristine, tree, symlinks=True)
-        os.chdir(tree)
-        return judge_all(drawn, args, pristine)
+        copy_tree(base)
+        os.chdir(base)
+        return judge_all(drawn, args)
     except Unfit as e:
-        print("mutate: unmutated, %s" % e)
+        print("unfit\t-\tno\tunmutated, %s" % e if args.p else
+              "mutate: unmutated, %s" % e)
         return 1
     finally:
         os.chdir("/")
-        shutil.rmtree(os.path.dirname(pristine))
+        shutil.rmtree(base)
 
 
-def judge_all(drawn, args, pristine):
-    files = {m[0] for ms in drawn.values() for m in ms}
-    units = [p for p in map(Program, unit_names())
+def is_late():
+    return time.time() >= float(os.environ.get("KMMV_UNTIL") or "inf")
+
+
+SCRIPT = {}
+
+
+def scripts_of(file, lists):
+    """The scripts of the folder."""
+    names = next((lists[d] for d in lists if file.startswith(d)), [])
+    return [SCRIPT.setdefault(n, Script(n)) for n in names]
+
+
+def judge_all(drawn, args):
+    files = {m.file for ms in drawn.values() for m in ms}
+    units = [p for p in unit_programs()
              if any(p.has(f) for f in files)]
-    counts, survivors = {}, []
+    listed, counts, unlisted = survivors(), {}, []
     for where, list_ in drawn.items():
-        names = []
-        if not args.u:
-            names = next((SCRIPTS[d] for d in FOLDERS
-                          if where == d or where.startswith(d + "/")), [])
-        scripts = [Script(n) for n in names]
-        counts[where] = dict.fromkeys(COLUMNS, 0)
+        counts[where] = dict.fromkeys((*COLUMNS, "listed"), 0)
         for m in list_:
-            if args.u and not any(p.has(m[0]) for p in units):
-                print("%s: no unit program has it" % describe(m, pristine))
-                continue
-            begin = time.monotonic()
-            verdict, by = judge(m, units, scripts, args.t)
-            counts[where][verdict] += 1
-            print("%s: %s%s (%.0f s)" % (describe(m, pristine), verdict,
-                                         " by " + by if by else "",
-                                         time.monotonic() - begin))
+            by, begin = "", time.monotonic()
+            tests = scripts_of(m.file, COMMANDS if args.u else SCRIPTS)
+            if not tests and not any(p.has(m.file) for p in units):
+                verdict = "no test has it"
+            elif args.p and is_late():
+                verdict = "not run"
+            else:
+                verdict, by = judge(m, units, tests, args.t)
+                if m.key() in listed and verdict == "survived":
+                    verdict = "listed"
+                counts[where][verdict] += 1
             if verdict == "survived":
-                survivors.append(m)
+                unlisted.append(m)
+            if args.p:
+                print("\t".join((verdict, by or "-",
+                                 "yes" if m.key() in listed else "no", str(m))))
+            else:
+                print("%s: %s%s (%.0f s)" % (m, verdict, by and " by " + by,
+                                             time.monotonic() - begin))
+    if args.p:
+        print("end\t-\tno\t-")
+        return 0
     print("\n%-12s %6s %s %8s" % (
         "", "made", " ".join("%15s" % c for c in COLUMNS), "noticed"))
     for where, c in counts.items():
+        # What is shown to make no difference is like the same code.
+        c["same code"] += c["listed"]
         real = c["killed"] + c["hung"] + c["survived"]
         print("%-12s %6d %s %8s" % (
-            where, sum(c.values()), " ".join("%15d" % c[x] for x in COLUMNS),
+            where, sum(c[x] for x in COLUMNS),
+            " ".join("%15d" % c[x] for x in COLUMNS),
             "%d %%" % (100 * (real - c["survived"]) / real) if real else "-"))
-    if survivors:
+    if unlisted:
         print("\nsurvivors:")
-        for m in survivors:
-            print("  " + describe(m, pristine))
+        for m in unlisted:
+            print("  %s" % m)
     return 0
 
 
