@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Each mutant of qa/proof/mutants can be made: its file has the lines that it
-# replaces once. mutants.sh itself takes hours.
+# replaces once; and each entry of qa/proof/survivors is a mutation that mutate.py can
+# make. mutants.sh and mutations.sh themselves take long.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -11,4 +12,11 @@ said=$(python3 qa/proof/stale.py) || bail "the lists cannot be read"
 total=${said##*$'\n'}
 is "each of $total mutants matches" "${said%"$total"}" ""
 ok "there are mutants" test "$total" -gt 500
+if command -v clang >/dev/null; then
+	said=$(python3 qa/proof/mutate.py -c) || bail "qa/proof/survivors cannot be read"
+	total=${said##*$'\n'}
+	is "each of $total survivors is a mutation" "${said%"$total"}" ""
+else
+	skip "each of the survivors is a mutation" "no clang: qa/setup check"
+fi
 finish

@@ -1,0 +1,129 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# The run of the generated mutations: a survivor is a failure, unless it is listed with
+# a reason, and the list has nothing else. A small core with one unit program.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+unset KMMV_UNTIL KMMV_SOAK
+command -v clang >/dev/null || skip_all "no clang: qa/setup check"
+mkdir -p build
+dir=$(mktemp -d "$PWD/build/self.XXXXXX") || bail "no directory"
+trap 'rm -rf "$dir"' EXIT
+
+mkdir -p "$dir"/{lib,pmda,help,kmod/core,qa/proof,qa/unit/core}
+cp qa/GNUmakefile qa/tap.sh "$dir/qa"
+cp qa/proof/mutate.py qa/proof/mutations.sh "$dir/qa/proof"
+core=$dir/kmod/core/small.c
+cat >"$core" <<'E2'
+// SPDX-License-Identifier: GPL-2.0-only
+int sum(int a, int b);
+int larger(int a, int b);
+int last;
+
+int sum(int a, int b)
+{
+	return a + b;
+}
+
+int larger(int a, int b)
+{
+	last = a;
+	return a > b ? a : b;
+}
+E2
+cat >"$dir/qa/unit/core/small.mk" <<'E2'
+unit-programs += small
+small-sources := kmod/core/small.c qa/unit/core/small.c
+E2
+
+# tested CONDITION: what the unit program requires
+tested()
+{
+	cat >"$dir/qa/unit/core/small.c" <<-E2
+	int sum(int a, int b);
+	int larger(int a, int b);
+	int main(void) { return !($1); }
+	E2
+}
+
+# judged NAME STATUS PLAN: a run ends so
+judged()
+{
+	said=$("$dir/qa/proof/mutations.sh" kmod/core/small.c 2>&1)
+	is "$1: its status" $? "$2"
+	is "$1: its plan" "$(tail -n 1 <<<"$said")" "$3"
+}
+
+listed()
+{
+	printf '%s\n' "$@" >"$dir/qa/proof/survivors"
+}
+
+equal='file: kmod/core/small.c
+function: larger
+change: a statement left out: last = a;
+equivalent: nobody reads it
+'
+all='sum(2, 1) == 3 && larger(2, 1) == 2 && larger(1, 2) == 2'
+tested "$all"
+
+# Three mutations; a > b or a >= b is the same code.
+listed "$equal"
+judged "all are noticed but one, which is listed" 0 1..5
+like "by which test" "$said" '^ok . - .*a \+ b; => return a - b;: killed by small$'
+like "the listed one" "$said" '^ok . - .*last = a;: survives, as listed$'
+like "the figure" "$said" ' 1 killed, 0 hung, 1 listed, 0 survived, .*: 100 % noticed$'
+
+listed ''
+judged "a survivor that is not listed" 1 1..5
+like "named" "$said" '^not ok . - kmod/core/small.c:[0-9]*: larger\(\): a statement left out: last = a;$'
+like "the share" "$said" '^not ok . - kmod/core/small.c: 95 % or more'
+
+listed "$equal"
+tested 'larger(2, 1) == 2 && larger(1, 2) == 2'
+judged "a test is missing" 1 1..5
+like "what it would have noticed" "$said" '^not ok . - .*a - b;$'
+
+tested "$all"
+listed "$equal" "${equal//larger/sum}"
+judged "an entry that is no mutation" 1 1..5
+like "is shown" "$said" '^# got: .*no mutation is kmod/core/small.c in sum\(\): a stat'
+listed "$equal" 'file: kmod/core/small.c
+function: sum
+change: an operator: return a + b; => return a - b;
+equivalent: nobody adds
+'
+judged "an entry that is noticed" 1 1..5
+like "by which test it is" "$said" '^# it is killed by small'
+listed "${equal/equivalent:*/equivalent:}"
+said=$("$dir/qa/proof/mutations.sh" 2>&1)
+is "an entry without a reason" $? 1
+like "ends it" "$said" '^Bail out! qa/proof/survivors cannot be read'
+
+listed "$equal"
+tested 'sum(2, 1) == 4'
+judged "a test that fails unmutated" 1 1..5
+like "is named" "$said" '^# .*unmutated, small failed'
+
+tested "$all"
+KMMV_UNTIL=1 judged "no time" 0 1..2
+like "and said so" "$said" '^# not run: 3 of 3 mutations, '
+
+# What is drawn in a function depends on that function.
+drawn()
+{
+	(cd "$dir" && python3 qa/proof/mutate.py -l -k "$1" "${core#"$dir/"}") |
+		sed 's/:[0-9]*:/:/'
+}
+is "the parts are all" "$(for k in 0 1 2 3 4; do drawn $k/5; done | sort)" \
+	"$(drawn 0/1 | sort)"
+is "a part of half as many has it" \
+	"$(for k in 1 5 9; do drawn $k/12; done | sort)" "$(drawn 1/4 | sort)"
+before=$(for k in 0 1 2 3 4; do drawn $k/5 | grep 'last' | sed "s/^/$k /"; done)
+sed -i 's/return a + b;/a += 1;\n\treturn a - 1 + b;/' "$core"
+after=$(for k in 0 1 2 3 4; do drawn $k/5 | grep 'last' | sed "s/^/$k /"; done)
+is "an edit of one function changes no other's" "$after" "$before"
+finish
