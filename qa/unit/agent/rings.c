@@ -6,6 +6,7 @@
 
 #include "host.h"
 /* The agent's, not the library's. */
+#include "../../../pmda/clock.h"
 #include "../../../pmda/ring.h"
 
 /* ---- names of fields */
@@ -292,6 +293,36 @@ START_TEST(records_fit_into_a_value)
 }
 END_TEST
 
+/*
+ * While another consumer has the ring, the agent asks for it once in a while, not
+ * for each fetch: each try begins the pause anew.
+ */
+START_TEST(a_claim_begins_a_pause)
+{
+	struct reader *reader;
+	uint64_t before;
+	char busy[160];
+
+	host_write(area.dir, "ring/default", "");
+	host_write(area.dir, "sim/default.busy", "");
+	records_of(CTX);
+	reader = &only_ring()->reader;
+	ck_assert(reader->handle);
+	ck_assert(!reader->consumer);
+	/* Long ago. */
+	reader->tried_ms = 0;
+	before = agent_now_ms();
+	records_of(CTX);
+	ck_assert(!reader->consumer);
+	ck_assert_uint_ge(reader->tried_ms, before);
+	snprintf(busy, sizeof(busy), "%s/sim/default.busy", area.dir);
+	ck_assert_int_eq(unlink(busy), 0);
+	reader->tried_ms = 0;
+	records_of(CTX);
+	ck_assert(reader->consumer);
+}
+END_TEST
+
 void add_rings(Suite *suite)
 {
 	TCase *tcase;
@@ -307,4 +338,7 @@ void add_rings(Suite *suite)
 	tcase = add_case(suite, "queue", setup);
 	tcase_add_test(tcase, overrun_counts_events);
 	tcase_add_test(tcase, records_fit_into_a_value);
+
+	tcase = add_case(suite, "claim", setup);
+	tcase_add_test(tcase, a_claim_begins_a_pause);
 }
