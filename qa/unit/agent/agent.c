@@ -174,6 +174,46 @@ START_TEST(device_is_tried_each_second)
 }
 END_TEST
 
+/* ---- memory */
+
+static int mallocs_left = -1;	/* until one fails; -1: none does */
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	if (mallocs_left >= 0 && !mallocs_left--)
+		return NULL;
+	return __real_malloc(size);
+}
+
+/* A fetch without memory frees the values that it has made, and the next one works. */
+START_TEST(fetch_without_memory)
+{
+	pmID pmids[3] = {
+		host_pmid("kmmv.control.families"),
+		host_pmid("kmmv.control.instances"),
+		host_pmid("kmmv.control.capacity"),
+	};
+	pmdaResult *result;
+	int i;
+
+	free(host_fetch("kmmv.control.families"));
+	for (i = 0; i < 3; i++) {
+		mallocs_left = i;
+		ck_assert_int_eq(CALL(fetch, 3, pmids, &result), -ENOMEM);
+		ck_assert_int_eq(mallocs_left, -1);
+	}
+	ck_assert_int_eq(CALL(fetch, 3, pmids, &result), 0);
+	ck_assert_int_eq(result->numpmid, 3);
+	for (i = 0; i < 3; i++) {
+		ck_assert_int_eq(result->vset[i]->pmid, pmids[i]);
+		free(result->vset[i]);
+	}
+}
+END_TEST
+
 /* ---- texts */
 
 /* Families that say of themselves nothing, little or much. */
@@ -312,6 +352,7 @@ int main(void)
 	tcase_add_test(tcase, detach_forgets_families);
 	tcase_add_test(tcase, errors_are_known_once);
 	tcase_add_test(tcase, device_is_tried_each_second);
+	tcase_add_test(tcase, fetch_without_memory);
 
 	tcase = add_case(suite, "labels", setup_labels);
 	tcase_add_loop_test(tcase, labels_are_of_instances, 0,

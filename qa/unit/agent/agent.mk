@@ -6,6 +6,7 @@ unit-programs += agent
 agent-sources = $(wildcard qa/unit/agent/*.c) qa/agent/ringsim.c \
 	$(wildcard pmda/*.c) $(lib-sources)
 agent-cflags = $(lib-cflags) -Ipmda -Iqa/unit/lib -Dmain=agent_main
-agent-libs := -Wl,-z,muldefs -lpcp_pmda -lpcp
+# A test makes allocations fail.
+agent-libs := -Wl,-z,muldefs -Wl,--wrap=malloc -lpcp_pmda -lpcp
 agent-variants := plain asan
 endif
