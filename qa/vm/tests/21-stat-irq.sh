@@ -99,19 +99,20 @@ is "the label is the new owner's" "$(label "$irq")" \
 ok "the count goes on" test "$(total stat.irq "$irq")" -ge "$before"
 
 # Many times, with a reader that watches.
-$check watch 8 >"$WORK/watch" 2>&1 &
-watcher=$!
-times=0
-while kill -0 $watcher 2>/dev/null; do
-	echo "$rng" >$driver/unbind
-	echo "$rng" >$driver/bind
-	interrupt_rng
-	times=$((times + 1))
+times=0 status=0
+while [ $times -lt 3 ]; do
+	$check watch 8 >>"$WORK/watch" 2>&1 &
+	watcher=$!
+	while kill -0 $watcher 2>/dev/null; do
+		echo "$rng" >$driver/unbind
+		echo "$rng" >$driver/bind
+		interrupt_rng
+		times=$((times + 1))
+	done
+	wait $watcher || status=$?
 done
-wait $watcher
-is "nothing falls while devices come and go" $? 0
+is "nothing falls while devices come and go" $status 0
 note "$times times; $(cat "$WORK/watch")"
-ok "it did come and go" test $times -ge 3
 is "no interrupt is left out" "$(total stat.failed irq)" 0
 note "went back: $($check dump stat.resets | awk '{ print $1, $3 }' | xargs)"
 is "no new interrupt is taken for an old one" "$(total stat.resets irq)" 0
