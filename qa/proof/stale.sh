@@ -3,7 +3,7 @@
 #
 # Each mutant of qa/proof/mutants can be made: its file has the lines that it
 # replaces once; and each entry of qa/proof/survivors is a mutation that mutate.py can
-# make. mutants.sh and mutations.sh themselves take long.
+# make. mutants.sh and mutations themselves take long.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
