@@ -101,8 +101,13 @@ static ssize_t look(struct kmmv_ring_file *rf, u32 cpu, char __user *to)
  * @size: room there, for the largest block or more
  * @offset: not used
  *
- * Return: bytes, while there was room for the largest block; 0 if there is
- * nothing to read: poll() waits; or -errno.
+ * It ends where the largest block would not fit, or where no CPU has more.
+ *
+ * Context: task; waits for another call of the file.
+ * Return: bytes; 0 if there is nothing to read, for which poll() waits; -EINVAL
+ * if the largest block does not fit; -EBUSY if the consumer has taken and not
+ * released something; -EAGAIN if writers were in the way; -EFAULT;
+ * -ERESTARTSYS for a signal.
  */
 ssize_t kmmv_ringblock_read(struct file *file, char __user *to, size_t size,
 			    loff_t *offset)

@@ -15,7 +15,8 @@
  * @rf: an open file
  * @argument: bytes on one CPU
  *
- * Return: 0 or -errno.
+ * Context: task; waits for a poll() of the file.
+ * Return: 0; -EFAULT; -ERESTARTSYS for a signal.
  */
 long kmmv_ringpoll_watermark(struct kmmv_ring_file *rf, u32 __user *argument)
 {
@@ -80,6 +81,7 @@ static void wait_for_more(struct kmmv_ring_file *rf, struct file *file,
  * @file: an open file
  * @wait: NULL or empty if the caller does not wait
  *
+ * Context: task.
  * Return: EPOLLIN if there is something to read; EPOLLERR if a waiter was
  * refused.
  */

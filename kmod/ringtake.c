@@ -224,7 +224,10 @@ static long ring_free(struct kmmv_ring_file *rf,
  * @command: one of the two
  * @argument: struct kmmv_ring_take or struct kmmv_ring_release
  *
- * Return: 0 or -errno; -EPERM if the file has not claimed the ring.
+ * Context: task; waits for another call of the file.
+ * Return: 0; -EPERM if the file has not claimed the ring; -EAGAIN if there are
+ * events but no spare page, or if writers were in the way; -EINVAL, -EFAULT,
+ * -ENOMEM; -ERESTARTSYS for a signal.
  */
 long kmmv_ringtake_ioctl(struct kmmv_ring_file *rf, unsigned int command,
 			 void __user *argument)
@@ -250,12 +253,13 @@ long kmmv_ringtake_ioctl(struct kmmv_ring_file *rf, unsigned int command,
  * kmmv_ringtake_claim() - make a file the consumer of its ring
  * @rf: an open file; may be the consumer already
  *
- * Return: 0, or -EBUSY if another file is.
+ * Context: task; waits for a read() of the file.
+ * Return: 0; -EBUSY if another file is; -ERESTARTSYS for a signal.
  */
 long kmmv_ringtake_claim(struct kmmv_ring_file *rf)
 {
 	struct kmmv_ring *ring = rf->ring;
-	long err = 0;
+	long err;
 
 	/* No poll() or read() is under way as a snapshot reader. */
 	err = kmmv_lock_or_restart(&rf->turn);

@@ -15,7 +15,7 @@ trap 'rm -rf "$dir"' EXIT
 
 mkdir -p "$dir"/{lib,pmda,help,kmod/core,qa/proof,qa/unit/core}
 cp qa/GNUmakefile qa/tap.sh "$dir/qa"
-cp qa/proof/mutate.py qa/proof/mutations "$dir/qa/proof"
+cp qa/proof/mutate.py qa/proof/mutation.py qa/proof/mutations "$dir/qa/proof"
 core=$dir/kmod/core/small.c
 cat >"$core" <<'E2'
 // SPDX-License-Identifier: GPL-2.0-only

@@ -110,6 +110,7 @@ while [ $times -lt 3 ]; do
 		times=$((times + 1))
 	done
 	wait $watcher || status=$?
+	[ $status = 0 ] || break
 done
 is "nothing falls while devices come and go" $status 0
 note "$times times; $(cat "$WORK/watch")"
