@@ -43,7 +43,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-from mutation import mutations  # pylint: disable=wrong-import-position
+from mutation import mutations
 
 FOLDERS = {
     "kmod/core": ["kmod/core/*.c"],
