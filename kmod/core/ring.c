@@ -156,12 +156,9 @@ static noinline int tail_move(struct kmmv_ring_cpu *rc,
 	struct kmmv_buffer_page *next;
 	u64 link, updated, seq;
 
-	if (!(word & KMMV_WORD_CLOSED)) {
-		if (local64_cmpxchg(&page->word, word,
-				    word | KMMV_WORD_CLOSED) != word)
-			return AGAIN;
-		word |= KMMV_WORD_CLOSED;
-	}
+	if (!(word & KMMV_WORD_CLOSED) &&
+	    local64_cmpxchg(&page->word, word, word | KMMV_WORD_CLOSED) != word)
+		return AGAIN;
 	/* ring:C pairs with ring_consumer:C: the consumer is done with next. */
 	link = atomic64_read_acquire(&page->link);
 	next = &rc->pages[kmmv_link_id(link)];
