@@ -20,7 +20,7 @@ K/M is in part K/(M/2).
 
 A survivor is a test that is missing, or code that makes no difference; for the
 latter, qa/proof/survivors says why. Neither is an error: the exit status says only
-whether everything passed unmutated. -p is for qa/proof/mutations: a line of
+whether everything passed unmutated. -p is for qa/proof/mutations.sh: a line of
 verdict, test and mutation for each, in an order that depends on the last commit and
 until the time $KMMV_UNTIL. -c runs nothing: it prints what is wrong in
 qa/proof/survivors, and how many it has.

@@ -185,6 +185,19 @@ judged "another one does not" "6 passed, 0 failed, 0 skipped, status 0" <<'E'
 [ -z "${KMMV_UNTIL-}" ] && echo "ok 1 - knows nothing"
 echo 1..1
 E
+cat >"$dir/qa/self/two.sh" <<'E'
+# partial: yes
+echo "$((KMMV_UNTIL - $(date +%s)))" >"${0%/*}/left"
+printf '1..1\nok 1 - a\n'
+E
+judged "two of them share the time" "7 passed, 0 failed, 0 skipped, status 0" <<'E'
+# partial: yes
+left=$((KMMV_UNTIL - $(date +%s)))
+[ $left -gt 200 ] && [ $left -lt 300 ] && echo "ok 1 - half of it"
+echo 1..1
+E
+ok "the second has the rest" test "$(cat "$dir/qa/self/left")" -gt 400
+rm "$dir/qa/self/two.sh"
 options=
 judged "how many there are is said" "6 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$ordinary"

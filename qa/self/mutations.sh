@@ -15,7 +15,7 @@ trap 'rm -rf "$dir"' EXIT
 
 mkdir -p "$dir"/{lib,pmda,help,kmod/core,qa/proof,qa/unit/core}
 cp qa/GNUmakefile qa/tap.sh "$dir/qa"
-cp qa/proof/mutate.py qa/proof/mutation.py qa/proof/mutations "$dir/qa/proof"
+cp qa/proof/mutate.py qa/proof/mutation.py qa/proof/mutations.sh "$dir/qa/proof"
 core=$dir/kmod/core/small.c
 cat >"$core" <<'E2'
 // SPDX-License-Identifier: GPL-2.0-only
@@ -52,7 +52,7 @@ tested()
 # judged NAME STATUS PLAN: a run ends so
 judged()
 {
-	said=$("$dir/qa/proof/mutations" kmod/core/small.c 2>&1)
+	said=$("$dir/qa/proof/mutations.sh" kmod/core/small.c 2>&1)
 	is "$1: its status" $? "$2"
 	is "$1: its plan" "$(tail -n 1 <<<"$said")" "$3"
 }
@@ -99,7 +99,7 @@ equivalent: nobody adds
 judged "an entry that is noticed" 1 1..5
 like "by which test it is" "$said" '^# it is killed by small'
 listed "${equal/equivalent:*/equivalent:}"
-said=$("$dir/qa/proof/mutations" 2>&1)
+said=$("$dir/qa/proof/mutations.sh" 2>&1)
 is "an entry without a reason" $? 1
 like "ends it" "$said" '^Bail out! qa/proof/survivors cannot be read'
 

@@ -1,8 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# partial: yes
+# timeout: 14400
 #
 # Mutations that nobody chose: a part of all that qa/proof/mutate.py can make, each of
-# which a test has to notice. qa/proof/mutations [FILE...] for all of these files.
+# which a test has to notice. qa/proof/mutations.sh [FILE...] for all of these files.
 #
 # Which they are depends on the text of their functions alone. One that no test
 # notices is a failure, unless qa/proof/survivors says why it makes no difference; and
@@ -14,9 +17,8 @@
 # only in part, their scripts in qa/shipped/ do, too. The agent's scripts do not: all of
 # them take four minutes for each mutation that the unit programs do not notice.
 #
-# `make mutations' runs it: it is no part of make check-all until all that it draws has
-# been judged, and each survivor is settled. With a time limit (KMMV_UNTIL) the order
-# depends on the last commit, so that each has its turn.
+# With a time limit (KMMV_UNTIL) the order depends on the last commit, so that each has
+# its turn.
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
