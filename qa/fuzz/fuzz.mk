@@ -5,7 +5,7 @@ unit-programs += $(fuzz-programs:%=fuzz-%)
 
 define fuzz-rule
 fuzz-$(1)-sources = qa/fuzz/$(1).c qa/fuzz/replay.c $$(lib-sources)
-fuzz-$(1)-cflags = $$(lib-cflags) -DFUZZ_CORPUS='"qa/fuzz/corpus/$(1)"'
+fuzz-$(1)-cflags = $$(lib-cflags)
 fuzz-$(1)-variants := asan
 endef
 $(foreach p,$(fuzz-programs),$(eval $(call fuzz-rule,$(p))))

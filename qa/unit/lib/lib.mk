@@ -33,12 +33,13 @@ libring-sources += $(libring-parts)
 libring-split-sources += $(libring-parts)
 # The tests make allocations fail.
 libring-wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
-libring-cflags += $(libring-wrap)
-libring-split-cflags += $(libring-wrap)
+libring-libs := $(libring-wrap)
+libring-split-libs := $(libring-wrap)
 
 unit-programs += libmemory
 libmemory-sources := qa/unit/lib/libmemory.c $(lib-sources)
-libmemory-cflags := $(lib-cflags) $(libring-wrap),--wrap=realloc,--wrap=mmap,--wrap=strdup,--wrap=asprintf
+libmemory-cflags := $(lib-cflags)
+libmemory-libs := $(libring-wrap),--wrap=realloc,--wrap=mmap,--wrap=strdup,--wrap=asprintf
 libmemory-variants := plain asan
 
 # A writer's step at each load; see loads.h.

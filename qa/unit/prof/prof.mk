@@ -3,9 +3,9 @@
 unit-programs += proftable proffiles profpmu
 proftable-sources := qa/unit/prof/proftable.c $(patsubst %,lib/kmmvprof/%.c,\
 	pool share table text)
-proftable-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi \
+proftable-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi
+proftable-libs := -ljansson \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=strdup
-proftable-libs := -ljansson
 proftable-variants := plain asan
 proffiles-sources := qa/unit/prof/proffiles.c $(patsubst %,lib/kmmvprof/%.c,\
 	pool table functions locate image)
