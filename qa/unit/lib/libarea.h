@@ -36,7 +36,7 @@ struct area {
 	size_t length;
 	int fd;				/* of the memfd, or -1 */
 	char *names;
-	size_t names_length;
+	size_t names_length, names_room;
 };
 
 static inline void *area_at(const struct area *a, uint64_t offset)
@@ -87,7 +87,11 @@ static inline void area_names(struct area *a, const char *format, ...)
 	va_list ap;
 	int n;
 
-	a->names = realloc(a->names, a->names_length + 4096);
+	/* Room is doubled, as ASan copies the whole text each time. */
+	if (a->names_length + 4096 > a->names_room) {
+		a->names_room = 2 * (a->names_length + 4096);
+		a->names = realloc(a->names, a->names_room);
+	}
 	va_start(ap, format);
 	n = vsnprintf(a->names + a->names_length, 4096, format, ap);
 	va_end(ap);
