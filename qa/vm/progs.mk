@@ -26,6 +26,9 @@ fault-sources := qa/vm/progs/fault.c
 fault-cflags := $(progs-cflags)
 ioctls-sources := qa/vm/progs/ioctls.c $(progs-common)
 ioctls-cflags := $(progs-cflags)
+# For qa/vm/run.
+vm-programs += $(if $(filter x86_64 i%86,$(shell uname -m)),tsc)
+tsc-sources := qa/vm/tsc.c
 # The same as a program of 32 bits, for compat_ioctl.
 vm-programs += $(if $(filter x86_64,$(shell uname -m)),ioctls32)
 ioctls32-sources := $(ioctls-sources)
