@@ -42,20 +42,46 @@ void kmmv_hit(u32 instance, s64 delta, u8 index)
 				sizeof(hit));
 }
 
-/* The ring's index, assigned at first use, or -ENOSPC. */
+/* Whether an index has a ring that follows something. */
+static bool is_used(int index)
+{
+	u32 number = 0;
+
+	return followers[index] &&
+	       kmmv_follow_next(&kmmv_table, index, &number);
+}
+
+/* Take its index from a ring that follows nothing. */
+static void follower_end(struct kmmv_ring *ring)
+{
+	WRITE_ONCE(followers[ring->follower], NULL);
+	ring->follower = 0;
+	/* Updates that found the index may not have left their event. */
+	synchronize_rcu();
+}
+
+/*
+ * The ring's index, assigned at first use, or -ENOSPC. A ring that follows nothing
+ * any more, or never did, keeps its index until another ring needs one.
+ */
 static int follower_get(struct kmmv_ring *ring)
 {
 	int i;
 
 	if (ring->follower)
 		return ring->follower;
-	for (i = 1; i <= FOLLOWERS_MAX; i++)
-		if (!followers[i]) {
-			WRITE_ONCE(followers[i], ring);
-			ring->follower = i;
-			return i;
-		}
-	return -ENOSPC;
+	for (i = 1; i <= FOLLOWERS_MAX && followers[i]; i++)
+		;
+	if (i > FOLLOWERS_MAX)
+		for (i = 1; i <= FOLLOWERS_MAX && is_used(i); i++)
+			;
+	if (i > FOLLOWERS_MAX)
+		return -ENOSPC;
+	if (followers[i])
+		follower_end(followers[i]);
+	WRITE_ONCE(followers[i], ring);
+	ring->follower = i;
+	return i;
 }
 
 int kmmv_ring_trace(struct kmmv_ring *ring, int instance)
@@ -132,12 +158,7 @@ void kmmv_hit_end(struct kmmv_ring *ring)
 		while (kmmv_follow_next(&kmmv_table, ring->follower, &number))
 			kmmv_follow_clear(&kmmv_table, number, ring->follower);
 		kmmv_follow_switch(&kmmv_table);
-		WRITE_ONCE(followers[ring->follower], NULL);
-		ring->follower = 0;
-		/*
-		 * Updates that found the index may not have left their event.
-		 */
-		synchronize_rcu();
+		follower_end(ring);
 	}
 	mutex_unlock(&follow_lock);
 }

@@ -163,6 +163,8 @@ static int name_check(const char *name)
 {
 	size_t i;
 
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+		return -EINVAL;
 	for (i = 0; name[i]; i++)
 		if (!isascii(name[i]) ||
 		    (!isalnum(name[i]) && !strchr("_-.", name[i])))
@@ -208,13 +210,18 @@ static struct kmmv_ring *ring_make(const char *name,
 				   const struct kmmv_ring_home *home)
 {
 	struct kmmv_ring *ring;
+	int err;
 
 	ring = kmmv_ring_new(name);
 	if (!ring)
 		return ERR_PTR(-ENOMEM);
 	ring->home = home;
 	config_group_init_type_name(&ring->group, name, &ring_type);
-	kmmv_ring_show_up(ring);
+	err = kmmv_ring_show_up(ring);
+	if (err) {
+		config_group_put(&ring->group);
+		return ERR_PTR(err);
+	}
 	return ring;
 }
 
@@ -274,7 +281,11 @@ static int made_begin(const char *name, u32 pages)
 	/* Nobody holds it before it is complete: it could not be unmade then. */
 	ring->leaving = true;
 	config_group_init_type_name(&ring->group, name, &ring_type);
-	kmmv_ring_show_up(ring);
+	if (kmmv_ring_show_up(ring)) {
+		config_group_put(&ring->group);
+		err = -ENOENT;
+		goto err_free;
+	}
 	err = kmmv_ring_set_pages(ring, pages);
 	err = err ?: kmmv_ring_enable(ring, true);
 	err = err ?: kmmv_ringnode_make(ring);

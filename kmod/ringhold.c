@@ -24,12 +24,21 @@ LIST_HEAD(kmmv_rings);
  * @ring: not in the list
  *
  * Context: under rings_lock of rings.c.
+ * Return: 0; -EEXIST if a ring has that name, also one that is being made or removed.
  */
-void kmmv_ringhold_add(struct kmmv_ring *ring)
+int kmmv_ringhold_add(struct kmmv_ring *ring)
 {
+	struct kmmv_ring *other;
+	int err = 0;
+
 	mutex_lock(&hold_lock);
-	list_add_tail(&ring->link, &kmmv_rings);
+	list_for_each_entry(other, &kmmv_rings, link)
+		if (!strcmp(other->name, ring->name))
+			err = -EEXIST;
+	if (!err)
+		list_add_tail(&ring->link, &kmmv_rings);
 	mutex_unlock(&hold_lock);
+	return err;
 }
 
 /**

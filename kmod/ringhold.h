@@ -8,7 +8,7 @@
 /* All rings; changed under rings_lock of rings.c and hold_lock of ringhold.c. */
 extern struct list_head kmmv_rings;
 
-void kmmv_ringhold_add(struct kmmv_ring *ring);
+int kmmv_ringhold_add(struct kmmv_ring *ring);
 void kmmv_ringhold_del(struct kmmv_ring *ring);
 void kmmv_ringhold_allow(struct kmmv_ring *ring);
 int kmmv_ringhold_refuse(struct kmmv_ring *ring);

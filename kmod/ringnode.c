@@ -4,8 +4,8 @@
  * take none from other drivers; one character device for the region; and a
  * class that names the nodes /dev/kmmv/ring/NAME.
  *
- * A minor number leads to its ring once nothing can fail any more, until the
- * ring is removed. open() looks it up and holds the ring under one short lock
+ * A minor number leads to its ring once that is made, until the ring is removed;
+ * one that has no buffers yet cannot be opened. open() looks it up and holds the ring under one short lock
  * (ringhold.c), and takes no lock of the character devices meanwhile.
  */
 #include <linux/cdev.h>

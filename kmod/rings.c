@@ -224,12 +224,17 @@ void kmmv_ring_free(struct kmmv_ring *ring)
 /**
  * kmmv_ring_show_up() - let kernel code find a ring
  * @ring: from kmmv_ring_new()
+ *
+ * Return: 0; -EEXIST if a ring has that name, also one that is being made or removed.
  */
-void kmmv_ring_show_up(struct kmmv_ring *ring)
+int kmmv_ring_show_up(struct kmmv_ring *ring)
 {
+	int err;
+
 	mutex_lock(&rings_lock);
-	kmmv_ringhold_add(ring);
+	err = kmmv_ringhold_add(ring);
 	mutex_unlock(&rings_lock);
+	return err;
 }
 
 /**

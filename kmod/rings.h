@@ -143,8 +143,8 @@ struct kmmv_ring_home {
  * @refused_bytes: likewise
  * @live: by CPU: the buffer to write to, or NULL
  *
- * A member without a lock here is protected by the lock of rings.c or by that
- * of ringhold.c, which say which; they nest inside the hotplug lock and outside
+ * @follower is protected by the lock of hit.c. A member without a lock here is
+ * protected by the lock of rings.c or by that of ringhold.c, which say which; they nest inside the hotplug lock and outside
  * all others.
  *
  * @enabled, @overwrite, @ring_pages and @spares are also read without it, to be
@@ -188,7 +188,7 @@ struct kmmv_ring {
 /* rings.c */
 struct kmmv_ring *kmmv_ring_new(const char *name);
 void kmmv_ring_free(struct kmmv_ring *ring);
-void kmmv_ring_show_up(struct kmmv_ring *ring);
+int kmmv_ring_show_up(struct kmmv_ring *ring);
 void kmmv_ring_remove(struct kmmv_ring *ring);
 int kmmv_ring_enable(struct kmmv_ring *ring, bool enable);
 int kmmv_ring_set_mode(struct kmmv_ring *ring, bool overwrite);

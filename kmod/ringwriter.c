@@ -29,14 +29,17 @@
 #define NMI_SAFE	0
 #endif
 
-/* Count the events refused in NMI before this one. */
+/*
+ * Count the events refused in NMI before this one. (Of their bytes, whole multiples
+ * of 4 GiB are not counted: no atomic_t that an NMI may use holds more.)
+ */
 static void count_refused(struct kmmv_ring *ring, struct kmmv_ring_cpu *rc)
 {
 	struct kmmv_ring_writer *writer = rc->writer;
 
-	local64_add(atomic_xchg(&ring->refused, 0),
+	local64_add((u32)atomic_xchg(&ring->refused, 0),
 		    (local64_t *)&writer->dropped[KMMV_DROP_NMI]);
-	local64_add(atomic_xchg(&ring->refused_bytes, 0),
+	local64_add((u32)atomic_xchg(&ring->refused_bytes, 0),
 		    (local64_t *)&writer->dropped_bytes);
 }
 

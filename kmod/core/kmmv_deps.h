@@ -68,6 +68,13 @@ static inline u64 *kmmv_zeroed_page_of(int cpu)
 	return page ? page_address(page) : NULL;
 }
 
+/* Zeroed memory on the CPU's own node, for kvfree(), or NULL. */
+static inline void *kmmv_zeroed_of(int cpu, size_t nr, size_t size)
+{
+	return kvmalloc_node(array_size(nr, size), GFP_KERNEL | __GFP_ZERO,
+			     cpu_to_node(cpu));
+}
+
 /*
  * The clock of the rings' stamps, in nanoseconds; any context, preemption off.
  * That of trace_clock_local(), which disables preemption once more.

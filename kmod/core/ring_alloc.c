@@ -7,25 +7,43 @@
 #include <kmmv_deps.h>
 #include "ring.h"
 
+/* Buffers may have millions of pages, which the kernel does not pause for itself. */
+static void pause_between(u32 i)
+{
+	if (i % 1024 == 0)
+		cond_resched();
+}
+
+/* The first @nr pages have memory. */
+static void pages_free(struct kmmv_buffer_page *pages, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		free_page((unsigned long)pages[i].data);
+		pause_between(i);
+	}
+	kvfree(pages);
+}
+
 static struct kmmv_buffer_page *pages_alloc(int cpu, u32 nr)
 {
 	struct kmmv_buffer_page *pages;
 	u32 i;
 
-	pages = kvcalloc(nr, sizeof(*pages), GFP_KERNEL);
+	pages = kmmv_zeroed_of(cpu, nr, sizeof(*pages));
 	if (!pages)
 		return NULL;
 	for (i = 0; i < nr; i++) {
 		pages[i].data = (void *)kmmv_zeroed_page_of(cpu);
 		if (!pages[i].data)
 			goto err_free;
+		pause_between(i);
 	}
 	return pages;
 
 err_free:
-	while (i--)
-		free_page((unsigned long)pages[i].data);
-	kvfree(pages);
+	pages_free(pages, i);
 	return NULL;
 }
 
@@ -84,17 +102,17 @@ struct kmmv_ring_cpu *kmmv_ring_cpu_alloc(int cpu, u32 ring_pages, u32 spares,
 {
 	struct kmmv_ring_cpu *rc;
 
-	rc = kzalloc(sizeof(*rc), GFP_KERNEL);
+	rc = kmmv_zeroed_of(cpu, 1, sizeof(*rc));
 	if (!rc)
 		return NULL;
 	rc->cpu = cpu;
 	rc->overwrite = overwrite;
 	rc->ring_pages = ring_pages;
 	rc->nr_pages = ring_pages + spares + 1;
-	rc->queue = kvcalloc(rc->nr_pages, sizeof(*rc->queue), GFP_KERNEL);
+	rc->queue = kmmv_zeroed_of(cpu, rc->nr_pages, sizeof(*rc->queue));
 	if (!rc->queue)
 		goto err_free_rc;
-	rc->spares = kvcalloc(rc->nr_pages, sizeof(*rc->spares), GFP_KERNEL);
+	rc->spares = kmmv_zeroed_of(cpu, rc->nr_pages, sizeof(*rc->spares));
 	if (!rc->spares)
 		goto err_free_queue;
 	rc->writer = (void *)kmmv_zeroed_page_of(cpu);
@@ -118,7 +136,7 @@ err_free_spares:
 err_free_queue:
 	kvfree(rc->queue);
 err_free_rc:
-	kfree(rc);
+	kvfree(rc);
 	return NULL;
 }
 
@@ -126,20 +144,16 @@ err_free_rc:
  * kmmv_ring_cpu_free() - free a buffer that is not written, read or mapped
  * @rc: the CPU's buffer, or NULL
  *
- * Context: task.
+ * Context: task, may sleep.
  */
 void kmmv_ring_cpu_free(struct kmmv_ring_cpu *rc)
 {
-	u32 i;
-
 	if (!rc)
 		return;
-	for (i = 0; i < rc->nr_pages; i++)
-		free_page((unsigned long)rc->pages[i].data);
-	kvfree(rc->pages);
+	pages_free(rc->pages, rc->nr_pages);
 	free_page((unsigned long)rc->reader);
 	free_page((unsigned long)rc->writer);
 	kvfree(rc->spares);
 	kvfree(rc->queue);
-	kfree(rc);
+	kvfree(rc);
 }

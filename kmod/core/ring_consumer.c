@@ -4,8 +4,8 @@
  * it reads.
  *
  * It never waits for a writer. If writers are in the way, it tries a bounded
- * number of times and returns -EAGAIN. Only these functions write; their caller
- * runs them one at a time, on any CPU.
+ * number of times and returns -EAGAIN. Of the readers, only these functions write;
+ * their caller runs them one at a time, on any CPU.
  *
  * Context: any but NMI, as far as the caller's lock allows.
  *

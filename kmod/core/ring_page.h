@@ -30,7 +30,7 @@ kmmv_ring_page_commit(const struct kmmv_ring_page *page)
 	return kmmv_load64_acquire(&page->commit);
 }
 
-/* The page that writers are on: it has begun, and those before are complete. */
+/* The commit page: it has begun, and those before are complete. */
 static __always_inline struct kmmv_buffer_page *
 kmmv_ring_cpu_commit_page(const struct kmmv_ring_cpu *rc)
 {

@@ -12,7 +12,7 @@
  * commit: those before the page, plus those on it as found by a walk. The
  * writers' own counts include reserved events that may still be discarded.
  * Return: false if the page was begun again; the result is then no less than
- * what was written when rc->commit came to that page.
+ * what was written when rc->commit came to that page, nor than it was before.
  */
 static bool written_of(const struct kmmv_ring_cpu *rc,
 		       struct kmmv_ring_stats *stats)
@@ -20,24 +20,26 @@ static bool written_of(const struct kmmv_ring_cpu *rc,
 	const struct kmmv_buffer_page *page;
 	const struct kmmv_ring_page *data;
 	struct kmmv_ring_extent extent;
+	u64 seq, events, bytes;
 	u32 commit;
-	u64 seq;
 
 	/* Pages before are complete. */
 	page = kmmv_ring_cpu_commit_page(rc);
 	data = page->data;
 	/* With it come what was before it, and its commit. */
 	seq = kmmv_ring_page_seq(data);
-	stats->events.written = kmmv_load64(&data->first);
-	stats->bytes.written = kmmv_load64(&page->bytes_before);
+	events = kmmv_load64(&data->first);
+	bytes = kmmv_load64(&page->bytes_before);
 	commit = kmmv_ring_page_commit(data);
 	if (!seq || commit > KMMV_RING_PAGE_ROOM ||
-	    !kmmv_ring_extent_walk(data, 0, commit, true, &extent))
+	    !kmmv_ring_extent_walk(data, 0, commit, true, &extent) ||
+	    kmmv_ring_page_seq_again(data) != seq) {
+		stats->events.written = max(stats->events.written, events);
+		stats->bytes.written = max(stats->bytes.written, bytes);
 		return false;
-	if (kmmv_ring_page_seq_again(data) != seq)
-		return false;
-	stats->events.written += extent.events;
-	stats->bytes.written += extent.bytes;
+	}
+	stats->events.written = events + extent.events;
+	stats->bytes.written = bytes + extent.bytes;
 	return true;
 }
 
@@ -76,8 +78,8 @@ static void counts_of(struct kmmv_ring_counts *counts, u64 taken, u64 returned)
  * call, whatever writers do, and so never falls from one call to the next,
  * except what is taken and what is inside. The events written and their bytes
  * are of the same moment. (If writers begin the page again at each attempt,
- * each is that of the beginning of some page, also within this call.) What is
- * taken is read again if the consumer is seen to have released something
+ * each is that of the beginning of a page that began after the first of them.)
+ * What is taken is read again if the consumer is seen to have released something
  * meanwhile. Nothing orders these loads, so it may still be of before or after.
  *
  * Context: any but NMI; writers, the consumer and other calls may run

@@ -282,6 +282,7 @@ void *shim_memdup(const void *memory, size_t size);
 #define kzalloc(size, gfp)	shim_alloc(16, size, true)
 #define kcalloc(n, size, gfp)	shim_alloc(16, (size_t)(n) * (size), true)
 #define kvcalloc(n, size, gfp)	kcalloc(n, size, gfp)
+#define kmmv_zeroed_of(cpu, n, size)	kcalloc(n, size, 0)
 #define kmemdup(from, size, gfp)	shim_memdup(from, size)
 #define kasprintf(gfp, ...)	shim_asprintf(__VA_ARGS__)
 #define kfree(memory)	shim_free(memory)

@@ -316,7 +316,7 @@ end:
 	od
 }
 
-/* ring_poll(), kmmv_ring_wait() */
+/* kmmv_ringpoll_poll(), kmmv_ring_wait() */
 inline ask(ready, at, now)
 {
 	GET(file_lock);

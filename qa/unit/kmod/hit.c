@@ -122,10 +122,24 @@ START_TEST(limit)
 	/* Who has an index can follow more. */
 	ck_assert_int_eq(kmmv_ring_trace(&rings[6], FIRST + FOLLOWERS), 0);
 	ck_assert_ptr_eq(hit(FIRST + FOLLOWERS), &rings[6]);
-	/* One that does not follow anything any more keeps its index. */
+	/* One that does not follow anything any more gives its index away. */
+	i = rings[9].follower;
 	ck_assert_int_eq(kmmv_hit_unfollow(&rings[9], FIRST + 9), 0);
 	ck_assert_ptr_null(hit(FIRST + 9));
-	ck_assert_int_eq(kmmv_ring_trace(last, FIRST + 9), -ENOSPC);
+	ck_assert_int_eq(grace_periods, 0);
+	ck_assert_int_eq(kmmv_ring_trace(last, FIRST + 9), 0);
+	ck_assert_int_eq(grace_periods, 1);
+	ck_assert_int_eq(last->follower, i);
+	ck_assert_int_eq(rings[9].follower, 0);
+	ck_assert_ptr_eq(hit(FIRST + 9), last);
+	ck_assert_int_eq(kmmv_ring_trace(&rings[9], FIRST + 9), -ENOSPC);
+	/* So does one that never did, and one whose instance another follows. */
+	ck_assert_int_eq(kmmv_ring_trace(last, FIRST + 8), 0);
+	ck_assert_int_eq(kmmv_ring_trace(&rings[9], 9999), -ENOENT);
+	ck_assert_int_eq(kmmv_ring_trace(&rings[8], FIRST + 9), 0);
+	ck_assert_ptr_eq(hit(FIRST + 8), last);
+	ck_assert_ptr_eq(hit(FIRST + 9), &rings[8]);
+	kmmv_hit_end(last);
 
 	/* A ring that is removed leaves its index to the next one. */
 	i = rings[6].follower;

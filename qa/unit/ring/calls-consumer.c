@@ -472,6 +472,54 @@ START_TEST(stats_while_always_consumed)
 }
 END_TEST
 
+static int loads, gap, lap_at;
+
+/* A page is released each few loads, and then writers begin all pages again. */
+static void released_then_lapped(void)
+{
+	at_load = NULL;
+	if (++loads == lap_at) {
+		pages_write(9);
+		return;
+	}
+	if (loads % gap == 0) {
+		kmmv_ring_cpu_release_all(rc);
+		kmmv_ring_cpu_take(rc, &range, 1);
+	}
+	at_load = released_then_lapped;
+}
+
+/* However late in a call that is, no count falls from the call before. */
+START_TEST(stats_never_fall)
+{
+	struct kmmv_ring_stats later;
+
+	for (gap = 4; gap < 24; gap++) {
+		lap_at = 0;
+		do {
+			ring_start(8, 2, true);
+			pages_write(6);
+			event_write(1, 4);
+			event_write(2, 4);
+			take(1);
+			kmmv_ring_cpu_stats(rc, &stats);
+			loads = 0;
+			lap_at++;
+			at_load = released_then_lapped;
+			kmmv_ring_cpu_stats(rc, &later);
+			ck_assert_uint_ge(later.events.written,
+					  stats.events.written);
+			ck_assert_uint_ge(later.bytes.written,
+					  stats.bytes.written);
+			ck_assert_uint_ge(later.events.reserved,
+					  stats.events.reserved);
+		} while (!at_load);
+		at_load = NULL;
+		ck_assert_int_gt(lap_at, 10);
+	}
+}
+END_TEST
+
 void add_consumer(TCase *tcase)
 {
 	tcase_add_test(tcase, overwritten);
@@ -489,4 +537,5 @@ void add_consumer(TCase *tcase)
 	tcase_add_test(tcase, taken_at_once);
 	tcase_add_test(tcase, contended);
 	tcase_add_test(tcase, stats_while_always_consumed);
+	tcase_add_test(tcase, stats_never_fall);
 }

@@ -85,19 +85,15 @@ static bool rc_is_whole(void);
 
 #undef kmmv_ring_clock
 #undef kmmv_copy_racy
-#undef kzalloc
-#undef kvcalloc
-#undef kfree
+#undef kmmv_zeroed_of
 #undef kvfree
 #undef free_page
 #define kmmv_ring_clock()	clock_read()
 #define kmmv_copy_racy(to, from, size)	copy_racy(to, from, size)
-#define kzalloc(size, gfp)	arena_get(size)
-#define kvcalloc(n, size, gfp)	arena_get((n) * (size))
+#define kmmv_zeroed_of(cpu, n, size)	arena_get((n) * (size))
 #define kmmv_zeroed_page_of(cpu)					\
 	arena_get(rc_is_whole() ? arena_page() :			\
 				  sizeof(struct kmmv_ring_writer))
-#define kfree(memory)	((void)(memory))
 #define kvfree(memory)	((void)(memory))
 #define free_page(page)	((void)(page))
 

@@ -279,14 +279,13 @@ struct kmmv_hit {
 /**
  * struct kmmv_ring_range - bytes taken of a page
  * @cpu: the CPU
- * @cpu: whose
  * @id: of the page, which is at data_offset + id * page_size in the CPU's area
  * @offset: first byte in the page's data
  * @end: first byte after the range
  * @seq: of the page
  * @first: number of the first event of the page, counting from 0
- * @lost: events overwritten between the previous page taken and this one; 0
- *	unless @offset is 0
+ * @lost: events overwritten between the previous page and this one, and those that
+ *	the consumer took there from a reader that is not it; 0 unless @offset is 0
  * @dropped: events dropped, likewise
  * @flags: KMMV_RANGE_*
  */
