@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config.h"
+#include "configfs.h"
 #include "counter.h"
 #include "ctlbtf.h"
 #include "define.h"
@@ -299,6 +301,32 @@ START_TEST(broken_types)
 }
 END_TEST
 
+/* An attribute that can be opened and not read. */
+START_TEST(unreadable_attribute)
+{
+	static const char *const parts[] = { "config", "config/kmmv",
+					     "config/kmmv/trace",
+					     "config/kmmv/trace/qa",
+					     "config/kmmv/trace/qa/error" };
+	const int count = sizeof(parts) / sizeof(*parts);
+	char path[256];
+	int i;
+
+	for (i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "%s/sys/kernel/%s", root,
+			 parts[i]);
+		ck_assert_int_eq(mkdir(path, 0700), 0);
+	}
+	ck_assert_ptr_null(kmmv_configfs_get(&places, "qa", "error"));
+	ck_assert_ptr_nonnull(strstr(kmmv_fault_text(), "Is a directory"));
+	while (i--) {
+		snprintf(path, sizeof(path), "%s/sys/kernel/%s", root,
+			 parts[i]);
+		ck_assert_int_eq(rmdir(path), 0);
+	}
+}
+END_TEST
+
 /* ---- files */
 
 static int read_text(const char *text, struct counter **counters)
@@ -495,6 +523,7 @@ int main(void)
 	tcase_add_test(t, units);
 	tcase_add_test(t, without_types);
 	tcase_add_test(t, broken_types);
+	tcase_add_test(t, unreadable_attribute);
 	suite_add_tcase(s, t);
 	t = tcase_create("files");
 	tcase_add_checked_fixture(t, setup, teardown);

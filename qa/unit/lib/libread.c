@@ -266,6 +266,35 @@ START_TEST(all_ways)
 }
 END_TEST
 
+/* Whatever remains when CPUs are added four at a time. */
+START_TEST(sums_of_few_cpus)
+{
+	enum { NR = 9 };
+	uint32_t nr_cpus = (uint32_t)_i / 4 + 1, cpu, n;
+	uint64_t sums[NR], expected;
+	int status[NR];
+
+	area_init(&area, nr_cpus, 16, NR, _i & 2);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+			  "family id=0 units=count semantics=counter name=counter\n");
+	for (n = 0; n < NR; n++) {
+		area_names(&area, "instance number=%u family=0 incarnation=0 state=active name=n%u\n",
+			   n, n);
+		for (cpu = 0; cpu < nr_cpus; cpu++)
+			*area_value(&area, cpu, n) = random64();
+	}
+	area_names(&area, "end 1\n");
+	open_as(_i);
+	ck_assert_int_eq(kmmv_read_all(k, sums, status, NR), NR);
+	for (n = 0; n < NR; n++) {
+		for (expected = cpu = 0; cpu < nr_cpus; cpu++)
+			expected += *area_value(&area, cpu, n);
+		ck_assert_uint_eq(sums[n], expected);
+	}
+	area_use(k);
+}
+END_TEST
+
 static void check_same(const struct kmmv *a, const struct kmmv *b)
 {
 	const struct kmmv_instance_info *x, *y;
@@ -464,6 +493,7 @@ int main(void)
 	tcase_add_loop_test(tcase, stale, 0, 4);
 	tcase_add_test(tcase, pair_at_odds);
 	tcase_add_loop_test(tcase, all_ways, 0, NR_SIZES * 4);
+	tcase_add_loop_test(tcase, sums_of_few_cpus, 0, 9 * 4);
 	tcase_add_loop_test(tcase, captured, 0, NR_SIZES * 4);
 	tcase_add_test(tcase, not_captured);
 	tcase_add_test(tcase, refused_waiter);
