@@ -177,6 +177,7 @@ END_TEST
 /* ---- memory */
 
 static int mallocs_left = -1;	/* until one fails; -1: none does */
+size_t malloc_refused;
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
@@ -184,6 +185,8 @@ void *__wrap_malloc(size_t size);
 void *__wrap_malloc(size_t size)
 {
 	if (mallocs_left >= 0 && !mallocs_left--)
+		return NULL;
+	if (size && size == malloc_refused)
 		return NULL;
 	return __real_malloc(size);
 }

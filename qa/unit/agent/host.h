@@ -28,6 +28,9 @@ struct host {
 extern struct host host;
 extern struct area area;
 
+/* malloc() of this size fails; 0: none does */
+extern size_t malloc_refused;
+
 /* Times that the agent has had mirrored counters copied. */
 extern unsigned int host_refreshes;
 /* What a copy returns. */
@@ -262,7 +265,7 @@ static inline int host_name(pmInDom indom, int id, char *name, size_t size)
 	return 0;
 }
 
-/* Return: how many instances a domain lists; each has to have a name. */
+/* Return: how many instances a domain lists; each has to have the name listed. */
 static inline int host_listed(pmInDom indom)
 {
 	pmInResult *result;
@@ -272,6 +275,8 @@ static inline int host_listed(pmInDom indom)
 	count = result->numinst;
 	for (i = 0; i < count; i++) {
 		ck_assert_uint_gt(strlen(result->namelist[i]), 0);
+		ck_assert_int_eq(host_named(indom, result->instlist[i],
+					    result->namelist[i]), 1);
 		free(result->namelist[i]);
 	}
 	free(result->namelist);

@@ -17,7 +17,7 @@ START_TEST(fields_of_the_table_have_names)
 	reload_types(TYPE_FIELD("16", "v1.evt", "writer"));
 	ck_assert(has_metric(EVT ".writer"));
 	reload_types(TYPE_FIELD("16", "v1.evt", "reader")
-		     TYPE_FIELD("17", "v1.evt.writer", "pid"));
+			     TYPE_FIELD("17", "v1.evt.writer", "pid"));
 	ck_assert(has_metric(EVT ".reader"));
 	ck_assert(has_metric(EVT ".writer.pid"));
 	ck_assert(!told_of("evt"));
@@ -100,12 +100,12 @@ static int sevens(void)
 START_TEST(fields_without_a_name_are_told_of)
 {
 	reload_types(TYPE_FIELD("16", "v1.evt", "writer")
-		     TYPE_FIELD("17", "v1.evt.writer", "pid"));
+			     TYPE_FIELD("17", "v1.evt.writer", "pid"));
 	ck_assert(has_metric(EVT ".writer.pid"));
 	ck_assert(!has_metric(EVT ".writer"));
 	ck_assert(told_of("v1.evt.writer: cannot be a metric's name beside"));
 	reload_types(TYPE_FIELD("16", "evt", "a")
-		     TYPE_FIELD("17", "cpu", "pid"));
+			     TYPE_FIELD("17", "cpu", "pid"));
 	ck_assert(has_metric("kmmv.ring.event.cpu"));
 	ck_assert(!has_metric("kmmv.ring.event.cpu.pid"));
 	ck_assert(told_of("cpu.pid: cannot be a metric's name beside"));
@@ -141,7 +141,7 @@ START_TEST(events_of_before_lose_what_gave_way)
 	seven_comes();
 	agent_records_drain(true);
 	reload_types(TYPE_FIELD("17", "v1.evt", "reader")
-		     TYPE_FIELD("18", "v1.evt.writer", "pid"));
+			     TYPE_FIELD("18", "v1.evt.writer", "pid"));
 	ck_assert(!has_metric(EVT ".writer"));
 	ck_assert_int_eq(sevens(), 1);
 }
@@ -177,9 +177,56 @@ START_TEST(fields_that_are_metrics)
 }
 END_TEST
 
+/* How many of the first record's parameters are this one, and not that one. */
+static int first_has(const char *name, const char * not )
+{
+	pmID pmid = host_pmid(name), other = host_pmid(not );
+	pmValueSet *set = host_fetch("kmmv.ring.records");
+	event_record **records;
+	int i, found = 0;
+
+	ck_assert_int_eq(set->numval, 1);
+	ck_assert_int_gt(pmUnpackEventRecords(set, 0, &records), 0);
+	for (i = 0; i < records[0]->numpmid; i++)
+		found += (records[0]->vset[i]->pmid == pmid) -
+			 (records[0]->vset[i]->pmid == other);
+	pmFreeEventResult(records);
+	free(set);
+	return found;
+}
+
+/* An event that ends where a text begins has none, not an empty one. */
+START_TEST(fields_behind_the_end)
+{
+	reload_types("17 v1.evt text 3 0 4 none behind 3 4 4 none\n");
+	seven_comes();
+	ck_assert_int_eq(first_has(EVT ".text", EVT ".behind"), 1);
+}
+END_TEST
+
+/* ---- instances */
+
+START_TEST(rings_are_listed)
+{
+	pmInDom rings = indom(SERIAL_RINGS);
+	pmLabelSet *sets = NULL;
+
+	ck_assert_int_eq(host_listed(rings), 1);
+	ck_assert_int_eq(host_listed(indom(SERIAL_RING_CPUS)), 2);
+	/* Of no instance there are no labels. */
+	host_profile(rings, NULL, 0, true);
+	ck_assert_int_eq(CALL(label, rings, PM_LABEL_INSTANCES, &sets), 0);
+	ck_assert_ptr_null(sets);
+	host_profile_all();
+	ck_assert_int_eq(CALL(label, rings, PM_LABEL_INSTANCES, &sets), 1);
+	pmFreeLabelSets(sets, 1);
+}
+END_TEST
+
 /* ---- queues and records */
 
-static void push(struct queue *q, uint16_t type, uint64_t missed, uint64_t limit)
+static void push(struct queue *q, uint16_t type, uint64_t missed,
+		 uint64_t limit)
 {
 	struct entry *e = agent_queue_entry(4);
 
@@ -293,6 +340,87 @@ START_TEST(records_fit_into_a_value)
 }
 END_TEST
 
+/* How many events the client is told that it missed, and how many it gets. */
+static void fetch_missed(uint32_t *missed, uint32_t *events)
+{
+	const pmEventRecord *record;
+	const pmEventArray *array;
+	const char *at;
+	pmValueSet *set;
+	int i, n;
+
+	*missed = *events = 0;
+	set = host_fetch("kmmv.ring.records");
+	if (set->numval == 0) {
+		free(set);
+		return;
+	}
+	array = (const pmEventArray *)set->vlist[0].value.pval;
+	at = (const char *)&array->ea_record[0];
+	for (i = 0; i < array->ea_nrecords; i++) {
+		record = (const pmEventRecord *)at;
+		at += sizeof(*record) - sizeof(record->er_param);
+		if (record->er_flags & PM_EVENT_FLAG_MISSED) {
+			*missed += (uint32_t)record->er_nparams;
+			continue;
+		}
+		++*events;
+		for (n = 0; n < record->er_nparams; n++) {
+			const pmEventParameter *p = (const void *)at;
+
+			at += sizeof(p->ep_pmid) +
+			      (p->ep_len + sizeof(uint32_t) - 1) /
+				      sizeof(uint32_t) * sizeof(uint32_t);
+		}
+	}
+	free(set);
+}
+
+/* What was dropped before there was a client is not missed. */
+START_TEST(drops_of_before)
+{
+	uint32_t missed, events;
+	char lines[256];
+	int n;
+
+	n = snprintf(lines, sizeof(lines),
+		     "1000000000 0 0 0 5 4294967295 0 17 07\n");
+	host_write(area.dir, "ring/default", lines);
+	host_write(area.dir, "sim/default.stats", "0 1 12 0 7 5\n");
+	fetch_missed(&missed, &events);
+	ck_assert_uint_eq(events, 0);
+	snprintf(lines + n, sizeof(lines) - (size_t)n,
+		 "%lld000000000 0 1 0 3 4294967295 0 17 07\n",
+		 (long long)time(NULL) + 3600);
+	host_write(area.dir, "ring/default", lines);
+	fetch_missed(&missed, &events);
+	ck_assert_uint_eq(events, 1);
+	ck_assert_uint_eq(missed, 1);
+}
+END_TEST
+
+/* An event for which there is no memory is missed. */
+START_TEST(queue_without_memory)
+{
+	uint32_t missed, events;
+	char lines[256] = "";
+	int n;
+
+	fetch_missed(&missed, &events);
+	for (n = 0; n < 4; n++) {
+		snprintf(lines + strlen(lines), sizeof(lines) - strlen(lines),
+			 "%lld000000000 0 %d 0 0 4294967295 0 17 07\n",
+			 (long long)time(NULL) + 3600, n);
+		malloc_refused = n < 3 ? sizeof(struct entry) + 4 : 0;
+		host_write(area.dir, "ring/default", lines);
+		agent_records_drain(true);
+	}
+	fetch_missed(&missed, &events);
+	ck_assert_uint_eq(missed, 3);
+	ck_assert_uint_eq(events, 1);
+}
+END_TEST
+
 /*
  * While another consumer has the ring, the agent asks for it once in a while, not
  * for each fetch: each try begins the pause anew.
@@ -334,10 +462,14 @@ void add_rings(Suite *suite)
 	tcase_add_test(tcase, events_of_before_have_their_fields);
 	tcase_add_test(tcase, events_of_before_lose_what_gave_way);
 	tcase_add_test(tcase, fields_that_are_metrics);
+	tcase_add_test(tcase, fields_behind_the_end);
+	tcase_add_test(tcase, rings_are_listed);
 
 	tcase = add_case(suite, "queue", setup);
 	tcase_add_test(tcase, overrun_counts_events);
 	tcase_add_test(tcase, records_fit_into_a_value);
+	tcase_add_test(tcase, drops_of_before);
+	tcase_add_test(tcase, queue_without_memory);
 
 	tcase = add_case(suite, "claim", setup);
 	tcase_add_test(tcase, a_claim_begins_a_pause);
