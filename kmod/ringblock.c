@@ -31,7 +31,10 @@ static ssize_t put_block(char __user *to, const struct kmmv_ring_range *range,
 	return block.size;
 }
 
-/* Whether the consumer has taken something and not released it. */
+/*
+ * Whether the consumer has taken something and not released it. Under rf->turn of the
+ * consumer's file: only a release can come between, which makes it less.
+ */
 static bool has_taken(struct kmmv_ring *ring)
 {
 	struct kmmv_ring_cpu *rc;

@@ -416,7 +416,7 @@ void kmmv_ring_cpu_release_all(struct kmmv_ring_cpu *rc)
  *
  * Compares offsets, not counts: what was taken may hold no event.
  *
- * Context: as the other consumer's functions.
+ * Context: as the functions that take; a release may run meanwhile.
  * Return: true if anything is.
  */
 bool kmmv_ring_cpu_has_taken(struct kmmv_ring_cpu *rc)
@@ -525,7 +525,8 @@ static bool half_begun(const struct kmmv_ring_cpu *rc)
  * @rc: the CPU's buffer
  * @watermark: bytes wanted, half of the ring being enough; 0 and 1: any
  *
- * Context: as the other consumer's functions.
+ * Context: as the other consumer's functions; with a @watermark above 1 also beside
+ * them, as it then only reads counts.
  * Return: true if there is as much, or if there is something and writers keep
  * the amount unknown.
  */

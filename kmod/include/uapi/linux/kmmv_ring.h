@@ -284,8 +284,9 @@ struct kmmv_hit {
  * @end: first byte after the range
  * @seq: of the page
  * @first: number of the first event of the page, counting from 0
- * @lost: events overwritten between the previous page and this one, and those that
- *	the consumer took there from a reader that is not it; 0 unless @offset is 0
+ * @lost: events between the previous page and this one that are gone: overwritten,
+ *	or released by the consumer, to which this file does not belong; 0 unless
+ *	@offset is 0
  * @dropped: events dropped, likewise
  * @flags: KMMV_RANGE_*
  */
