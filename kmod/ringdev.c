@@ -56,17 +56,8 @@ err_free_file:
 static int ring_release(struct inode *inode, struct file *file)
 {
 	struct kmmv_ring_file *rf = file->private_data;
-	struct kmmv_ring *ring = rf->ring;
-	int cpu;
 
-	if (rf->consumer)
-		for_each_possible_cpu(cpu) {
-			if (!kmmv_ringarea_buffer(ring, cpu))
-				continue;
-			mutex_lock(&ring->side[cpu].lock);
-			kmmv_ring_cpu_return(ring->side[cpu].rc);
-			mutex_unlock(&ring->side[cpu].lock);
-		}
+	kmmv_ringtake_leave(rf);
 	kmmv_ring_close(rf);
 	mutex_destroy(&rf->lock);
 	mutex_destroy(&rf->turn);

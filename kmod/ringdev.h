@@ -26,6 +26,7 @@ int kmmv_ringtake_cpu(struct kmmv_ring *ring, u32 cpu,
 long kmmv_ringtake_ioctl(struct kmmv_ring_file *rf, unsigned int command,
 			 void __user *argument);
 long kmmv_ringtake_claim(struct kmmv_ring_file *rf);
+void kmmv_ringtake_leave(struct kmmv_ring_file *rf);
 
 /* ringblock.c */
 ssize_t kmmv_ringblock_read(struct file *file, char __user *to, size_t size,

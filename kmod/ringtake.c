@@ -284,3 +284,27 @@ long kmmv_ringtake_claim(struct kmmv_ring_file *rf)
 		kmmv_ring_again(rf);
 	return err;
 }
+
+/**
+ * kmmv_ringtake_leave() - return what the consumer took and did not release
+ * @rf: an open file that nobody uses any more; need not be the consumer
+ *
+ * Context: task, once, before kmmv_ring_close().
+ */
+void kmmv_ringtake_leave(struct kmmv_ring_file *rf)
+{
+	struct kmmv_ring *ring = rf->ring;
+	struct kmmv_ring_side *side;
+	int cpu;
+
+	if (!rf->consumer)
+		return;
+	for_each_possible_cpu(cpu) {
+		if (!kmmv_ringarea_buffer(ring, cpu))
+			continue;
+		side = &ring->side[cpu];
+		mutex_lock(&side->lock);
+		kmmv_ring_cpu_return(side->rc);
+		mutex_unlock(&side->lock);
+	}
+}
