@@ -45,20 +45,17 @@
  *
  *	ringwriter:B  an event, in a read-side section - ringwake:A  a grace period
  *	    the event of a writer that missed `waiting' is seen by then.
- *	ring:B  a page's totals, then the commit page, release - ringwake:D  acquire
- *	    a look after reading a position sees all events up to it.
- *	ring:D  commit = 0, then seq, release - ringwake:B  acquire
- *	ring:E  seq = 0 before new events, wmb - ringwake:C  rmb
- *	    a position's commit is that of its seq, or 0.
+ *
+ * A position is read by the accesses of ring_page.h: a look that follows sees all
+ * events up to it, and its commit is that of its sequence number, or 0.
  */
 #include <linux/poll.h>
 
 #include "kmmv_compat.h"
+#include "ring_page.h"
 #include "rings.h"
 
 #define WAKE_INTERVAL	NSEC_PER_MSEC
-/* Attempts to read a position while writers begin pages. */
-#define TRIES		4
 
 /* A CPU's position: it grows with each event; 0 if it cannot be read. */
 static u64 position(const struct kmmv_ring_cpu *rc)
@@ -67,15 +64,11 @@ static u64 position(const struct kmmv_ring_cpu *rc)
 	u64 seq, commit;
 	int tries;
 
-	for (tries = 0; tries < TRIES; tries++) {
-		/* ringwake:D pairs with ring:B: a look that follows sees it. */
-		page = smp_load_acquire(&rc->commit)->data;
-		/* ringwake:B pairs with ring:D: this number's commit, or 0. */
-		seq = kmmv_load64_acquire(&page->seq);
+	for (tries = 0; tries < KMMV_RING_TRIES; tries++) {
+		page = kmmv_ring_cpu_commit_page(rc)->data;
+		seq = kmmv_ring_page_seq(page);
 		commit = kmmv_load64(&page->commit);
-		/* ringwake:C pairs with ring:E: commit is before this load. */
-		smp_rmb();
-		if (seq && kmmv_load64(&page->seq) == seq)
+		if (seq && kmmv_ring_page_seq_again(page) == seq)
 			return seq << 16 | commit;
 	}
 	return 0;

@@ -44,10 +44,6 @@
  *	    a reader that sees a seq sees its commit, or 0, and what is before.
  *	ring:E  seq = 0 before new events, wmb - ring_page:E  rmb
  *	    a reader that finds the old seq has read none of the new events.
- *	ring:B  a page's totals, then the commit page, release - ringwake:D  acquire
- *	ring:D  commit = 0, then seq, release - ringwake:B  acquire
- *	ring:E  seq = 0 before new events, wmb - ringwake:C  rmb
- *	    the same, for the writers' position that ringwake.c compares.
  *	ring:F  counters before the writers' seq, release - snapshot:D  acquire
  *	    a reader that sees a page begun sees all before it counted.
  *	ring:G  the commit page, then HEAD, release - ring_consumer:G  acquire

@@ -2,8 +2,8 @@
 /*
  * What the readers of a CPU's buffer share: the items of a page, and the
  * ordered accesses by which they see what writers did. The readers are the
- * consumer (ring_consumer.c), statistics (ring_stats.c) and snapshot readers
- * (ring_snapshot.c). None waits for a writer: each tries a bounded number of
+ * consumer (ring_consumer.c), statistics (ring_stats.c), snapshot readers
+ * (ring_snapshot.c) and who waits for events (ringwake.c). None waits for a writer: each tries a bounded number of
  * times.
  *
  * Memory ordering; what each orders is in ring.h and ring_write.h:
@@ -19,7 +19,7 @@
 
 #include "ring.h"
 
-/* Attempts to swap, to count or to copy while writers interfere. */
+/* Attempts to swap, to count, to copy or to compare while writers interfere. */
 #define KMMV_RING_TRIES	4
 
 /* End of the committed events of a page, which are read after it. */
