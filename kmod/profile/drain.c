@@ -12,6 +12,7 @@
 #include <linux/string.h>
 
 #include "profile.h"
+#include "ring_page.h"
 
 #define RING "profile"
 
@@ -219,32 +220,23 @@ static void deliver_range(struct kmmv_ring_cpu *rc,
 			  const struct kmmv_ring_range *range)
 {
 	const u8 *data = rc->pages[range->id].data->data;
-	u32 at = range->offset, type, size;
+	u32 at, type, size, head;
 
-	while (at < range->end) {
+	for (at = range->offset; at < range->end; at += size) {
 		const u32 *item = (const u32 *)(data + at);
 
-		type = item[0] & ((1U << KMMV_RING_TYPE_BITS) - 1);
-		if (type && type <= KMMV_RING_TYPE_LEN_MAX) {
-			size = 4 + 4 * type;
-			item += 1;
-		} else if (!type) {
-			size = 4 + item[1];
-			item += 2;
-		} else if (type == KMMV_RING_PADDING) {
-			if (item[0] == type)
-				break;
-			size = 4 + item[1];
-		} else {
-			size = 8;
-		}
-		at += size;
+		size = kmmv_ring_item_size(item, range->end - at);
+		if (!size)
+			break;
+		type = kmmv_ring_item_type(item);
 		if (type > KMMV_RING_TYPE_LEN_MAX)
 			continue;
+		/* Without a type there is a word for the size. */
+		head = sizeof(*item) * (type ? 1 : 2) +
+		       sizeof(struct kmmv_event);
 		/* On the page it is aligned to 4 bytes only. */
-		item += sizeof(struct kmmv_event) / sizeof(*item);
-		size = data + at - (const u8 *)item;
-		memcpy(&copy, item, min_t(u32, size, sizeof(copy)));
+		memcpy(&copy, data + at + head,
+		       min_t(u32, size - head, sizeof(copy)));
 		deliver(range->cpu);
 	}
 }
