@@ -4,6 +4,7 @@
  * "ring get" said.
  *
  *	get NAME			kmmv_ring_get(): RING, or -errno
+ *	make PAGES [NAME]		kmmv_ring_make(): RING, or -errno
  *	put RING			kmmv_ring_put()
  *	type NAME			kmmv_ring_register_type()
  *	trace RING INSTANCE		kmmv_ring_trace(); RING -1 is NULL
@@ -29,6 +30,7 @@
 #include <linux/kmmv_ring.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "client.h"
 #include "record.h"
@@ -192,7 +194,8 @@ static struct kmmv_ring *ring_of(const char *text)
 								    NULL;
 }
 
-static int get(const char *name)
+/* With pages, made if there is none. */
+static int get(const char *name, u32 pages)
 {
 	struct kmmv_ring *ring;
 	int i;
@@ -201,11 +204,21 @@ static int get(const char *name)
 		continue;
 	if (i == RINGS)
 		return -EMFILE;
-	ring = kmmv_ring_get(name);
+	ring = pages ? kmmv_ring_make(name, pages) : kmmv_ring_get(name);
 	if (IS_ERR_OR_NULL(ring))
 		return ring ? PTR_ERR(ring) : -ENOENT;
 	rings[i] = ring;
 	return i;
+}
+
+static int make(const char *text)
+{
+	int used = 0;
+	u32 pages;
+
+	if (sscanf(text, "%u%n", &pages, &used) != 1 || !pages)
+		return -ENOMSG;
+	return get(skip_spaces(text + used), pages);
 }
 
 static int put(const char *text)
@@ -344,7 +357,9 @@ void client_ring(char *text, char *answer, size_t size)
 	text = text ?: "";
 	single.ring = ring_of(text);
 	if (!strcmp(word, "get"))
-		err = get(text);
+		err = get(text, 0);
+	else if (!strcmp(word, "make"))
+		err = make(text);
 	else if (!strcmp(word, "type"))
 		err = register_record(text);
 	else if (!strcmp(word, "trace"))

@@ -403,6 +403,33 @@ exec 4>&-
 wait %1
 is "its reader ends well" $? 0
 
+# ---- rings of modules
+
+is "a module's ring has a name" "$(call "ring make 4")" -22
+is "a valid one" "$(call "ring make 4 a:b")$(call "ring make 4 ..")" -22-22
+is "of at most 31 bytes" "$(call "ring make 4 ${long}2")" -36
+is "and pages" "$(call "ring make 1 own")" -34
+not_ok "none of these is there" test -e /dev/kmmv/ring/own
+
+# A module and a user make a ring of one name at once: there is one, of one of the two.
+strange=''
+for ((i = 0; i < 16; i++)); do
+	make own$i >"$WORK/said" &
+	ring=$(call "ring make 2 own$i")
+	wait $!
+	said=$(<"$WORK/said")
+	case $ring:$said in
+	[0-9]:"File exists") enabled=1 ;;	# the module's
+	[0-9]: | -2:) enabled=0 ;;		# the user's, found or not complete
+	*) enabled=none ;;
+	esac
+	found=$(cat $rings/own$i/enable):$(find /dev/kmmv/ring -name own$i | wc -l)
+	[ "$found" = $enabled:1 ] || strange+=" $ring:$said:$found"
+	[[ $ring != [0-9] ]] || call "ring put $ring" >/dev/null
+	[ $enabled = 1 ] || remove own$i >/dev/null
+done
+is "of two that make a ring of one name, one does" "$strange" ""
+
 rmmod kmmv_client
 not_ok "kmmv stays while there is a ring" rmmod kmmv
 is "the ring goes" "$(remove r)" ""
