@@ -5,7 +5,7 @@
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
 
-plan 13
+plan 14
 
 is "runs the kernel asked for" "$(uname -r)" "$KVER"
 is "is root" "$(id -u)" 0
@@ -19,6 +19,13 @@ ok "lo is up" grep -q lo /proc/net/if_inet6
 ok "writes stay here" sh -c ': >/etc/kmmv-scratch && rm /etc/kmmv-scratch'
 ok "results go to the host" sh -c ": >$OUT/scratch && rm $OUT/scratch"
 is "PCP knows nothing of kmmv" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 0
+
+clock=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)
+case $(uname -m) in
+x86_64 | i?86)	is "the clock is stable" "$clock" tsc ;;
+*)		note "the clock is $clock"
+		skip "the clock is stable" "machine: there is one clock" ;;
+esac
 
 # A check that leaves the modules out finds nothing in them.
 config=/lib/modules/$KVER/build/.config

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
+# machine: CLOCK=unstable
 #
 # Ring buffers: writers in every context on all CPUs, with hotplug, a consumer and
 # two snapshot readers. Each record checks itself, and is read or counted.
@@ -40,6 +41,9 @@ storm()
 	include build/qa/vm/ring-storm "$@"
 }
 
+# The scheduler's clock, by which events are stamped, is then corrected all the time.
+clock=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)
+not_ok "the clock is not stable" test "$clock" = tsc
 load_core && load_client || bail "the modules do not load"
 storm 12 "mode=overwrite pages=16 spares=4" "$records" nmi
 storm 12 "mode=consume pages=64 spares=16" "$records" nmi

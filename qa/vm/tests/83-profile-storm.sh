@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
+# machine: CLOCK=unstable
 #
 # kmmv_profile loses nothing that it does not count: buffers that are full, a ring that
 # does not record, CPUs and modules that come and go, starts and stops, and a ceiling.
