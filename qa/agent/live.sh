@@ -9,7 +9,7 @@
 . qa/agent/env
 
 sim=build/qa/bench/kmmvsim
-[ -x $sim ] || make -s -f qa/GNUmakefile $sim || bail "no kmmvsim"
+make -s -f qa/GNUmakefile $sim || bail "no kmmvsim"
 
 start_sim()
 {
