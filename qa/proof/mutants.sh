@@ -37,7 +37,7 @@ export LC_ALL=C
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 # Check's own limit catches tests that wait without computing.
-export CK_DEFAULT_TIMEOUT=60
+export CK_DEFAULT_TIMEOUT=60 CK_TIMEOUT_MULTIPLIER=5
 export CK_VERBOSITY=silent CK_TAP_LOG_FILE_NAME=- TSAN_OPTIONS=halt_on_error=1
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
 pattern=${1-}

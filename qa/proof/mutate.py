@@ -75,8 +75,9 @@ def quiet(command, **more):
                           errors="replace", check=False, **more)
 
 
+# Check's limits are wall time.
 ENV = dict(os.environ, LC_ALL="C", KMMV_AS_BUILT="1", CK_DEFAULT_TIMEOUT="60",
-           CK_VERBOSITY="silent", CK_TAP_LOG_FILE_NAME="-",
+           CK_TIMEOUT_MULTIPLIER="5", CK_VERBOSITY="silent", CK_TAP_LOG_FILE_NAME="-",
            ASAN_OPTIONS="detect_leaks=1:strict_string_checks=1:"
            "hard_rss_limit_mb=2000:quarantine_size_mb=64")
 for variable in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
@@ -224,16 +225,19 @@ def run(command, limit, memory):
                                  start_new_session=True, preexec_fn=limits)
         # The limit of CPU time does not end a process that waits.
         end = time.monotonic() + 60 * (limit or 60) + 600
-        while status is None and not bad and time.monotonic() < end:
-            try:
-                status = child.wait(0.2)
-            except subprocess.TimeoutExpired:
-                pass
-            bad = next((x for x in said().split("\n")[:-1]
-                        if x.startswith("not ok")), "")
-        late = status is None and not bad
-        stop()
-        child.wait()
+        try:
+            while status is None and not bad and time.monotonic() < end:
+                try:
+                    status = child.wait(0.2)
+                except subprocess.TimeoutExpired:
+                    pass
+                bad = next((x for x in said().split("\n")[:-1]
+                            if x.startswith("not ok")), "")
+            late = status is None and not bad
+        finally:
+            # It has a session of its own: nobody else ends it.
+            stop()
+            child.wait()
         text = said()
     if late or status == -signal.SIGXCPU or "CPU time limit" in bad or \
             "Test timeout" in bad:
@@ -305,6 +309,9 @@ def judge(mutation, units, scripts, most):
             if key not in CODE:
                 put(raw)
                 CODE[key] = code_of(u, file, compiler)
+                # Another compiler may have no such flag.
+                if not CODE[key] and not compiler:
+                    raise Unfit("%s does not compile" % file)
             put(changed)
             code = code_of(u, file, compiler)
             if None in (code, CODE[key]) or code != CODE[key]:
@@ -338,10 +345,13 @@ def judge(mutation, units, scripts, most):
 
 def unit_programs():
     """All of them, from what make would run."""
-    out = quiet(["make", "-n", "-B", "-f", "qa/GNUmakefile",
-                 "CFLAGS=-Wno-error -w -g0", "asan"], env=ENV).stdout
+    done = quiet(["make", "-n", "-B", "-f", "qa/GNUmakefile",
+                  "CFLAGS=-Wno-error -w -g0", "asan"], env=ENV)
+    # It stops at a program that it cannot make, and the others would be missing.
+    if done.returncode:
+        raise Unfit("the unit programs are not known:\n" + done.stdout[-2000:])
     return [Program(shlex.split(line)) for line in
-            out.replace("\\\n", " ").split("\n")
+            done.stdout.replace("\\\n", " ").split("\n")
             if " -o build/qa/asan/" in line and " -c " not in line]
 
 
@@ -429,6 +439,8 @@ def main():
     parser.add_argument("where", nargs="*", default=list(FOLDERS))
     args = parser.parse_args()
     sys.stdout.reconfigure(line_buffering=True)
+    # A signal removes the copy, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
     if args.c:
@@ -447,8 +459,8 @@ def main():
         os.chdir(base)
         return judge_all(drawn, args)
     except Unfit as e:
-        print("unfit\t-\tno\tunmutated, %s" % e if args.p else
-              "mutate: unmutated, %s" % e)
+        print("unfit\t-\tno\tunmutated, %s" % str(e).strip().replace("\n", "; ")
+              if args.p else "mutate: unmutated, %s" % e)
         return 1
     finally:
         os.chdir("/")

@@ -86,6 +86,9 @@ judge()
 	said+=", $hung hung, $equal listed, $survived survived, $untried untried"
 	is "$where: came to its end" "$ended" 1
 	[ $made -gt 0 ] || fail "$where: there are mutations"
+	[ $ended = 0 ] || [ $made -eq $left ] ||
+		[ $((noticed + equal + survived)) -gt 0 ] ||
+		fail "$where: a mutation was judged"
 	[ $made -eq $left ] || note "$said: $percent % noticed"
 	[ $made -eq $left ] ||
 		ok "$where: 95 % or more are noticed" test $percent -ge 95

@@ -105,10 +105,21 @@ like "ends it" "$said" '^Bail out! qa/proof/survivors cannot be read'
 
 listed "$equal"
 tested 'sum(2, 1) == 4'
-judged "a test that fails unmutated" 1 1..5
+judged "a test that fails unmutated" 1 1..4
 like "is named" "$said" '^# .*unmutated, small failed'
 
 tested "$all"
+echo 'small-libs := build/none.a' >>"$dir/qa/unit/core/small.mk"
+judged "a program that make cannot make" 1 1..4
+like "is not one of which nothing is said" "$said" \
+	"^# .*unmutated, the unit programs are not known:"
+sed -i '/small-libs/d' "$dir/qa/unit/core/small.mk"
+cp "$dir/qa/unit/core/small.mk" "$dir/small.mk"
+sed -i 's, kmod/core/small.c,,' "$dir/qa/unit/core/small.mk"
+judged "no program has the file" 1 1..4
+like "so nothing was judged" "$said" '^not ok . - .*: a mutation was judged'
+mv "$dir/small.mk" "$dir/qa/unit/core/small.mk"
+
 KMMV_UNTIL=1 judged "no time" 0 1..2
 like "and said so" "$said" '^# not run: 3 of 3 mutations, '
 
