@@ -63,6 +63,8 @@ is "a module builds without a message" "$? $(cat "$work/out")" "0 "
 like "it depends on kmmv" "$(PATH=$PATH:/sbin:/usr/sbin \
 	modinfo -F depends "$work/driver/driver.ko")" "^kmmv$"
 
+# As if they had been installed for another kernel, too.
+cp -r "$stage/lib/modules/$KVER" "$stage/lib/modules/another"
 ok "uninstall" make -s uninstall DESTDIR="$stage" PREFIX=/usr
 is "nothing is left" "$(list "$stage")" ""
 is "except directories that others use, too" "$(find "$stage" -name '*kmmv*')" ""
