@@ -23,7 +23,8 @@ KVER=${KVER:-$(qa/kver)}
 version=$(cat VERSION)
 next=${version%.*}.$((${version##*.} + 1))
 
-# build NAME VERSION: the packages of the files here, in $work/NAME
+# build NAME VERSION [-A | -B]: the packages of the files here, in $work/NAME; those for
+# all machines, or for this one, only
 build()
 {
 	local tree=$work/$1/kmmv
@@ -43,7 +44,7 @@ build()
 	# Another compiler warns, and another distribution has another level.
 	(cd "$tree" && DEB_CFLAGS_APPEND=-Wpadded DEB_CPPFLAGS_APPEND=-D_FORTIFY_SOURCE=3 \
 		DEB_CPPFLAGS_STRIP=-D_FORTIFY_SOURCE=2 \
-		dpkg-buildpackage -us -uc -b) >"$work/$1/log" 2>&1 || return
+		dpkg-buildpackage -us -uc "${3:--b}") >"$work/$1/log" 2>&1 || return
 	echo "$2" >"$work/$1/version"
 }
 
@@ -52,6 +53,12 @@ show_log()
 	tail -n 30 "$work/$1/log"
 	return 1
 }
+
+# As machines that build packages for Debian do.
+for only in -A -B; do
+	ok "packages build with $only" build part "$version" $only || show_log part
+	rm -rf "$work/part"
+done
 
 for name in old new; do
 	what=$version
