@@ -156,6 +156,13 @@ options='-T 0'
 judged "after its time none begins" "4 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$ordinary"
 shown '^not run, as 0 minutes were over: style self/one$'
+is "and it leaves no file behind" "$(cd "$dir" && ls)" $'GNUmakefile\nbuild\nqa'
+options=self/none
+judged "a pattern that selects nothing is a failure" \
+	"0 passed, 1 failed, 0 skipped, status 1" <<<"$ordinary"
+shown '^no test matches self/none: '
+options='self/one self/none'
+judged "so is one of two" "0 passed, 1 failed, 0 skipped, status 1" <<<"$ordinary"
 options=
 judged "one beside the others is counted" \
 	"6 passed, 0 failed, 0 skipped, status 0" <<'E'
@@ -209,7 +216,37 @@ judged "of which the next run speaks" "6 passed, 0 failed, 0 skipped, status 0" 
 	<<<"$ordinary"
 shown '^6 tests, about 1 min left by the last run$'
 
+# Whatever ends the runner ends what a test started, in a group of its own, too.
+for where in '' '# beside: yes'; do
+	printf '%s\n' "$where" 'timeout 1000 sleep 1234 & echo $! >"${0%/*}/pid"; wait' \
+		>"$dir/qa/self/one.sh"
+	rm -f "$dir/qa/self/pid"
+	"$dir/qa/check" self/one >/dev/null 2>&1 &
+	checker=$!
+	wait_for 60 test -s "$dir/qa/self/pid"
+	group=$(cat "$dir/qa/self/pid")
+	ok "it runs${where:+ beside the others}" kill -0 -- "-$group"
+	kill $checker
+	wait $checker
+	is "a signal ends the runner" $? 143
+	# shellcheck disable=SC2317 # called by wait_for
+	gone()
+	{
+		! pgrep -g "$group" >/dev/null
+	}
+	ok "and it" wait_for 60 gone
+done
+
 # ---- the virtual machine
+
+mkdir -p "$dir/qa/vm/tests"
+echo 'echo 1..0' >"$dir/qa/vm/tests/10-never.sh"
+options='-T 0'
+judged "a machine that nobody waited for is no failure" \
+	"5 passed, 0 failed, 0 skipped, status 0" <<<"$ordinary"
+shown '^not run, as 0 minutes were over: style self/one vm/10-never$'
+options=
+rm -r "$dir/qa/vm"
 
 # After a test that leaves something or is killed, the next one gets its own boot.
 mkdir -p "$dir/qa/vm/tests"
