@@ -198,6 +198,7 @@ is "bad numbers are refused as ever" "$(refused)" $((before + 2))
 
 # ---- as many rings that follow as there can be: r and default are two
 
+is "default follows" "$(put default trace "$other")" ""
 first=$(call "addmany 0 254 many.")
 first=$((${first% *} - 253))
 seq -f "$rings/many%g" 254 >"$WORK/many"
@@ -222,6 +223,11 @@ is "the last one gets the events" \
 remove many7
 is "one that is removed leaves room for one" "$(put many254 trace $first)$(cat \
 	$rings/many254/trace)" "$first"
+put default trace "-$other"
+make many255
+is "so does one that follows nothing any more" \
+	"$(put many255 trace $((first + 6)))$(cat $rings/many255/trace)" $((first + 6))
+is "it finds no room then" "$(put default trace "$other")" "No space left on device"
 ok "they go" sh -c "ls -d $rings/many* | xargs rmdir"
 
 # ---- modes
