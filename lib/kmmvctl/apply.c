@@ -160,10 +160,22 @@ static int make_with_texts_of(const struct places *p, struct counter *c,
 	return err;
 }
 
-/* The old one comes back if the new one is refused. */
+static int make_disabled(const struct places *p, struct counter *c)
+{
+	free(c->text[ATTR_ENABLE]);
+	c->text[ATTR_ENABLE] = strdup("0");
+	return c->text[ATTR_ENABLE] ? kmmv_configfs_make(p, c)
+				    : kmmv_fault_memory();
+}
+
+/*
+ * The old one comes back if the new one is refused. The module takes it for a new one:
+ * if it was stale, it must not count at offsets that may be another member's now.
+ */
 static int replace(const struct places *p, struct counter *c,
 		   struct counter *old, bool applied)
 {
+	bool stale = is_stale(p, old->name);
 	char reason[1024];
 	int err;
 
@@ -177,12 +189,14 @@ static int replace(const struct places *p, struct counter *c,
 	if (!err || kmmv_configfs_has(p, c->name))
 		return err;
 	snprintf(reason, sizeof(reason), "%s", kmmv_fault_text());
-	if (kmmv_configfs_make(p, old))
+	if (stale ? make_disabled(p, old) : kmmv_configfs_make(p, old))
 		return kmmv_fault_set(err,
 				      "%s; what was there before is gone, "
 				      "too: %s",
 				      reason, kmmv_fault_text());
-	return kmmv_fault_set(err, "%s; what was there before is left", reason);
+	return kmmv_fault_set(err, "%s; what was there before is left%s",
+			      reason,
+			      stale ? ", disabled as it did not count" : "");
 }
 
 static int turn(const struct apply *a, const struct counter *c, bool again)

@@ -43,7 +43,8 @@ struct apply {
  * kmmv_apply - make counters as they are in a list
  *
  * What is there and equal is left alone, what differs is made anew, with the counts
- * going on. The others are done when one fails, which is reported on standard error.
+ * going on. The old one comes back if the new one is refused, disabled if it was stale
+ * or had failed. The others are done when one fails, which is reported on standard error.
  *
  * Return: the number of failures, without @apply->missing; -errno if nothing could be
  * done.

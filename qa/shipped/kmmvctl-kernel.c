@@ -3,10 +3,12 @@
  * Preloaded into kmmvctl: a directory below $KERNEL becomes like that of kmmv_trace.ko.
  * It has attributes after mkdir, refuses writes as the module does, and each change is a
  * line in $KERNEL/log. What is counted is not its business. The metrics that it knows are
- * files in $KERNEL/families, which kmmv.ko forgets when it is unloaded.
+ * files in $KERNEL/families, which kmmv.ko forgets when it is unloaded. While there is a
+ * file $KERNEL/full, it has no memory to enable a counter; the first one takes it away.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +162,14 @@ static int register_family(const char *dir)
 	return *known && strcmp(known, family) ? -1 : 0;
 }
 
+static bool is_full(void)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/full", getenv("KERNEL"));
+	return !unlink(path);
+}
+
 static int enable(const char *dir)
 {
 	char function[256], tracepoint[256], state[16];
@@ -176,6 +186,8 @@ static int enable(const char *dir)
 	}
 	if (!strcmp(function, "qa_inlined"))
 		return refuse(dir, ENOENT, "no such function");
+	if (is_full())
+		return refuse(dir, ENOMEM, "no memory");
 	if (register_family(dir))
 		return refuse(dir, EEXIST, "known with other units, texts or values");
 	set(dir, "state", strstr(tracepoint, "absent") ? "waiting" : "on");

@@ -326,6 +326,21 @@ echo stale >"$counters/third/state"
 is "what does not is changed" "$(ctl apply -v --if-running)" "change third"
 is "as the file has it" "$(get third key) $(get third state)" \
 	"thing->text=arg0@16:16t on"
+# A module is built anew, with a member elsewhere.
+printf '[moved]\ntracepoint = qa/qa_hit\nkey = thing->level\n' >"$root/etc/kmmv/trace.d/moved.conf"
+ok "a member" ctl apply
+build/qa/bench/kmmvbtf "$root" moved
+echo stale >"$counters/moved/state"
+: >"$root/full"
+says "which moved, and the module refuses it" \
+	'moved: enable: no memory; what was there before is left, disabled as it did not count' apply
+is "is not counted where it was" "$(get moved key) $(get moved enable) $(get moved state)" \
+	"thing->level=arg0@8:4s 0 off"
+is "but where it is, later" "$(ctl apply -v --if-running | grep -v leave)" "change moved"
+is "on" "$(get moved key) $(get moved state)" "thing->level=arg0@296:4s on"
+build/qa/bench/kmmvbtf "$root"
+rm "$root/etc/kmmv/trace.d/moved.conf"
+ok "the end of it" ctl remove moved
 sed -i 's/qa_other/qa_othr/' "$root/etc/kmmv/trace.d/more.conf"
 is "without a word of what is not there" "$(ctl apply --if-running 2>&1; echo $?)" 0
 

@@ -27,7 +27,7 @@ static void setup(void)
 {
 	strcpy(root + strlen(root) - 6, "XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(root));
-	ck_assert_int_eq(ctl_btf_write(root), 0);
+	ck_assert_int_eq(ctl_btf_write(root, false), 0);
 	ck_assert_int_eq(kmmv_places_set(&places, root), 0);
 }
 

@@ -106,7 +106,7 @@ static int add_array(struct btf *b, int of, unsigned int nr)
 	return btf__add_array(b, u32, of, nr);
 }
 
-static void add_thing(struct btf *b)
+static void add_thing(struct btf *b, bool moved)
 {
 	int either = add_anonymous(b), nested = add_nested(b);
 	int number =
@@ -145,9 +145,9 @@ static void add_thing(struct btf *b)
 	unsigned int i;
 
 	thing_ptr = next;
-	thing = btf__add_struct(b, "thing", 296);
+	thing = btf__add_struct(b, "thing", moved ? 304 : 296);
 	btf__add_field(b, "wide", u64, 0, 0);
-	btf__add_field(b, "level", s32, 64, 0);
+	btf__add_field(b, "level", s32, (moved ? 296 : 8) * 8, 0);
 	btf__add_field(b, "low", u32, 96, 4);
 	btf__add_field(b, "middle", u32, 100, 12);
 	btf__add_field(b, "high", u32, 112, 16);
@@ -223,7 +223,7 @@ static int write_one(const char *root, const char *name, const struct btf *b)
 	return fclose(f) ? -EIO : 0;
 }
 
-int ctl_btf_write(const char *root)
+int ctl_btf_write(const char *root, bool moved)
 {
 	static const char *const parts[] = { "", "/sys", "/sys/kernel",
 					     "/sys/kernel/btf" };
@@ -241,7 +241,7 @@ int ctl_btf_write(const char *root)
 		return -ENOMEM;
 	add_integers(kernel);
 	inside = add_inside(kernel);
-	add_thing(kernel);
+	add_thing(kernel, moved);
 	add_functions(kernel);
 	err = write_one(root, "vmlinux", kernel);
 	module = btf__new_empty_split(kernel);

@@ -3,7 +3,12 @@
 #ifndef QA_CTL_BTF_H
 #define QA_CTL_BTF_H
 
-/* ctl_btf_write - ROOT/sys/kernel/btf/vmlinux and qa_mod; 0 or -errno */
-int ctl_btf_write(const char *root);
+#include <stdbool.h>
+
+/*
+ * ctl_btf_write - ROOT/sys/kernel/btf/vmlinux and qa_mod; 0 or -errno
+ * @moved: as another build has them: `level' is elsewhere in struct thing
+ */
+int ctl_btf_write(const char *root, bool moved);
 
 #endif /* QA_CTL_BTF_H */

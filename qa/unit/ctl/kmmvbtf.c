@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kmmvbtf ROOT: write types for qa/shipped/kmmvctl.sh */
+/* kmmvbtf ROOT [moved]: write types for qa/shipped/kmmvctl.sh */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,8 @@
 
 int main(int argc, char **argv)
 {
-	int err = argc == 2 ? ctl_btf_write(argv[1]) : -1;
+	bool moved = argc == 3 && !strcmp(argv[2], "moved");
+	int err = argc == 2 || moved ? ctl_btf_write(argv[1], moved) : -1;
 
 	if (err)
 		fprintf(stderr, "kmmvbtf: %s\n", strerror(-err));
