@@ -344,6 +344,14 @@ static int prune_one(const struct apply *a, const char *name)
 	return err;
 }
 
+/* Does a file have a line that may be the heading of another counter? */
+static bool is_unclear(const struct counter *c)
+{
+	while (c && !c->unclear)
+		c = c->next;
+	return c;
+}
+
 static int prune(const struct apply *a, const struct counter *counters)
 {
 	int i, nr, failures = 0;
@@ -372,7 +380,7 @@ int kmmv_apply(struct apply *a, struct counter *counters)
 	err = kmmv_configfs_ready(a->places);
 	if (err)
 		return err;
-	if (a->prune)
+	if (a->prune && !is_unclear(counters))
 		pruned = prune(a, counters);
 	if (pruned < 0)
 		return pruned;

@@ -33,7 +33,7 @@ struct apply {
 	const struct places *places;
 	struct hooks *hooks; /* NULL: not opened so far */
 	bool only_say; /* change nothing */
-	bool prune; /* remove what was applied and is not in the files */
+	bool prune; /* remove what was applied and is not in the files, if they are clear */
 	bool verbose; /* say what is changed */
 	bool quiet; /* do not say what fails; leave what counts */
 	int missing; /* result: counters of what is not there now */

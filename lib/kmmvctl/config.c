@@ -24,7 +24,7 @@ struct reader {
 	const char *path;
 	unsigned int line;
 	bool continues; /* the line begins with white space */
-	bool is_empty; /* the section has no attribute so far */
+	bool awaited; /* the line is to be an attribute: take() is called for it */
 	char section[COUNTER_NAME];
 	struct counter **list, *current;
 	int err; /* of the file */
@@ -52,6 +52,20 @@ static void bad_counter(struct reader *r)
 		c->fault = NULL;
 }
 
+/*
+ * A line that is not understood. Its section is of no use, as the attribute may be what
+ * keeps the counter from being enabled; and it may be another one's heading.
+ */
+static void bad_line(struct reader *r)
+{
+	if (!r->current) {
+		bad_file(r, -EINVAL);
+		return;
+	}
+	r->current->unclear = true;
+	bad_counter(r);
+}
+
 static struct counter *find(struct counter *c, const char *name)
 {
 	while (c && strcmp(c->name, name))
@@ -63,7 +77,6 @@ static void begin_section(struct reader *r)
 {
 	struct counter *old = find(*r->list, r->section), **end = r->list;
 
-	r->current = NULL;
 	if (kmmv_counter_new(r->section, &r->current)) {
 		bad_file(r, -EINVAL);
 		return;
@@ -86,8 +99,12 @@ static void note_section(struct reader *r, const char *line)
 	const char *end = strchr(line, ']');
 	int length;
 
-	if (!end)
-		return; /* inih reports it */
+	/* Whatever it is, the section before has no more attributes. */
+	r->current = NULL;
+	if (!end) {
+		r->awaited = true;
+		return;
+	}
 	length = end - line - 1;
 	if (length >= (int)COUNTER_NAME) {
 		kmmv_fault_set(-EINVAL,
@@ -101,28 +118,67 @@ static void note_section(struct reader *r, const char *line)
 	begin_section(r);
 }
 
+/* inih goes on after a line that it does not know. Was the last one such a line? */
+static void check_line(struct reader *r)
+{
+	if (!r->awaited)
+		return;
+	r->awaited = false;
+	kmmv_fault_set(-EINVAL, "neither a section nor NAME = TEXT");
+	bad_line(r);
+}
+
+/*
+ * The rest of a line without an end is left out, and inih gets an empty one instead. One
+ * with a NUL has been read to its end.
+ */
+static void drop_line(struct reader *r, char *line, int size)
+{
+	char first = line[strspn(line, " \t")];
+	int c = (int)strlen(line) < size - 1 ? '\n' : 0;
+
+	while (c != '\n' && c != EOF)
+		c = getc(r->file);
+	if (*line == '[')
+		r->current = NULL;
+	*line = '\0';
+	if (first == '#' || first == ';')
+		return;
+	kmmv_fault_set(-EINVAL,
+		       "the line has a NUL or more than %d characters: "
+		       "continue it on a line that begins with a blank",
+		       size - 3);
+	bad_line(r);
+}
+
+static void note_line(struct reader *r, const char *line)
+{
+	const char *at = line;
+
+	r->continues = isspace((unsigned char)*line);
+	if (r->line == 1 && !strncmp(line, "\xEF\xBB\xBF", 3))
+		at += 3; /* as inih does */
+	while (isspace((unsigned char)*at))
+		at++;
+	if (*at == '[' && !r->continues)
+		note_section(r, at);
+	else
+		r->awaited = *at && !strchr("#;", *at);
+}
+
 /* ini_reader: as fgets() */
 static char *read_line(char *line, int size, void *stream)
 {
 	struct reader *r = stream;
-	const char *at;
 
 	if (!fgets(line, size, r->file))
 		return NULL;
+	check_line(r);
 	r->line++;
-	if (!strchr(line, '\n') && !feof(r->file)) {
-		kmmv_fault_set(-EINVAL,
-			       "the line has more than %d characters: "
-			       "continue it on a line that begins with a blank",
-			       size - 3);
-		bad_file(r, -EINVAL);
-		return NULL;
-	}
-	r->continues = isspace((unsigned char)*line);
-	for (at = line; isspace((unsigned char)*at); at++)
-		;
-	if (*at == '[' && !r->continues)
-		note_section(r, at);
+	if (strchr(line, '\n') || feof(r->file))
+		note_line(r, line);
+	else
+		drop_line(r, line, size);
 	return line;
 }
 
@@ -132,6 +188,7 @@ static int take(void *arg, const char *section, const char *name,
 {
 	struct reader *r = arg;
 
+	r->awaited = false;
 	if (!r->current ||
 	    strncmp(section, r->current->name, INIH_SECTION - 1)) {
 		kmmv_fault_set(-EINVAL, "%s is in no section", name);
@@ -160,24 +217,22 @@ static void check_sections(struct counter *c)
 int kmmv_config_read(const char *path, struct counter **counters)
 {
 	struct reader r = { .path = path, .list = counters };
-	int line;
 
 	r.file = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	if (!r.file)
 		return kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
-	line = ini_parse_stream(read_line, &r, take, &r);
+	/* What it returns, the number of a line, take() and check_line() have said. */
+	ini_parse_stream(read_line, &r, take, &r);
+	check_line(&r);
 	if (ferror(r.file)) {
 		kmmv_fault_set(-EIO, "%s", strerror(errno));
 		bad_file(&r, -EIO);
+		if (r.current)
+			bad_counter(&r);
 	}
 	if (r.file != stdin)
 		fclose(r.file);
 	check_sections(*counters);
-	if (!r.err && line > 0) {
-		r.line = line;
-		kmmv_fault_set(-EINVAL, "neither a section nor NAME = TEXT");
-		bad_file(&r, -EINVAL);
-	}
 	if (r.err)
 		kmmv_fault_set(r.err, "%s", r.reason ?: path);
 	free(r.reason);

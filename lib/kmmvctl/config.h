@@ -10,10 +10,12 @@
  * @path: the file; "-" is standard input
  * @counters: the list; a name that is in it already is an error of the second one
  *
- * What is wrong with one counter is in its @fault: the others are of use.
+ * What is wrong with one counter is in its @fault, also a line of its section that is
+ * too long or no attribute: the others are of use.
  *
- * Return: 0; -EINVAL if the file is not in the form of a configuration file, the
- * first such line being in the reason; another error if it cannot be read.
+ * Return: 0; -EINVAL if a line before the first section, or a heading, is not in the
+ * form of a configuration file, the first such line being in the reason; another error
+ * if it cannot be read.
  */
 int kmmv_config_read(const char *path, struct counter **counters);
 

@@ -39,6 +39,8 @@ struct counter {
 	char *where;
 	/* What is wrong with it, in the user's file; NULL: nothing so far. */
 	char *fault;
+	/* Of @fault: a line of its section may be meant for another counter. */
+	bool unclear;
 	struct counter *next;
 };
 

@@ -267,14 +267,19 @@ leave third"
 is "prune" "$(ctl apply -p -v | grep remove)" "remove fourth"
 is "leaves what was added by hand" "$(cd "$counters" && echo *)" \
 	"first mine second third"
-echo nonsense >>"$root/etc/kmmv/trace.d/more.conf"
 rm "$root/etc/kmmv/trace.conf"
-says "a file that is wrong" 'neither a section' apply -p
+log >/dev/null
+for line in nonsense 'value thing->sign' "help = $(printf 'x%.0s' {1..200})"; do
+	sed -i "\$a $line\nenable = no" "$root/etc/kmmv/trace.d/more.conf"
+	says "a section with ${line::20}" 'more.conf:4: (neither a section|the line)' apply -p
+	sed -i '4,$d' "$root/etc/kmmv/trace.d/more.conf"
+done
+is "half of it is not applied, and nothing is pruned" "$(log)" ""
 echo nonsense >"$root/etc/kmmv/trace.conf"
+says "a file that is wrong" 'trace.conf:1: neither a section' apply -p
 is "keeps nobody from the others" "$(ctl apply -v 2>/dev/null)" "leave third"
 rm "$root/etc/kmmv/trace.conf"
 is "nothing is pruned then" "$(cd "$counters" && echo *)" "first mine second third"
-sed -i '$d' "$root/etc/kmmv/trace.d/more.conf"
 
 # ---- check, export
 

@@ -402,8 +402,15 @@ static const struct {
 	const char *says;
 } wrong[] = {
 	{ "tracepoint = x\n", true, "no section" },
-	{ "[a]\ntracepoint\n", true, "neither" },
-	{ "[a\n", true, "neither" },
+	{ "tracepoint\n", true, ":1: neither" },
+	{ "[a\n", true, ":1: neither" },
+	{ "[b]\nfunction = x\n[a\nkey = y\n", true, ":3: neither" },
+	{ "[a]\ntracepoint\n", false, ":2: neither" },
+	{ "[a]\nfunction = x\nvalue count", false, ":3: neither" },
+	{ "[a]\nfunction = x\nvalue count\n\n[b]\nfunction = y\n", false,
+	  ":3: neither" },
+	{ "[a]\nfunction = x\nvalue count ; = 3\n", false, ":3: neither" },
+	{ "[a]\n [b]\n", false, ":2: neither" },
 	{ "[0]\nfunction = x\n", true, "a name has" },
 	{ "[a..b]\nfunction = x\n", true, "a name has" },
 	{ "[a/b]\nfunction = x\n", true, "a name has" },
@@ -433,6 +440,69 @@ START_TEST(refuses_file)
 }
 END_TEST
 
+/* What is wrong with a section is not another one's, nor is half a section of use. */
+START_TEST(half_a_section)
+{
+	struct counter *c;
+
+	ck_assert_int_eq(read_text("\xEF\xBB\xBF# a comment\n"
+				   "[a]\nfunction = x\n"
+				   "[b]\nfunction = y\nkey z\nenable = no\n"
+				   "[c]\nfunction = z\n ; a comment\n\n"
+				   "[d]\nfunction = z\nvalue\nmax_keys\n",
+				   &c),
+			 0);
+	ck_assert_ptr_null(c->fault);
+	ck_assert(!c->unclear);
+	ck_assert_ptr_nonnull(strstr(c->next->fault, ":6: neither"));
+	ck_assert(c->next->unclear);
+	ck_assert(!kmmv_counter_is_on(c->next));
+	ck_assert_ptr_null(c->next->next->fault);
+	ck_assert_ptr_nonnull(strstr(c->next->next->next->fault, ":14: "));
+	kmmv_counter_free_all(c);
+	/* An attribute that is not known is no heading. */
+	ck_assert_int_eq(read_text("[a]\nfunction = x\nkeey = y\n", &c), 0);
+	ck_assert(!c->unclear);
+	kmmv_counter_free_all(c);
+	/* What follows a heading that is none is not of the section before. */
+	ck_assert_int_eq(read_text("[a]\nfunction = x\n[b\nkey = y\n", &c),
+			 -EINVAL);
+	ck_assert_ptr_null(c->fault);
+	ck_assert_ptr_null(c->text[ATTR_KEY]);
+	kmmv_counter_free_all(c);
+}
+END_TEST
+
+static ssize_t read_half(void *cookie, char *text, size_t size)
+{
+	static const char half[] = "[a]\nfunction = x\n";
+	bool *done = cookie;
+
+	if (*done || size < sizeof(half)) {
+		errno = EIO;
+		return -1;
+	}
+	*done = true;
+	memcpy(text, half, sizeof(half) - 1);
+	return sizeof(half) - 1;
+}
+
+START_TEST(unreadable_file)
+{
+	FILE *old = stdin;
+	bool done = false;
+	struct counter *c = NULL;
+
+	stdin = fopencookie(&done, "r",
+			    (cookie_io_functions_t){ .read = read_half });
+	ck_assert_int_eq(kmmv_config_read("-", &c), -EIO);
+	ck_assert_ptr_nonnull(strstr(c->fault, "Input/output error"));
+	kmmv_counter_free_all(c);
+	fclose(stdin);
+	stdin = old;
+}
+END_TEST
+
 START_TEST(twice)
 {
 	struct counter *c;
@@ -455,13 +525,77 @@ START_TEST(long_lines)
 
 	memset(line, 'x', sizeof(line) - 1);
 	line[sizeof(line) - 1] = '\0';
-	snprintf(text, sizeof(text), "[a]\nhelp = %s\n", line);
+	snprintf(text, sizeof(text),
+		 "[a]\nfunction = x\nhelp = %s\nenable = no\n"
+		 "[b]\nfunction = y\n",
+		 line);
+	ck_assert_int_eq(read_text(text, &c), 0);
+	ck_assert_ptr_nonnull(strstr(c->fault, ":3: "));
+	ck_assert_ptr_nonnull(strstr(c->fault, "continue it"));
+	ck_assert(c->unclear);
+	ck_assert(!kmmv_counter_is_on(c));
+	ck_assert_ptr_null(c->next->fault);
+	ck_assert_str_eq(c->next->text[ATTR_FUNCTION], "y");
+	kmmv_counter_free_all(c);
+	snprintf(text, sizeof(text), "help = %s\n", line);
 	ck_assert_int_eq(read_text(text, &c), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(kmmv_fault_text(), "continue it"));
+	ck_assert_ptr_null(c);
+	/* A heading ends the section before. */
+	snprintf(text, sizeof(text), "[a]\nfunction = x\n[%s]\nkey = y\n",
+		 line);
+	ck_assert_int_eq(read_text(text, &c), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(kmmv_fault_text(), ":3: the line"));
+	ck_assert_ptr_null(c->fault);
+	ck_assert_ptr_null(c->text[ATTR_KEY]);
+	kmmv_counter_free_all(c);
+	/* Also if its name begins as that of the section before. */
+	snprintf(text, sizeof(text),
+		 "[%.60s]\nfunction = x\n[%.122s]\nkey = y\n", line, line);
+	ck_assert_int_eq(read_text(text, &c), -EINVAL);
+	ck_assert_ptr_null(c->fault);
+	ck_assert_ptr_null(c->text[ATTR_KEY]);
 	kmmv_counter_free_all(c);
 	snprintf(text, sizeof(text), "[%.122s]\nhelp = x\n", line);
 	ck_assert_int_eq(read_text(text, &c), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(kmmv_fault_text(), "section"));
+	kmmv_counter_free_all(c);
+}
+END_TEST
+
+/* There is nothing to be missed in them. */
+START_TEST(long_comments)
+{
+	char text[1000], line[300];
+	struct counter *c;
+
+	memset(line, 'x', sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\0';
+	snprintf(text, sizeof(text),
+		 "#%s\n[a]\nfunction = x\n \t;%s\nenable = no\n", line, line);
+	ck_assert_msg(!read_text(text, &c), "%s", kmmv_fault_text());
+	ck_assert_ptr_null(c->fault);
+	ck_assert(!kmmv_counter_is_on(c));
+	kmmv_counter_free_all(c);
+}
+END_TEST
+
+START_TEST(nul)
+{
+	static const char text[] = "[a]\nfunction = x\nhelp = x\0y\n"
+				   "[b]\nfunction = y\n";
+	struct counter *c = NULL;
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/file", root);
+	f = fopen(path, "w");
+	fwrite(text, sizeof(text) - 1, 1, f);
+	fclose(f);
+	ck_assert_int_eq(kmmv_config_read(path, &c), 0);
+	ck_assert_ptr_nonnull(strstr(c->fault, ":3: the line has a NUL"));
+	ck_assert_str_eq(c->next->text[ATTR_FUNCTION], "y");
+	ck_assert_ptr_null(c->next->fault);
 	kmmv_counter_free_all(c);
 }
 END_TEST
@@ -530,8 +664,12 @@ int main(void)
 	tcase_add_test(t, file);
 	tcase_add_test(t, long_text);
 	tcase_add_loop_test(t, refuses_file, 0, NR(wrong));
+	tcase_add_test(t, half_a_section);
+	tcase_add_test(t, unreadable_file);
 	tcase_add_test(t, twice);
 	tcase_add_test(t, long_lines);
+	tcase_add_test(t, long_comments);
+	tcase_add_test(t, nul);
 	tcase_add_test(t, long_names);
 	tcase_add_test(t, hints);
 	suite_add_tcase(s, t);
