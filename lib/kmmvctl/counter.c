@@ -112,6 +112,62 @@ static bool is_among(const char *text, const char *const *words)
 static const char *const yes[] = { "1", "yes", "on", "true", NULL };
 static const char *const no[] = { "0", "no", "off", "false", NULL };
 
+/* inih's, and the same with a tab before it. */
+#define LONGEST_LINE 197
+#define LONGEST_PART (LONGEST_LINE - 1)
+
+/*
+ * How much of a text has to be on one line. A line ends for one blank, which inih puts
+ * back. The next one would be a comment if it began with # or ;.
+ */
+static size_t part_of(const char *text)
+{
+	size_t length = 1;
+
+	while (text[length] &&
+	       (text[length] != ' ' || text[length - 1] == ' ' ||
+		strchr(" #;", text[length + 1])))
+		length++;
+	return length;
+}
+
+/* The text after one of its parts. */
+static const char *after(const char *text, size_t length)
+{
+	return text + length + (text[length] == ' ');
+}
+
+/* Only the first part can begin with #: it is on the line of the name. */
+static size_t longest_part(unsigned int i, const char *text)
+{
+	return *text == '#' ? LONGEST_LINE - strlen(kmmv_attribute_names[i]) -
+				      strlen(" = ")
+			    : LONGEST_PART;
+}
+
+/* Is it read as it is from the file in which it will be saved? */
+static int check_lines(unsigned int i, const char *text)
+{
+	size_t length, longest;
+
+	if (*text == ';' || strstr(text, " ;"))
+		return kmmv_fault_set(-EINVAL,
+				      "%s: ';' after a blank begins a comment",
+				      kmmv_attribute_names[i]);
+	for (; *text; text = after(text, length)) {
+		length = part_of(text);
+		longest = longest_part(i, text);
+		if (length > longest)
+			return kmmv_fault_set(
+				-EINVAL,
+				"%s: \"%.20s...\" is more than %zu characters "
+				"without one blank, at which a line of a file "
+				"could end: put a blank into it",
+				kmmv_attribute_names[i], text, longest);
+	}
+	return 0;
+}
+
 static int check_text(unsigned int i, const char *text)
 {
 	const char *at;
@@ -132,7 +188,33 @@ static int check_text(unsigned int i, const char *text)
 	    strpbrk(text, " \t,"))
 		return kmmv_fault_set(-EINVAL, "%s is one name, not \"%s\"",
 				      kmmv_attribute_names[i], text);
-	return 0;
+	return check_lines(i, text);
+}
+
+/* Without blanks at the ends; with those at which lines of an event can end. */
+static char *join(unsigned int i, const char *old, const char *more)
+{
+	size_t size;
+	char *text;
+	FILE *f;
+
+	f = open_memstream(&text, &size);
+	if (!f)
+		return NULL;
+	if (old)
+		fprintf(f, "%s ", old);
+	for (more += strspn(more, " "); *more; more++) {
+		putc(*more, f);
+		if (i == ATTR_EVENT && *more == ',' && more[1] != ' ')
+			putc(' ', f);
+	}
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	while (size && text[size - 1] == ' ')
+		text[--size] = '\0';
+	return text;
 }
 
 int kmmv_counter_set(struct counter *c, const char *name, const char *text,
@@ -145,8 +227,8 @@ int kmmv_counter_set(struct counter *c, const char *name, const char *text,
 		return i;
 	if (c->text[i] && !more)
 		return kmmv_fault_set(-EEXIST, "%s is given twice", name);
-	if (asprintf(&whole, "%s%s%s", c->text[i] ?: "", c->text[i] ? " " : "",
-		     text) < 0)
+	whole = join(i, c->text[i], text);
+	if (!whole)
 		return kmmv_fault_memory();
 	err = check_text(i, whole);
 	if (err) {
@@ -185,21 +267,22 @@ bool kmmv_counter_is_on(const struct counter *c)
  * inih takes lines of up to 199 bytes: a long text continues on lines that begin
  * with a tab, which it joins with a blank.
  */
-static void print_text(FILE *f, const char *name, const char *text)
+static void print_text(FILE *f, unsigned int i, const char *text)
 {
-	int column = fprintf(f, "%s =", name), length;
+	int column = fprintf(f, "%s =", kmmv_attribute_names[i]);
+	size_t length;
 
-	while (*text) {
-		length = strcspn(text, " ");
-		if (column + length > 77 && column > 8) {
+	for (; *text; text = after(text, length)) {
+		length = part_of(text);
+		/* A short name has its text beside it, if that is possible. */
+		if (*text != '#' &&
+		    column + length > (column > 8 ? 77 : LONGEST_PART)) {
 			fprintf(f, "\n\t");
 			column = 8;
 		} else {
 			column += fprintf(f, " ");
 		}
-		column += fprintf(f, "%.*s", length, text);
-		text += length;
-		text += *text == ' ';
+		column += fprintf(f, "%.*s", (int)length, text);
 	}
 	fprintf(f, "\n");
 }
@@ -217,7 +300,7 @@ char *kmmv_counter_print(const struct counter *c)
 	fprintf(f, "[%s]\n", c->name);
 	for (i = 0; i < NR_ATTRIBUTES; i++)
 		if (c->text[i])
-			print_text(f, kmmv_attribute_names[i], c->text[i]);
+			print_text(f, i, c->text[i]);
 	if (!fclose(f))
 		return text;
 	free(text);

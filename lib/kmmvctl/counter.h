@@ -57,10 +57,12 @@ void kmmv_counter_free_all(struct counter *counter);
 
 /*
  * kmmv_counter_set - give it an attribute
- * @more: the text continues what was given before
+ * @more: the text continues what was given before, after a blank
+ *
+ * Blanks at its ends are left out, and the fields of an event get one between them.
  *
  * Return: 0; -ENOENT if there is no such attribute; -EEXIST if it was given before;
- * -EINVAL for a text that cannot be one.
+ * -EINVAL for a text that cannot be one, or that a file cannot have.
  */
 int kmmv_counter_set(struct counter *counter, const char *name,
 		     const char *text, bool more);
@@ -73,7 +75,8 @@ bool kmmv_counter_is_on(const struct counter *counter);
 
 /*
  * kmmv_counter_print - the section of a configuration file that defines it
- * @name: also its heading
+ *
+ * It is read as the same texts.
  *
  * Return: memory for free(), or NULL.
  */

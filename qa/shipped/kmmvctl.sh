@@ -95,6 +95,18 @@ says "units of hits" 'units are those of a value' add two function=qa_call units
 says "units of a histogram" 'units are those of a value' add two function=qa_call \
 	'value=log2 count' units=byte
 is "is not left behind" "$(ls "$counters")" io.read
+says "a comment" "';' after a blank begins a comment" add two function=qa_call \
+	'help=Calls ; and more'
+says "a word that no file can have" 'put a blank into it' add two function=qa_call \
+	"help=See https://$(printf 'x%.0s' {1..200})"
+fields=$(printf ',f%d=thing->next->next->level' {1..15})
+ok "an event without blanks" ctl add two tracepoint=qa/qa_hit \
+	"event=default f0=thing->next->next->level$fields"
+ok "disable" ctl disable two
+ok "what was saved is read again" ctl enable two
+is "export, too" "$(ctl export two | sed -n '2,3{s/->.*//; p}')" "tracepoint = qa/qa_hit
+event = default f0=thing"
+ok "remove" ctl remove two
 says "what cannot be enabled" 'more functions than' add two 'function=qa_*'
 is "is not left behind either" "$(ls "$counters")" io.read
 says "a function that is inlined" 'no such function; it is not among' \
