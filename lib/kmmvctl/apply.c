@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "apply.h"
 #include "config.h"
@@ -234,7 +233,10 @@ static int change(const struct apply *a, struct counter *c, struct counter *has)
 	return a->only_say ? 0 : kmmv_saved_put(p, c, true);
 }
 
-/* What the user wrote for a counter, with today's offsets; NULL: by hand. */
+/*
+ * What the user wrote for a counter, with today's offsets; NULL: it was made or changed
+ * by hand.
+ */
 static int define_saved(const struct places *p, struct hooks **hooks,
 			const char *name, struct counter **c)
 {
@@ -242,7 +244,7 @@ static int define_saved(const struct places *p, struct hooks **hooks,
 	int err = 0;
 
 	*c = NULL;
-	if (path && !access(path, F_OK))
+	if (path && kmmv_saved_is_current(p, name))
 		err = kmmv_config_read(path, c);
 	free(path);
 	if (!err && *c && (*c)->fault)
@@ -364,6 +366,7 @@ static int prune(const struct apply *a, const struct counter *counters)
 	for (i = 0; i < nr; i++) {
 		text = kmmv_saved_get(a->places, names[i], &applied);
 		if (text && applied && !is_listed(counters, names[i]) &&
+		    kmmv_saved_is_current(a->places, names[i]) &&
 		    prune_one(a, names[i]))
 			failures += complain(a);
 		free(text);

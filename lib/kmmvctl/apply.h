@@ -21,7 +21,8 @@ int kmmv_add(const struct places *places, struct hooks **hooks,
 /*
  * kmmv_enable - enable a counter
  *
- * One that is disabled or stale is defined anew first, as the offsets may be others now.
+ * One that is disabled or stale is defined anew first, as the offsets may be others now,
+ * unless it was made or changed by hand.
  *
  * Return: 0; -ENOENT; what kmmv_define() and kmmv_configfs_make() return.
  */

@@ -151,7 +151,8 @@ static bool export_saved(const struct places *p, struct hooks **hooks,
 
 	text = kmmv_saved_get(p, name, &applied);
 	path = kmmv_saved_path(p, name);
-	valid = text && path && !kmmv_config_read(path, &c) && c && !c->fault &&
+	valid = text && path && kmmv_saved_is_current(p, name) &&
+		!kmmv_config_read(path, &c) && c && !c->fault &&
 		!kmmv_define(p, hooks, c) && kmmv_is_as_defined(p, c);
 	if (valid)
 		printf("%s\n", text);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the user wrote for each counter. configfs has offsets, and loses the path
- * that led to them. These files last as long as the counters: until the next boot.
+ * that led to them. These files last until the next boot, and may outlive their
+ * counters, which are removed and changed by hand, too: a sum of the attributes says
+ * whether configfs still has those that were made of the user's words.
  */
 #ifndef KMMV_CTL_SAVED_H
 #define KMMV_CTL_SAVED_H
@@ -19,7 +21,7 @@
 int kmmv_saved_lock(const struct places *places);
 
 /*
- * kmmv_saved_put - keep the definition of a counter
+ * kmmv_saved_put - keep the definition of a counter, which has been made
  * @applied: it is from a configuration file
  */
 int kmmv_saved_put(const struct places *places, const struct counter *counter,
@@ -33,6 +35,14 @@ int kmmv_saved_put(const struct places *places, const struct counter *counter,
  */
 char *kmmv_saved_get(const struct places *places, const char *name,
 		     bool *applied);
+
+/*
+ * kmmv_saved_is_current - is there a definition, and is it of what configfs has?
+ *
+ * If it is not, the counter is another one of that name, or was changed by hand. Other
+ * offsets in a module that came back make no difference: configfs has the old ones.
+ */
+bool kmmv_saved_is_current(const struct places *places, const char *name);
 
 /*
  * kmmv_saved_mark - note that the system's configuration has been applied

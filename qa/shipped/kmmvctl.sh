@@ -31,6 +31,12 @@ ctl()
 	KERNEL=$root LD_PRELOAD=$work/kernel.so build/kmmvctl -r "$root" "$@"
 }
 
+# by_hand COMMAND ARGUMENT...: as a program that is not kmmvctl
+by_hand()
+{
+	KERNEL=$root LD_PRELOAD=$work/kernel.so "$@"
+}
+
 # says NAME PATTERN ARGUMENT...: fails with one line on standard error
 says()
 {
@@ -147,11 +153,24 @@ is "on" "$(get io.read state)" on
 says "one that is not there" 'no counter nobody' disable nobody
 says "nor elsewhere" 'no counter \.\./trace' remove ../trace
 ok "disable" ctl disable io.read
-# As if a module that was replaced meanwhile had it elsewhere.
-echo 'thing->next->level=arg0@48@16:4s' >"$counters/io.read/key"
+# A module that was replaced meanwhile has it elsewhere.
+build/qa/bench/kmmvbtf "$root" moved
 ok "enable" ctl enable io.read
 is "with today's offsets" "$(get io.read key) $(get io.read state)" \
+	"thing->next->level=arg0@40@296:4s on"
+build/qa/bench/kmmvbtf "$root"
+echo stale >"$counters/io.read/state"
+ok "enable one that is stale" ctl enable io.read
+is "with today's offsets, too" "$(get io.read key) $(get io.read state)" \
 	"thing->next->level=arg0@40@8:4s on"
+ok "disable" ctl disable io.read
+sed -i '/^# as /d' "$root/run/kmmvctl/io.read"
+build/qa/bench/kmmvbtf "$root" moved
+ok "enable what an older version made" ctl enable io.read
+is "with today's offsets as well" "$(get io.read key)" "thing->next->level=arg0@40@296:4s"
+build/qa/bench/kmmvbtf "$root"
+ok "disable" ctl disable io.read
+ok "enable" ctl enable io.read
 log >/dev/null
 ok "enable" ctl enable io.read
 is "what is on is left alone" "$(log)" ""
@@ -159,11 +178,26 @@ echo stale >"$counters/io.read/state"
 ok "enable one that is stale" ctl enable io.read
 is "is on" "$(get io.read state)" on
 is "without another directory" "$(log | grep -v write)" ""
-KERNEL=$root LD_PRELOAD=$work/kernel.so mkdir "$counters/hand"
+ok "disable" ctl disable io.read
+echo 'n=arg1:8u' >"$counters/io.read/key"
+ok "enable what was changed by hand" ctl enable io.read
+is "as it was changed" "$(get io.read key) $(get io.read state)" "n=arg1:8u on"
+like "export has no names for it" "$(ctl export io.read)" '^# key = n=arg1:8u'
+by_hand mkdir "$counters/hand"
 echo qa_hit >"$counters/hand/tracepoint"
 printf '1\n' >"$counters/hand/enable"
 echo stale >"$counters/hand/state"
 says "one that was made by hand" 'hand: enable: the module is back' enable hand
+ok "remove" ctl remove hand
+# What it was made of is still there.
+ok "one that goes by hand" ctl add hand function=qa_call key=count
+by_hand rmdir "$counters/hand"
+by_hand mkdir "$counters/hand"
+echo qa_call >"$counters/hand/function"
+echo 'n=arg0:4u' >"$counters/hand/key"
+log >/dev/null
+ok "another one of its name" ctl enable hand
+is "is left as it is" "$(log) $(get hand key)" "write hand/enable 1 n=arg0:4u"
 ok "remove" ctl remove hand
 ok "remove" ctl remove far
 is "is gone" "$(ls "$counters")" io.read
@@ -277,6 +311,15 @@ leave first
 leave second
 leave third"
 is "prune" "$(ctl apply -p -v | grep remove)" "remove fourth"
+printf '[fourth]\nfunction = qa_other\n' >"$work/fourth.conf"
+ok "one of a file" ctl apply "$work/fourth.conf"
+by_hand rmdir "$counters/fourth"
+by_hand mkdir "$counters/fourth"
+echo qa_call >"$counters/fourth/function"
+is "prune leaves one that was made by hand instead" "$(ctl apply -p -v | grep remove)" ""
+is "also disabled" "$(get fourth function) $(get fourth enable)" "qa_call 0"
+is "until a file has it" "$(ctl apply -v "$work/fourth.conf" | xargs)" "change fourth"
+is "and then has not" "$(ctl apply -p -v | grep remove)" "remove fourth"
 is "leaves what was added by hand" "$(cd "$counters" && echo *)" \
 	"first mine second third"
 rm "$root/etc/kmmv/trace.conf"
