@@ -231,6 +231,10 @@ def judge_panel(panel, source, expected):
             if unit == "percentunit" and line.sem != "counter" and \
                     not 0 <= float(line.values[-1]) <= 1:
                 fault(where, "has a part that is none:", line.values[-1])
+            # The machine's counters stand still, as those of an offline CPU do.
+            if unit == "percentunit" and line.sem != "counter" and \
+                    float(line.values[-1]):
+                fault(where, "shows the part", line.values[-1], "of a CPU that is offline")
             metric = line.metric.replace(")", "").split(" ")[-1]
             want = expected.get(metric)
             if want and line.sem == "counter" and \

@@ -84,4 +84,17 @@ is "soft interrupts on one CPU" "$(held stat.cpu/softirq=0,0,500000000,0)" "soft
 like "with the CPU" "$(cat "$work/out")" "softirq::cpu2"
 is "on all CPUs" \
 	"$(held stat.cpu/softirq=500000000,500000000,500000000,500000000)" ""
+# All counters of a CPU that is offline stand still.
+offline=(control.cpus.online=3)
+for what in user nice system idle iowait irq softirq steal; do
+	offline+=("stat.cpu/$what=100000000,100000000,100000000,0")
+done
+for what in irq softirq; do
+	is "$what on all CPUs but one, which is offline" "$(held "${offline[@]}" \
+		"stat.cpu/$what=600000000,600000000,600000000,0")" ""
+	is "$what on one CPU, another is offline" "$(held "${offline[@]}" \
+		"stat.cpu/$what=600000000,10000000,600000000,0")" "$what"
+	is "$what on the only CPU that is online" "$(held "${offline[@]}" \
+		control.cpus.online=1 "stat.cpu/$what=600000000,0,0,0")" ""
+done
 finish
