@@ -219,20 +219,23 @@ device_remove()
 
 # The agent's options are in a file, one or more per line, because Install
 # rewrites the agent's line in pmcd.conf. Options added to that line by hand are
-# moved to the file. Sets args, for pmdaproc.sh.
+# moved to the file. Those that Install wrote there itself, which it remembers, are
+# not: they may have been taken out of the file since. If it remembers none, as after
+# an upgrade from a version that did not, those of the line count as added by hand.
+# Sets args, for pmdaproc.sh.
 options=$PCP_SYSCONF_DIR/kmmv/options
+written=$PCP_PMDAS_DIR/kmmv/options.written
 
 options_setup()
 {
-	found=$(sed -n 's/^kmmv[[:blank:]].*pmdakmmv[[:blank:]]\{1,\}//p' \
-		"$PCP_PMCDCONF_PATH" 2>/dev/null |
-		sed 's/^-d[[:blank:]]*[0-9]*[[:blank:]]*//')
+	found=$(options_found)
 	mkdir -p "${options%/*}"
 	[ -f "$options" ] ||
 		echo "# Options of pmdakmmv(1) except -d; read by ./Install." \
 			>"$options"
 	args=$(options_read)
 	[ -n "$found" ] && [ "$found" != "$args" ] || return 0
+	[ ! -f "$written" ] || [ "$found" != "$(cat "$written")" ] || return 0
 	if [ -z "$args" ]; then
 		echo "Moved the agent's options, $found, to $options."
 		echo "$found" >>"$options"
@@ -243,6 +246,20 @@ options_setup()
 	fi
 }
 
+# Those of the agent's line in pmcd.conf.
+options_found()
+{
+	sed -n 's/^kmmv[[:blank:]].*pmdakmmv[[:blank:]]\{1,\}//p' \
+		"$PCP_PMCDCONF_PATH" 2>/dev/null |
+		sed 's/^-d[[:blank:]]*[0-9]*[[:blank:]]*//'
+}
+
+# Call when Install has written the line: until then the last one's options are there.
+options_written()
+{
+	options_found >"$written"
+}
+
 options_read()
 {
 	sed 's/#.*//' "$options" | tr -s '[:space:]' ' ' | sed 's/^ //; s/ $//'
@@ -251,6 +268,7 @@ options_read()
 # Remove the file only if it has no options.
 options_remove()
 {
+	rm -f "$written"
 	[ -f "$options" ] || return 0
 	if [ -z "$(options_read)" ]; then
 		rm -f "$options"

@@ -140,6 +140,43 @@ ok "Install once more" sh -c './Install </dev/null'
 like "it keeps them" "$(grep '^kmmv' /etc/pcp/pmcd/pmcd.conf)" " -f /mnt/dev$"
 like "in their file" "$(cat /etc/pcp/kmmv/options)" "^-f /mnt/dev$"
 ok "they are in force" wait_for 20 attached
+
+# line: the agent's options in pmcd.conf
+line()
+{
+	sed -n "s/^kmmv.*pmdakmmv  *-d $domain *//p" /etc/pcp/pmcd/pmcd.conf
+}
+# Its files are installed.
+# shellcheck disable=SC2317 # called by ok
+again()
+{
+	(cd $dir && ./Install </dev/null)
+}
+file=/etc/pcp/kmmv/options
+echo "-f /mnt/dev -c 200" >$file
+ok "Install of options that were changed in their file" again
+not_ok "takes them without a word" grep -qi "option" <<<"$tap_text"
+is "into pmcd.conf" "$(line)" "-f /mnt/dev -c 200"
+: >$file
+ok "Install where all were taken out of the file" again
+not_ok "does that without a word" grep -qi "option" <<<"$tap_text"
+is "pmcd.conf has none" "$(line)" ""
+is "nor has the file" "$(cat $file)" ""
+ok "Install once more" again
+is "they stay away" "$(line)" ""
+sed -i "s,^kmmv.*,& -c 300," /etc/pcp/pmcd/pmcd.conf
+echo "-f /mnt/dev" >$file
+ok "Install after pmcd.conf and the file were changed" again
+like "warns of what pmcd.conf had" "$tap_text" "^Warning: pmcd.conf had the options -c 300;"
+is "and takes what the file has" "$(line)" "-f /mnt/dev"
+# What an earlier version of Install leaves.
+: >$file
+rm $dir/options.written
+ok "Install of a version that cannot know who wrote pmcd.conf's" again
+like "keeps these" "$tap_text" "^Moved the agent's options, -f /mnt/dev, to "
+is "in the file, too" "$(cat $file)" "-f /mnt/dev"
+ok "they are in force again" wait_for 20 attached
+
 like "a value through pmcd" "$(pminfo -f kmmv.value.counter)" \
 	'inst \[7 or "a_b"\] value 3'
 like "a label through pmcd" "$(pminfo -l kmmv.value.counter)" '"name":"a b"'
