@@ -7,19 +7,23 @@
  * has a uid and no process identifier.
  *
  * pmproxy is local, but acts for all web clients. It runs as the service's
- * user, who has no permissions, whichever uid its contexts have.
+ * user, who has no permissions, whichever uid its contexts have. A client whose
+ * process cannot be looked at has none either.
  *
  * Names are looked up at start and when the file has changed, never for a
  * request: if a name service does not answer, pmcd would time out the agent.
  */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <unistd.h>
 #include "agent.h"
 
 #define USERS_MAX 256
@@ -30,7 +34,7 @@ struct context {
 	int ctx;
 	unsigned int have;
 	uid_t uid;
-	bool service;	/* it or its client process is the service's */
+	bool service;	/* it or its client process is or may be the service's */
 };
 
 static struct context *contexts;
@@ -172,27 +176,61 @@ void agent_access_init(void)
 	look_at_users();
 }
 
-/*
- * The uid of a context does not suffice: a user who authenticated through
- * pmproxy has a uid of their own, and a pmproxy started by hand may be root's.
- */
-static bool is_services(unsigned int pid)
+/* Whether the client process is named pmproxy; -errno if that is not known. */
+static int is_pmproxy(unsigned int pid)
 {
-	char path[32], name[32] = "";
-	struct stat st;
+	char path[32], name[32];
 	FILE *file;
+	int rc = 0;
 
-	pmsprintf(path, sizeof(path), "/proc/%u", pid);
-	if (stat(path, &st) == 0 && st.st_uid == service)
-		return true;
 	pmsprintf(path, sizeof(path), "/proc/%u/comm", pid);
 	file = fopen(path, "re");
 	if (!file)
-		return false;
-	if (!fgets(name, sizeof(name), file))
-		name[0] = '\0';
+		return -errno;
+	if (fgets(name, sizeof(name), file))
+		rc = strcmp(name, "pmproxy\n") == 0;
+	else
+		rc = -ESRCH;
 	fclose(file);
-	return strcmp(name, "pmproxy\n") == 0;
+	return rc;
+}
+
+/*
+ * The uid of a context does not suffice: a user who authenticated through
+ * pmproxy has a uid of their own, and a pmproxy started by hand may be root's.
+ *
+ * A process that cannot be looked at may be a pmproxy, and counts as one: with
+ * hidepid, /proc hides those of other users from the agent. So does one of a
+ * namespace beside the agent's, which is number 0 here. One that has ended is
+ * none, as a pmproxy that has ended serves nobody: its uid counts, as it would
+ * have a moment earlier. kill() tells the two apart, as hidepid is not for it.
+ */
+static bool is_services(unsigned int pid)
+{
+	static const char hidden[1];
+	struct stat st = { .st_uid = geteuid() };
+	char path[32];
+	int rc;
+
+	/* For kill() these are more than one process. */
+	if (pid == 0 || pid > INT_MAX)
+		return true;
+	pmsprintf(path, sizeof(path), "/proc/%u", pid);
+	if (stat(path, &st) == 0 && st.st_uid == service)
+		return true;
+	rc = is_pmproxy(pid);
+	if (rc >= 0) {
+		/* The agent may look at those of its own user in any case. */
+		if (st.st_uid != geteuid())
+			agent_error_settle(hidden);
+		return rc;
+	}
+	if (kill(pid, 0) < 0 && errno == ESRCH)
+		return false;
+	agent_error(
+		hidden,
+		"clients may neither store nor fetch events: /proc hides their processes, see hidepid in pmdakmmv(1)");
+	return true;
 }
 
 int agent_access_attribute(int ctx, int key, const char *value, int length,

@@ -61,11 +61,11 @@ served()
 
 	shift 2
 	setpriv --reuid "$user" --regid "$user" --init-groups pmproxy -f -t \
-		-p "$port" -s "/mnt/proxy/$user.socket" -i 127.0.0.1 \
-		-l "/mnt/proxy/$user" >"/mnt/proxy/$user.out" 2>&1 &
+		-p "$port" -s "/mnt/proxy/$port.socket" -i 127.0.0.1 \
+		-l "/mnt/proxy/$port" >"/mnt/proxy/$port.out" 2>&1 &
 	url=http://127.0.0.1:$port/pmapi
 	ok "pmproxy runs as $user" wait_for 60 serves ||
-		bail "$(web "context?hostspec=localhost")" "$(cat "/mnt/proxy/$user")"
+		bail "$(web "context?hostspec=localhost")" "$(cat "/mnt/proxy/$port")"
 	for host; do
 		context=$(web "context?hostspec=$host" |
 			sed -n 's/.*"context":\([0-9]*\).*/\1/p')
@@ -100,7 +100,23 @@ serves()
 mkdir -m 1777 /mnt/proxy
 : >/mnt/dev/sim/default.log
 served pcp 44322 localhost local: unix: 127.0.0.1
-served root 44323 localhost
+served root 44323 localhost local:
+# Whose process the agent cannot look at may be a pmproxy.
+for hide in 1 2; do
+	mount -t proc -o hidepid=$hide none /proc || bail "no hidepid"
+	note "hidepid=$hide"
+	served root $((44323 + hide)) local:
+	not_ok "hidepid=$hide: root may not store" pmstore kmmv.control.max_age 60
+	like "hidepid=$hide: and the agent says why" \
+		"$(pminfo -f kmmv.control.error)" "hidepid"
+	mount -t proc -o hidepid=$hide,gid="$(id -g pcp)" none /proc
+	note "hidepid=$hide, gid=pcp"
+	served root $((44325 + hide)) local:
+	ok "hidepid=$hide, gid=pcp: root may" pmstore kmmv.control.max_age 50
+	not_ok "hidepid=$hide, gid=pcp: nothing is said" \
+		grep -q hidepid <<<"$(pminfo -f kmmv.control.error)"
+done
+mount -t proc -o hidepid=0 none /proc
 is "what it would have stored is as it was" \
 	"$(pminfo -f kmmv.control.attach kmmv.control.max_age \
 		kmmv.ring.queue.limit | sed -n 's/.*value //p' | xargs)" \

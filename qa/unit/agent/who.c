@@ -4,6 +4,8 @@
  */
 #include <grp.h>
 #include <pwd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "host.h"
 
@@ -118,6 +120,73 @@ START_TEST(service_is_nobody)
 }
 END_TEST
 
+/* Processes that hidepid=2 would hide: they are, and /proc does not have them. */
+static bool hidden;
+
+int kill(pid_t pid, int sig)
+{
+	if (!hidden)
+		return syscall(SYS_kill, pid, sig);
+	errno = EPERM;
+	return -1;
+}
+
+/* The identifier of a process that has ended. */
+static const char *ended(void)
+{
+	static char text[16];
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	return text;
+}
+
+static int records_of_process(const char *pid)
+{
+	host_attribute(8, PMDA_ATTR_USERID, "0");
+	host_attribute(8, PMDA_ATTR_PROCESSID, pid);
+	return records_of(8);
+}
+
+static void end_client(void)
+{
+	host.dispatch.version.seven.ext->e_context = 8;
+	host.dispatch.version.seven.ext->e_endCallBack(8);
+}
+
+/* One that cannot be looked at may be pmproxy; one that has ended is not. */
+START_TEST(processes_hide)
+{
+	static const char *const unknown[] = { "0", "2147483648",
+					       "4294967294" };
+	char self[16];
+	size_t i;
+
+	snprintf(self, sizeof(self), "%d", (int)getpid());
+	for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+		ck_assert_int_eq(records_of_process(unknown[i]),
+				 PM_ERR_PERMISSION);
+		end_client();
+	}
+	ck_assert_int_eq(records_of_process(ended()), 0);
+	end_client();
+	ck_assert(!told_of("hidepid"));
+	hidden = true;
+	ck_assert_int_eq(records_of_process(ended()), PM_ERR_PERMISSION);
+	ck_assert(told_of("hidepid"));
+	ck_assert_int_eq(host_store_u32("kmmv.control.max_age", 5),
+			 PM_ERR_PERMISSION);
+	end_client();
+	/* That one process is not hidden does not show that others are not. */
+	ck_assert_int_eq(records_of_process(self), 0);
+	ck_assert(told_of("hidepid"));
+	end_client();
+}
+END_TEST
+
 void add_who(Suite *suite)
 {
 	TCase *tcase;
@@ -126,4 +195,5 @@ void add_who(Suite *suite)
 	tcase_add_test(tcase, requests_look_nobody_up);
 	tcase_add_test(tcase, contexts_end);
 	tcase_add_test(tcase, service_is_nobody);
+	tcase_add_test(tcase, processes_hide);
 }
