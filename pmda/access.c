@@ -10,8 +10,9 @@
  * user, who has no permissions, whichever uid its contexts have. A client whose
  * process cannot be looked at has none either.
  *
- * Names are looked up at start and when the file has changed, never for a
- * request: if a name service does not answer, pmcd would time out the agent.
+ * Names are looked up in /etc/passwd alone. A client's connection may be what
+ * makes the agent read the files again, and other requests wait meanwhile: if a
+ * name service were asked that does not answer, pmcd would time out the agent.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -27,6 +28,7 @@
 #include "agent.h"
 
 #define USERS_MAX 256
+#define PASSWD	  "/etc/passwd"
 
 enum { HAVE_UID = 1, HAVE_PID = 2 };
 
@@ -41,7 +43,6 @@ static struct context *contexts;
 static int nr_contexts;
 static uid_t service = -1;	/* -1: no such user */
 static char *users_path;
-static struct stat users_seen;	/* the file as last read */
 static uid_t users[USERS_MAX];
 static int nr_users;
 
@@ -91,38 +92,50 @@ static bool to_id(const char *value, unsigned int *id)
 	return true;
 }
 
-/* Add a user by name or number; an error does not affect other users. */
-static void add_user(const char *name)
+/* The user of a line: NAME, or a number. */
+static void add_user(const char *name, uid_t id)
 {
-	const struct passwd *pw;
-	unsigned int id;
-
-	if (!to_id(name, &id)) {
-		pw = getpwnam(name);
-		if (!pw) {
-			agent_error(users, "%s: no user %s", users_path, name);
-			return;
-		}
-		id = pw->pw_uid;
-	}
-	if (id == service) {
+	if (id == service)
 		agent_error(users,
 			    "%s: user %s is excluded, as pmproxy acts for all",
 			    users_path, name);
-		return;
+	else
+		users[nr_users++] = id;
+}
+
+/* Look NAMES up, and free them; an error does not affect other users. */
+static void add_names(char **names, int count)
+{
+	FILE *file = count ? fopen(PASSWD, "re") : NULL;
+	const struct passwd *pw;
+	int i;
+
+	while (file && (pw = fgetpwent(file))) {
+		for (i = 0; i < count; i++) {
+			if (!names[i] || strcmp(names[i], pw->pw_name) != 0)
+				continue;
+			add_user(names[i], pw->pw_uid);
+			free(names[i]);
+			names[i] = NULL;
+		}
 	}
-	if (nr_users == USERS_MAX) {
-		agent_error(users, "%s: more than %d users", users_path,
-			    USERS_MAX);
-		return;
+	for (i = 0; i < count; i++) {
+		if (!names[i])
+			continue;
+		agent_error(users, "%s: no user %s in %s, give the number",
+			    users_path, names[i], PASSWD);
+		free(names[i]);
 	}
-	users[nr_users++] = id;
+	if (file)
+		fclose(file);
 }
 
 /* The first word of a line is a user, "#" begins a comment. */
 static void read_users(void)
 {
-	char line[256], *word;
+	char line[256], *word, *names[USERS_MAX];
+	unsigned int id;
+	int count = 0;
 	FILE *file;
 
 	nr_users = 0;
@@ -135,40 +148,79 @@ static void read_users(void)
 	while (fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "#")] = '\0';
 		word = strtok(line, " \t\r\n");
-		if (word)
-			add_user(word);
+		if (!word)
+			continue;
+		if (nr_users + count == USERS_MAX) {
+			agent_error(users, "%s: more than %d users", users_path,
+				    USERS_MAX);
+			break;
+		}
+		if (to_id(word, &id))
+			add_user(word, id);
+		else if ((names[count] = strdup(word)))
+			count++;
 	}
 	fclose(file);
+	add_names(names, count);
 }
 
-/* Read the file again if it has changed; called when a client connects. */
+/* Whether a file has changed since the last call; SEEN is what it was. */
+static bool changed(const char *path, struct stat *seen)
+{
+	struct stat st, old = *seen;
+
+	if (stat(path, &st) < 0)
+		memset(&st, 0, sizeof(st));
+	*seen = st;
+	return st.st_dev != old.st_dev || st.st_ino != old.st_ino ||
+	       st.st_size != old.st_size ||
+	       st.st_mtim.tv_sec != old.st_mtim.tv_sec ||
+	       st.st_mtim.tv_nsec != old.st_mtim.tv_nsec;
+}
+
+/* Read the files again if one has changed; called when a client connects. */
 static void look_at_users(void)
 {
-	struct stat st;
+	static struct stat users_seen, passwd_seen;
+	bool other = changed(users_path, &users_seen);
 
-	if (stat(users_path, &st) < 0)
-		memset(&st, 0, sizeof(st));
-	if (st.st_dev == users_seen.st_dev && st.st_ino == users_seen.st_ino &&
-	    st.st_size == users_seen.st_size &&
-	    st.st_mtim.tv_sec == users_seen.st_mtim.tv_sec &&
-	    st.st_mtim.tv_nsec == users_seen.st_mtim.tv_nsec)
+	if (!changed(PASSWD, &passwd_seen) && !other)
 		return;
-	users_seen = st;
 	agent_error_begin(users);
 	read_users();
 	agent_error_end(users);
+}
+
+/*
+ * The service's uid, or -1. A name service is asked only if the file does not
+ * have the user; the daemon has waited for it then, to become that user.
+ */
+static uid_t find_service(const char *name)
+{
+	FILE *file = fopen(PASSWD, "re");
+	const struct passwd *pw = NULL;
+
+	while (file && (pw = fgetpwent(file))) {
+		if (strcmp(pw->pw_name, name) == 0)
+			break;
+	}
+	if (!pw)
+		pw = getpwnam(name);
+	if (file)
+		fclose(file);
+	return pw ? pw->pw_uid : (uid_t)-1;
 }
 
 void agent_access_init(void)
 {
 	const char *name = pmGetOptionalConfig("PCP_USER");
 	const char *dir = pmGetOptionalConfig("PCP_SYSCONF_DIR");
-	const struct passwd *pw = getpwnam(name && *name ? name : "pcp");
 	char path[MAXPATHLEN];
 
+	service = find_service(name && *name ? name : "pcp");
 	/* If the service runs as root, do not exclude root. */
-	if (pw && pw->pw_uid != 0)
-		service = pw->pw_uid;
+	if (service == 0)
+		service = -1;
 	pmsprintf(path, sizeof(path), "%s/kmmv/users", dir ? dir : "/etc/pcp");
 	users_path = strdup(path);
 	if (!users_path)

@@ -507,7 +507,7 @@ int agent_access_attribute(int ctx, int key, const char *value, int length,
 void agent_access_end(int ctx);
 /*
  * Whether CTX may store values that all clients share, and may read events.
- * Neither calls a name service.
+ * Neither reads a file.
  */
 bool agent_access_store(int ctx);
 bool agent_access_events(int ctx);

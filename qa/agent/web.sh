@@ -50,6 +50,18 @@ pmcd -f -n /mnt/pmns -c /mnt/pmcd.conf -l /mnt/pmcd.log >/mnt/pmcd.out 2>&1 &
 ok "pmcd runs" wait_for 60 pminfo -f kmmv.control.state
 ok "root may store" pmstore kmmv.control.max_age 50
 is "and have events" "$(pminfo -f kmmv.ring.records 2>&1 | grep -c permission)" 0
+# events_of UID: what a user may have of them
+events_of()
+{
+	setpriv --reuid "$1" --regid 65534 --clear-groups \
+		pminfo -f kmmv.ring.records 2>&1 | grep -o 'No permission'
+}
+echo "latecomer # whom nobody knows" >>/etc/pcp/kmmv/users
+is "a user of the file who is unknown has no events" "$(events_of 4713)" "No permission"
+echo "latecomer:x:4713:65534::/:/bin/sh" >>/etc/passwd
+is "has them once /etc/passwd knows him" "$(events_of 4713)" ""
+sed -i /latecomer/d /etc/passwd
+is "and no longer than that" "$(events_of 4713)" "No permission"
 
 # The configuration as it is shipped, without a key server.
 sed -i -e 's/^\(servers\|enabled\) *=.*/#&/' /etc/pcp/pmproxy/pmproxy.conf

@@ -38,15 +38,26 @@ int getgrouplist(const char *user, gid_t group, gid_t *groups, int *count)
 
 struct passwd *getpwnam(const char *name)
 {
-	static struct passwd pw = { .pw_name = "kept", .pw_uid = 998 };
-
+	(void)name;
 	look_ups++;
-	if (strcmp(name, "pcp") == 0)
-		return &pw;
-	if (strcmp(name, "alice") != 0)
-		return NULL;
-	pw.pw_uid = 1001;
-	return &pw;
+	return NULL;
+}
+
+/* What /etc/passwd has. */
+static struct passwd passwd[] = {
+	{ .pw_name = "root", .pw_uid = 0 },
+	{ .pw_name = "pcp", .pw_uid = 998 },
+	{ .pw_name = "alice", .pw_uid = 1001 },
+	{ .pw_name = "bob", .pw_uid = 1002 },
+};
+
+/* For each entry a byte is read of the real file, which has more. */
+struct passwd *fgetpwent(FILE *file)
+{
+	size_t at = ftell(file);
+
+	fgetc(file);
+	return at < sizeof(passwd) / sizeof(passwd[0]) ? &passwd[at] : NULL;
 }
 
 static int filter_of(int ctx)
@@ -63,13 +74,10 @@ static void allow(const char *text)
 
 START_TEST(requests_look_nobody_up)
 {
-	int before;
-
-	allow("alice # in sales\n");
+	allow("alice # in sales\nldap.user\n");
 	host_client(8, "1001");
 	host_client(9, "1002");
-	before = look_ups;
-	ck_assert_int_gt(before, 0);
+	ck_assert(told_of("ldap.user"));
 	ck_assert_int_eq(records_of(CTX), 0);
 	ck_assert_int_eq(records_of(8), 0);
 	ck_assert_int_eq(records_of(9), PM_ERR_PERMISSION);
@@ -78,7 +86,51 @@ START_TEST(requests_look_nobody_up)
 	ck_assert_int_eq(host_store_u32("kmmv.control.max_age", 5),
 			 PM_ERR_PERMISSION);
 	host_client(9, "1002");
-	ck_assert_int_eq(look_ups, before);
+	ck_assert_int_eq(look_ups, 0);
+}
+END_TEST
+
+/* Each is found in one reading, in whatever order; who is taken out is nobody. */
+START_TEST(users_come_and_go)
+{
+	allow("bob\nalice\nbob\n");
+	host_client(8, "1001");
+	host_client(9, "1002");
+	ck_assert_int_eq(records_of(8), 0);
+	ck_assert_int_eq(records_of(9), 0);
+	ck_assert(!told_of("users"));
+	allow("bob\n");
+	host_client(10, "1002");
+	ck_assert_int_eq(records_of(10), 0);
+	ck_assert_int_eq(records_of(8), PM_ERR_PERMISSION);
+	ck_assert_int_eq(look_ups, 0);
+}
+END_TEST
+
+/* As many users as there is room for, by name or number, and one more. */
+START_TEST(users_fill_the_list)
+{
+	char text[4096], *at = text;
+	int i;
+
+	for (i = 1; i < 256; i++)
+		at += sprintf(at, "%d\n", 2000 + i);
+	sprintf(at, "alice\n");
+	allow(text);
+	host_client(8, "1001");
+	ck_assert_int_eq(records_of(8), 0);
+	ck_assert(!told_of("more than"));
+	sprintf(at, "2000\nalice\n");
+	allow(text);
+	host_client(8, "1001");
+	ck_assert_int_eq(records_of(8), PM_ERR_PERMISSION);
+	ck_assert(told_of("more than 256 users"));
+	for (at = text, i = 1; i <= 256; i++)
+		at += sprintf(at, i % 2 ? "%d\n" : "name%d\n", 2000 + i);
+	sprintf(at, "alice\n");
+	allow(text);
+	host_client(8, "1001");
+	ck_assert_int_eq(records_of(8), PM_ERR_PERMISSION);
 }
 END_TEST
 
@@ -193,6 +245,8 @@ void add_who(Suite *suite)
 
 	tcase = add_case(suite, "who", setup);
 	tcase_add_test(tcase, requests_look_nobody_up);
+	tcase_add_test(tcase, users_come_and_go);
+	tcase_add_test(tcase, users_fill_the_list);
 	tcase_add_test(tcase, contexts_end);
 	tcase_add_test(tcase, service_is_nobody);
 	tcase_add_test(tcase, processes_hide);
