@@ -53,9 +53,8 @@ void agent_reader_stop(struct ring *r)
 	agent_queue_trim(&r->queue, r->queue.next_serial);
 }
 
-static void failed(struct ring *r, int rc)
+static void failed(struct ring *r)
 {
-	r->reader.status = rc;
 	r->reader.tried_ms = agent_now_ms();
 	agent_error_begin(r);
 	agent_error(r, "ring %s: %s", r->name,
@@ -109,7 +108,6 @@ static int claim(struct ring *r)
 
 	reader->tried_ms = agent_now_ms();
 	rc = kmmv_ring_claim(reader->handle);
-	reader->status = rc;
 	if (rc < 0)
 		return rc;
 	reader->consumer = true;
@@ -129,12 +127,15 @@ static int open_ring(struct ring *r)
 
 	reader->tried_ms = agent_now_ms();
 	rc = kmmv_ring_open(agent_attach_device(), r->name, &reader->handle);
+	/*
+	 * A ring that was never enabled is no error. -ENOENT: it was removed
+	 * since it was listed.
+	 */
+	reader->disabled = rc == -ENODEV || rc == -ENOENT;
 	if (rc < 0) {
 		reader->handle = NULL;
-		reader->status = rc;
 		agent_error_begin(r);
-		/* A ring that was never enabled is no error. */
-		if (rc != -ENODEV && rc != -ENOENT)
+		if (!reader->disabled)
 			agent_error(r, "ring %s: %s", r->name,
 				    kmmv_ring_error(NULL));
 		agent_error_end(r);
@@ -142,13 +143,13 @@ static int open_ring(struct ring *r)
 	}
 	rc = claim(r);
 	if (rc < 0 && rc != -EBUSY) {
-		failed(r, rc);
+		failed(r);
 		return rc;
 	}
 	kmmv_ring_get_info(reader->handle, &info);
 	rc = position(r, &info);
 	if (rc < 0)
-		failed(r, rc);
+		failed(r);
 	return rc;
 }
 
@@ -283,7 +284,7 @@ static unsigned int read_records(struct ring *r, uint64_t start, bool *more)
 			push(r, &record, realtime, missed);
 	}
 	if (rc < 0 && rc != -EAGAIN)
-		failed(r, rc);
+		failed(r);
 	else if (reader->handle)
 		agent_error_settle(r);
 	*more = reader->handle && rc <= 0;
@@ -371,6 +372,6 @@ const char *agent_reader_state(const struct ring *r)
 	if (!r->reader.since)
 		return "idle";
 	if (!r->reader.handle)
-		return "failed";
+		return r->reader.disabled ? "disabled" : "failed";
 	return r->reader.consumer ? "consumer" : "snapshot";
 }

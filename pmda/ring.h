@@ -125,7 +125,7 @@ struct reader {
 	struct kmmv_ring *handle;
 	bool consumer;
 	bool idle;		/* poll() reported it, but it had no events */
-	int status;		/* why it is no consumer, or not open */
+	bool disabled;		/* the last attempt to open found no buffers */
 	uint64_t tried_ms;
 	uint64_t since;		/* CLOCK_REALTIME; older events are skipped */
 	uint64_t epoch, incarnation;

@@ -7,6 +7,7 @@
  *			TYPE [HEX]; appended lines are records at once
  *	DIR/sim/NAME.busy	there is another consumer
  *	DIR/sim/NAME.gone	reading is -ENODEV
+ *	DIR/sim/NAME.disabled	opening is, too
  *	DIR/sim/NAME.hold	new records are held back until the agent waits
  *	DIR/sim/NAME.at		where the next consumer begins, in bytes
  *	DIR/sim/NAME.buffer	incarnation, nr_cpus, nr_alive as of the opening,
@@ -82,6 +83,11 @@ int kmmv_ring_open(const char *dir, const char *name, struct kmmv_ring **ring)
 	struct kmmv_ring *r = calloc(1, sizeof(*r));
 	char path[4096];
 
+	snprintf(path, sizeof(path), "%s/sim/%s.disabled", dir, name);
+	if (access(path, F_OK) == 0) {
+		free(r);
+		return -ENODEV;
+	}
 	snprintf(path, sizeof(path), "%s/ring/%s", dir, name);
 	r->file = fopen(path, "re");
 	if (!r->file) {

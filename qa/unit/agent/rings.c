@@ -451,6 +451,44 @@ START_TEST(a_claim_begins_a_pause)
 }
 END_TEST
 
+static void reader_is(const char *word)
+{
+	pmValueSet *set = host_fetch("kmmv.ring.reader");
+
+	ck_assert_int_eq(set->numval, 1);
+	ck_assert_str_eq(set->vlist[0].value.pval->vbuf, word);
+	free(set);
+}
+
+/* A ring without buffers is no error, and is read once it has some. */
+START_TEST(rings_that_were_not_enabled)
+{
+	char path[160];
+
+	host_write(area.dir, "sim/default.disabled", "");
+	reader_is("idle");
+	records_of(CTX);
+	reader_is("disabled");
+	ck_assert(!told_of("ring"));
+	snprintf(path, sizeof(path), "%s/sim/default.disabled", area.dir);
+	ck_assert_int_eq(unlink(path), 0);
+	reader_is("disabled");
+	only_ring()->reader.tried_ms = 0;
+	records_of(CTX);
+	reader_is("consumer");
+	/* One that goes while it is read is an error until that is clear. */
+	host_write(area.dir, "sim/default.gone", "");
+	records_of(CTX);
+	reader_is("failed");
+	ck_assert(told_of("ring default: "));
+	host_write(area.dir, "sim/default.disabled", "");
+	only_ring()->reader.tried_ms = 0;
+	records_of(CTX);
+	reader_is("disabled");
+	ck_assert(!told_of("ring"));
+}
+END_TEST
+
 void add_rings(Suite *suite)
 {
 	TCase *tcase;
@@ -473,4 +511,5 @@ void add_rings(Suite *suite)
 
 	tcase = add_case(suite, "claim", setup);
 	tcase_add_test(tcase, a_claim_begins_a_pause);
+	tcase_add_test(tcase, rings_that_were_not_enabled);
 }
