@@ -232,6 +232,8 @@ struct family {
 	/* Sum of the counts of instances not bound, and of those purged. */
 	uint64_t gone;
 	uint64_t reading;	/* see reading.c */
+	uint32_t omitted;	/* by agent_percpu_omit() */
+	int omitted_ctx;
 	int *left;		/* that clients may ask for, see seen.c */
 	uint32_t nr_left, left_room;
 };
@@ -399,13 +401,19 @@ struct cell {
 struct cells {
 	struct cell *cell;
 	uint32_t count, room;
+	uint32_t omitted;	/* further ones that were to be selected */
 };
 
 #define AGENT_PERCPU_MAX (1u << 20)
 
 extern uint32_t agent_percpu_limit;	/* up to AGENT_PERCPU_MAX */
-extern uint32_t agent_percpu_omitted;
 
+/* CTX has fetched values of F, of which so many were left out. */
+void agent_percpu_omit(struct family *f, int ctx, uint32_t omitted);
+/* By each family's last fetch, if its context has not ended. */
+uint32_t agent_percpu_omitted(void);
+/* Forget what CTX missed, or, with -1, what any context did. */
+void agent_percpu_end(int ctx);
 /* Note which CPUs are online. */
 void agent_percpu_sync(struct kmmv *handle);
 /* Identifier of a selected cell, or -1 if it has none (yet). */

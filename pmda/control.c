@@ -180,7 +180,7 @@ static pmValueSet *control_fetch(pmID pmid, const struct request *req)
 	case PERCPU_LIMIT:
 		return agent_values_u32(pmid, agent_percpu_limit);
 	case PERCPU_OMITTED:
-		return agent_values_u32(pmid, agent_percpu_omitted);
+		return agent_values_u32(pmid, agent_percpu_omitted());
 	case PROFILE_ENABLE:
 		return profile_value(pmid, AGENT_PROFILE_ENABLE);
 	case PROFILE_FREQ:
@@ -232,6 +232,7 @@ static int control_store(int ctx, const pmValueSet *set)
 		if (atom.ul > AGENT_PERCPU_MAX)
 			return PM_ERR_BADSTORE;
 		agent_percpu_limit = atom.ul;
+		agent_percpu_end(-1);
 		return 0;
 	}
 }

@@ -18,7 +18,6 @@
 #define BLOCK (1u << PERCPU_BLOCK_BITS)
 
 uint32_t agent_percpu_limit = 16384;
-uint32_t agent_percpu_omitted;	/* by the last selection */
 
 static bool online[MAX_CPUS];	/* now or earlier */
 static uint32_t nr_listed;	/* one above the last online CPU */
@@ -148,7 +147,7 @@ static int select_listed(struct family *f, const int *ids, int count,
 		    !f->insts[cell.pos].active)
 			continue;
 		if (cells->count >= agent_percpu_limit) {
-			agent_percpu_omitted++;
+			cells->omitted++;
 			continue;
 		}
 		rc = add_cell(cells, cell.pos, cell.cpu);
@@ -210,7 +209,7 @@ static int select_unlisted(struct family *f, const int *ids, int count,
 				break;
 			id = agent_percpu_id(&f->insts[pos], cpus[j]);
 			if (id < 0) {
-				agent_percpu_omitted++;
+				cells->omitted++;
 				continue;
 			}
 			if (count && bsearch(&id, ids, count, sizeof(id),
@@ -220,12 +219,12 @@ static int select_unlisted(struct family *f, const int *ids, int count,
 			if (rc < 0)
 				return rc;
 		}
-		agent_percpu_omitted += nr_cpus - j;
+		cells->omitted += nr_cpus - j;
 		if (cells->count >= agent_percpu_limit)
 			break;
 	}
 	if (i < f->active.count)
-		agent_percpu_omitted += (f->active.count - i - 1) * nr_cpus;
+		cells->omitted += (f->active.count - i - 1) * nr_cpus;
 	return 0;
 }
 
@@ -238,7 +237,7 @@ int agent_percpu_select(struct family *f, const pmProfile *profile,
 	bool listed;
 
 	cells.count = 0;
-	agent_percpu_omitted = 0;
+	cells.omitted = 0;
 	*result = &cells;
 	rc = agent_indom_profile(agent_indom(f, true), profile, &listed, &ids,
 				 &count);
@@ -247,6 +246,38 @@ int agent_percpu_select(struct family *f, const pmProfile *profile,
 	if (listed)
 		return select_listed(f, ids, count, &cells);
 	return select_unlisted(f, ids, count, &cells);
+}
+
+void agent_percpu_omit(struct family *f, int ctx, uint32_t omitted)
+{
+	f->omitted = omitted;
+	f->omitted_ctx = ctx;
+}
+
+uint32_t agent_percpu_omitted(void)
+{
+	uint64_t sum = 0;
+	int fid;
+
+	for (fid = 0; fid < agent_family_limit(); fid++) {
+		const struct family *f = agent_family(fid);
+
+		if (f && f->present)
+			sum += f->omitted;
+	}
+	return sum < UINT32_MAX ? sum : UINT32_MAX;
+}
+
+void agent_percpu_end(int ctx)
+{
+	int fid;
+
+	for (fid = 0; fid < agent_family_limit(); fid++) {
+		struct family *f = agent_family(fid);
+
+		if (f && (ctx < 0 || f->omitted_ctx == ctx))
+			f->omitted = 0;
+	}
 }
 
 /* Add cells of INST, which has left, on the CPUs that had a value. */
@@ -258,10 +289,8 @@ static int add_left(const struct family *f, const struct inst *inst,
 	int rc;
 
 	for (i = 0; i < nr_cpus; i++) {
-		if (cells->count >= most) {
-			agent_percpu_omitted += nr_cpus - i;
+		if (cells->count >= most)
 			break;
-		}
 		/* CPU's block may not be among those asked for. */
 		if (agent_percpu_id(inst, cpus[i]) < 0)
 			continue;

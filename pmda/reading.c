@@ -190,6 +190,7 @@ struct percpu {
 	pmValueSet *set;
 	uint32_t nr_cpus;
 	uint32_t done;		/* values put */
+	uint32_t omitted;	/* cells of which no count can be kept */
 	int status;
 	uint64_t *values;	/* CHUNK * nr_cpus */
 	uint32_t number[CHUNK];
@@ -211,7 +212,7 @@ static void put_cell(struct percpu *p, const struct cell *cell, uint32_t row)
 	value = p->values[(size_t)row * p->nr_cpus + cell->cpu];
 	carry = agent_carry_cpus(inst, p->nr_cpus);
 	if (!carry) {
-		agent_percpu_omitted++;
+		p->omitted++;
 		return;
 	}
 	agent_carry_read(p->family, &carry[cell->cpu], value);
@@ -283,6 +284,7 @@ pmValueSet *agent_reading_cells(struct family *f, pmID pmid,
 		return NULL;
 	while (at < p.cells->count)
 		at = fetch_chunk(&p, at);
+	agent_percpu_omit(f, req->ctx, p.cells->omitted + p.omitted);
 	p.set->numval = p.done ? (int)p.done : no_values(p.status);
 	return p.set;
 }

@@ -159,6 +159,12 @@ static void view_prepare(const struct request *req)
 	}
 }
 
+static void view_end(int ctx)
+{
+	agent_seen_end(ctx);
+	agent_percpu_end(ctx);
+}
+
 static pmValueSet *fetch_total(struct family *f, pmID pmid,
 			       const struct request *req)
 {
@@ -191,7 +197,7 @@ static pmValueSet *view_fetch(pmID pmid, const struct request *req)
 const struct provider agent_view_provider = {
 	.sync = view_sync,
 	.forget = view_forget,
-	.end = agent_seen_end,
+	.end = view_end,
 	.names = view_names,
 	.desc = view_desc,
 	.prepare = view_prepare,

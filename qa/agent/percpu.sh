@@ -61,6 +61,27 @@ db 'store kmmv.control.percpu.limit "4"' >/dev/null
 is "a limit" "$(db_values kmmv.percpu.counter | tr '\n' ',')" \
 	"a_b::cpu0 1,a_b::cpu1 2,a_b::cpu3 4,x::cpu7::cpu0 10,"
 is "the number of those omitted is reported" "$(db_values kmmv.control.percpu.omitted)" 2
+db "profile $domain.17 all" >/dev/null
+db_values kmmv.percpu.counter kmmv.percpu.other >/dev/null
+is "also if another metric of the same fetch has all" \
+	"$(db_values kmmv.control.percpu.omitted)" 2
+db "instance $domain.19" >/dev/null
+db "label instances $domain.19" >/dev/null
+db_values kmmv.percpu.other >/dev/null
+is "or it is listed, or fetched later" "$(db_values kmmv.control.percpu.omitted)" 2
+db 'store kmmv.control.percpu.limit "2"' >/dev/null
+is "another limit has left nothing out yet" "$(db_values kmmv.control.percpu.omitted)" 0
+db "instance $domain.17" >/dev/null
+db "label instances $domain.17" >/dev/null
+is "what is listed lacks no value" "$(db_values kmmv.control.percpu.omitted)" 0
+db_values kmmv.percpu.counter kmmv.percpu.other >/dev/null
+is "what is fetched of several metrics adds up" \
+	"$(db_values kmmv.control.percpu.omitted)" 5
+db "profile $domain.17 none" >/dev/null
+db_values kmmv.percpu.counter >/dev/null
+is "who asks for less misses less" "$(db_values kmmv.control.percpu.omitted)" 1
+db "profile $domain.17 all" >/dev/null
+db 'store kmmv.control.percpu.limit "4"' >/dev/null
 is "the domain keeps to it" "$(db "instance $domain.17" |
 	sed -n 's/.*name: "\(.*\)".*/\1/p' | sort | xargs)" \
 	"a_b::cpu0 a_b::cpu1 a_b::cpu3 x::cpu7::cpu0"

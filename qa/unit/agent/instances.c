@@ -176,6 +176,34 @@ START_TEST(percpu_omits_past_the_limit)
 }
 END_TEST
 
+static void end_of(int ctx)
+{
+	host.dispatch.version.seven.ext->e_context = ctx;
+	host.dispatch.version.seven.ext->e_endCallBack(ctx);
+	host.dispatch.version.seven.ext->e_context = CTX;
+}
+
+/* What a client missed that has gone is no figure for those that are there. */
+START_TEST(percpu_omits_for_clients_that_are_there)
+{
+	const uint64_t all = MANY / 7 * 6 * MANY_CPUS;
+
+	agent_percpu_limit = 4;
+	free(host_fetch("kmmv.percpu.counter"));
+	end_of(9);
+	ck_assert_uint_eq(omitted(), all - 4);
+	end_of(CTX);
+	ck_assert_uint_eq(omitted(), 0);
+	free(host_fetch("kmmv.percpu.counter"));
+	ck_assert_uint_eq(omitted(), all - 4);
+	/* A family that is absent has no values that could be left out. */
+	host_client(CTX, "0");
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	ck_assert_uint_eq(omitted(), 0);
+	agent_percpu_limit = 16384;
+}
+END_TEST
+
 /* A client may ask for a text longer than any name. */
 START_TEST(names_that_are_too_long)
 {
@@ -512,6 +540,7 @@ void add_instances(Suite *suite)
 	tcase = add_case(suite, "many", setup_many);
 	tcase_add_test(tcase, percpu_of_many);
 	tcase_add_test(tcase, percpu_omits_past_the_limit);
+	tcase_add_test(tcase, percpu_omits_for_clients_that_are_there);
 	tcase_add_test(tcase, names_that_are_too_long);
 	tcase_add_test(tcase, gone_by_identifier);
 	tcase_add_test(tcase, percpu_memory_is_bounded);
