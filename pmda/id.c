@@ -201,16 +201,6 @@ static void put_state(struct id *id)
 		agent_idfile_put_state(id);
 }
 
-void agent_id_set_state(struct id *id, int state)
-{
-	if (id->state == state)
-		return;
-	agent_idtable_set_state(id, state, state == ID_USED ? 0 : time(NULL));
-	/* A name that is away may be back soon: see note_away(). */
-	if (state != ID_AWAY && id->on_disk != state)
-		put_state(id);
-}
-
 /*
  * Put off purging a count that may return with its name: it would be in the total
  * twice.
@@ -219,8 +209,21 @@ static bool put_off(struct id *id, uint32_t now)
 {
 	if (!id->user || !ops->may_return(id))
 		return false;
-	agent_idtable_set_state(id, id->state, now);
+	agent_idtable_put_off(id, now);
 	return true;
+}
+
+void agent_id_set_state(struct id *id, int state)
+{
+	if (id->state == state)
+		return;
+	agent_idtable_set_state(id, state, state == ID_USED ? 0 : time(NULL));
+	/* At once: it is not one of agent_id_names. */
+	if (state == ID_FORGOTTEN)
+		put_off(id, id->since);
+	/* A name that is away may be back soon: see note_away(). */
+	if (state != ID_AWAY && id->on_disk != state)
+		put_state(id);
 }
 
 static void purge(struct id *id)
@@ -250,12 +253,14 @@ static uint32_t purge_list(const struct id_list *list, uint32_t keep,
 	return n;
 }
 
+/* What is put off is behind all others: they are not kept waiting. */
 void agent_id_purge(void)
 {
 	uint32_t n = purge_list(agent_idtable_list(ID_FORGOTTEN),
 				agent_id_names, 4 * BATCH);
 
-	purge_list(agent_idtable_list(ID_AWAY), UINT32_MAX, 4 * BATCH - n);
+	n += purge_list(agent_idtable_list(ID_AWAY), UINT32_MAX, 4 * BATCH - n);
+	purge_list(agent_idtable_kept(), UINT32_MAX, 4 * BATCH - n);
 }
 
 /* Record names that have been away for SETTLE_SECONDS as not in use. */

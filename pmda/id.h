@@ -14,7 +14,8 @@
  *
  * A name that nothing is bound to is purged after agent_id_days days, and the
  * oldest of those that the kernel forgot when there are more than
- * agent_id_names of them.
+ * agent_id_names of them. A name whose count may come back is neither purged nor
+ * one of these.
  */
 #ifndef KMMV_ID_H
 #define KMMV_ID_H
@@ -51,6 +52,7 @@ struct id {
 	uint32_t state : 2, on_disk : 2; /* ID_* */
 	uint32_t own : 1;		/* of this process alone */
 	uint32_t dead : 1;
+	uint32_t put_off : 1;		/* instance: see agent_idtable_put_off() */
 	char name[];			/* instances and blocks: then the rest */
 };
 
@@ -62,7 +64,10 @@ extern uint32_t agent_id_days, agent_id_names;
 struct id_ops {
 	/* ID, which has a user, is removed: the user keeps what it needs. */
 	void (*purged)(struct id *id);
-	/* Whether ID's count may come back as it was: then it is not to be purged. */
+	/*
+	 * Whether ID's count may come back as it was to a total that has it: then it is
+	 * not to be purged.
+	 */
 	bool (*may_return)(const struct id *id);
 };
 

@@ -23,7 +23,7 @@ static struct scope {
 	uint32_t rests;
 } scopes[NR_SCOPES];
 
-static struct id_list away, forgotten;
+static struct id_list away, forgotten, kept;
 static struct id **names, **numbers;	/* hash chains */
 static uint32_t nr_chains, nr_ids, nr_own;
 static uint32_t nr_marks;		/* scopes with a limit */
@@ -160,7 +160,9 @@ static struct id_list *list_of(const struct id *id)
 {
 	if (!agent_idtable_is_instance(id->scope) || id->state == ID_USED)
 		return NULL;
-	return id->state == ID_FORGOTTEN ? &forgotten : &away;
+	if (id->state == ID_AWAY)
+		return &away;
+	return id->put_off ? &kept : &forgotten;
 }
 
 /* Insert by age; nearly always as the newest. */
@@ -196,6 +198,15 @@ void agent_idtable_set_state(struct id *id, int state, uint32_t since)
 {
 	delist(id);
 	id->state = state;
+	id->put_off = false;
+	id->since = since;
+	enlist(id);
+}
+
+void agent_idtable_put_off(struct id *id, uint32_t since)
+{
+	delist(id);
+	id->put_off = true;
 	id->since = since;
 	enlist(id);
 }
@@ -203,6 +214,11 @@ void agent_idtable_set_state(struct id *id, int state, uint32_t since)
 const struct id_list *agent_idtable_list(int state)
 {
 	return state == ID_FORGOTTEN ? &forgotten : &away;
+}
+
+const struct id_list *agent_idtable_kept(void)
+{
+	return &kept;
 }
 
 /* ---- adding and removing ---- */

@@ -36,8 +36,15 @@ void agent_idtable_remove(struct id *id);
 /* The same as agent_id_describe(), in memory alone. */
 void agent_idtable_describe(struct id *id, const char *rest);
 void agent_idtable_set_state(struct id *id, int state, uint32_t since);
+/*
+ * ID, not in use, is not to be purged for now: it counts as not in use since SINCE.
+ * If the kernel forgot it, it is in a list of its own until its state is set.
+ */
+void agent_idtable_put_off(struct id *id, uint32_t since);
 /* Of ID_AWAY or ID_FORGOTTEN. */
 const struct id_list *agent_idtable_list(int state);
+/* Of ID_FORGOTTEN, those that were put off. */
+const struct id_list *agent_idtable_kept(void);
 
 /* The next number of a scope, of this process alone or not; -1 for none. */
 int agent_idtable_next(int scope, bool own);

@@ -126,13 +126,13 @@ struct inst *agent_instance_of_id(struct family *f, struct id *id)
 
 /*
  * A count since the boot may always return. Others may after a detach, if the module
- * stays loaded.
+ * stays loaded. Only a total has the count of a purged name.
  */
 static bool may_return(const struct id *id)
 {
 	const struct family *f = agent_family((id->scope - FIRST_SERIAL) / 2);
 
-	return f->sem == KMMV_SEM_COUNTER &&
+	return agent_family_has_total(f) &&
 	       (f->since_boot || (unbound_all && id->state == ID_AWAY));
 }
 

@@ -297,9 +297,10 @@ TCase *add_case(Suite *suite, const char *name, void (*begin)(void));
 
 /*
  * The test's clock; a poll() that always finds a request, at once or as late as
- * the test says; and an end of requests.
+ * the test says; and an end of requests. What time() returns is so far ahead.
  */
 struct fake {
+	int64_t ahead;
 	bool on;
 	uint64_t ms, step, next;	/* next: when a request comes */
 	int requests, quiet, woken;

@@ -451,22 +451,104 @@ static uint64_t total(const char *name)
 	return value;
 }
 
-/* Counts since the boot come back unchanged: their names are kept. */
+#define APART \
+	"family id=2 units=count semantics=counter since=boot total=no name=apart\n"
+
+/*
+ * Counts since the boot come back unchanged: their names are kept where there is a
+ * total, which would have the counts twice.
+ */
 START_TEST(counts_since_the_boot_are_not_purged)
 {
 	agent_id_names = 0;
 	*area_value(&area, 1, 0) = 7;
 	*area_value(&area, 1, 1) = 9;
 	*area_value(&area, 1, 2) = 7;
-	names_are(INST(0, 1, "active", "zero") INST(1, 0, "active", "one"));
+	names_are(APART INST(0, 1, "active", "zero") INST(1, 0, "active", "one")
+			  INST(3, 2, "active", "three"));
 	ck_assert_uint_eq(total("kmmv.all.boot"), 7);
 	ck_assert_uint_eq(total("kmmv.all.counter"), 9);
-	names_are(INST(0, 1, "free", "zero") INST(1, 0, "free", "one"));
+	names_are(APART INST(0, 1, "free", "zero") INST(1, 0, "free", "one")
+			  INST(3, 2, "free", "three"));
 	ck_assert_ptr_null(agent_instance_by_name(family("counter"), "one"));
+	ck_assert_ptr_null(agent_instance_by_name(family("apart"), "three"));
+	ck_assert_ptr_nonnull(agent_instance_by_name(family("boot"), "zero"));
 	ck_assert_uint_eq(total("kmmv.all.boot"), 7);
 	ck_assert_uint_eq(total("kmmv.all.counter"), 9);
-	names_are(INST(2, 1, "active", "zero"));
+	names_are(APART INST(2, 1, "active", "zero"));
 	ck_assert_uint_eq(total("kmmv.all.boot"), 7);
+}
+END_TEST
+
+/* Names that are kept do not take the place of those that may be purged. */
+START_TEST(names_that_are_kept_are_not_counted)
+{
+	agent_id_names = 2;
+	names_are(INST(0, 0, "active", "n0") INST(1, 0, "active", "n1")
+		  INST(2, 0, "active", "n2") INST(3, 1, "active", "b0")
+		  INST(4, 1, "active", "b1") INST(5, 1, "active", "b2"));
+	names_are(INST(0, 0, "free", "n0") INST(1, 0, "free", "n1")
+		  INST(2, 0, "active", "n2") INST(3, 1, "free", "b0")
+		  INST(4, 1, "free", "b1") INST(5, 1, "free", "b2"));
+	ck_assert_ptr_nonnull(agent_id_find(16, "n0"));
+	ck_assert_ptr_nonnull(agent_id_find(16, "n1"));
+	names_are(INST(2, 0, "free", "n2"));
+	ck_assert_ptr_null(agent_id_find(16, "n0"));
+	ck_assert_ptr_nonnull(agent_id_find(16, "n1"));
+	ck_assert_ptr_nonnull(agent_id_find(16, "n2"));
+	ck_assert_ptr_nonnull(agent_instance_by_name(family("boot"), "b0"));
+	ck_assert_ptr_nonnull(agent_instance_by_name(family("boot"), "b2"));
+}
+END_TEST
+
+/* A family that has no total any more keeps names no longer than others do. */
+START_TEST(names_are_kept_for_a_total)
+{
+	names_are(INST(0, 1, "active", "b0"));
+	names_are(INST(0, 1, "free", "b0"));
+	agent_id_days = 0;
+	fake.ahead = 2;
+	agent_id_purge();
+	ck_assert_ptr_nonnull(agent_id_find(agent_scope_of(family("boot")), "b0"));
+	family("boot")->total = false;
+	fake.ahead = 4;
+	agent_id_purge();
+	ck_assert_ptr_null(agent_id_find(agent_scope_of(family("boot")), "b0"));
+}
+END_TEST
+
+/* However many names are put off, others that are due are purged at once. */
+START_TEST(names_that_are_put_off_leave_others_their_turn)
+{
+	enum { NAMES = 17000 };
+	struct family *f = family("boot");
+	int scope = agent_scope_of(f), n;
+	char name[16];
+
+	for (n = 0; n < NAMES; n++) {
+		snprintf(name, sizeof(name), "b%d", n);
+		if (!agent_id_add(scope, -1, name, "")) {
+			ck_assert(agent_id_commit());
+			ck_assert_ptr_nonnull(agent_id_add(scope, -1, name, ""));
+		}
+	}
+	ck_assert(agent_id_commit());
+	for (n = 0; n < NAMES; n++) {
+		struct id *id;
+
+		snprintf(name, sizeof(name), "b%d", n);
+		id = agent_id_find(scope, name);
+		ck_assert_ptr_nonnull(agent_instance_of_id(f, id));
+		agent_id_set_state(id, ID_FORGOTTEN);
+	}
+	host_write(host.var, NUMBERS, HEADER "+ 16 0 zero\n- 16 0 1\n");
+	agent_id_load(true);
+	ck_assert_ptr_nonnull(agent_id_find(16, "zero"));
+	agent_id_names = 0;
+	agent_id_purge();
+	ck_assert_ptr_null(agent_id_find(16, "zero"));
+	ck_assert_ptr_nonnull(agent_id_find(scope, "b0"));
+	ck_assert_ptr_nonnull(agent_id_find(scope, "b16999"));
 }
 END_TEST
 
@@ -637,6 +719,9 @@ void add_lasting(Suite *suite)
 	tcase_add_test(tcase, marks_are_not_garbage);
 	tcase_add_test(tcase, purged_names_give_memory_back);
 	tcase_add_test(tcase, counts_since_the_boot_are_not_purged);
+	tcase_add_test(tcase, names_that_are_kept_are_not_counted);
+	tcase_add_test(tcase, names_are_kept_for_a_total);
+	tcase_add_test(tcase, names_that_are_put_off_leave_others_their_turn);
 	tcase_add_test(tcase, counts_are_not_purged_while_detached);
 	tcase_add_test(tcase, damage_leaves_half);
 	tcase_add_test(tcase, numbers_that_cannot_be_read_are_told_of);
