@@ -18,6 +18,8 @@
  */
 #define SETTLE_SECONDS 600
 #define LOOK_MS	       (60 * 1000)
+/* Clocks are read in seconds, one after the other, and wall time is adjusted. */
+#define STEP_SECONDS 10
 
 uint32_t agent_id_days = 30;
 uint32_t agent_id_names = 2048;
@@ -27,6 +29,7 @@ static bool writer, lasting;
 static bool pending;
 static bool unsaved;	/* numbers cannot be saved, which was said */
 static uint64_t retry_ms, look_ms, compact_ms;
+static uint32_t loaded;	/* when the file was, by the clock as it is now */
 
 /* Names of this batch, which are removed if it cannot be saved. */
 static struct id *batch[BATCH];
@@ -37,12 +40,56 @@ void agent_id_init(const struct id_ops *id_ops)
 	ops = id_ops;
 }
 
+static void put_state(struct id *id)
+{
+	if (lasting && !id->own)
+		agent_idfile_put_state(id);
+}
+
+/*
+ * What this process recorded before the clock was set has a wrong time. Others may
+ * have had the right one.
+ */
+static void time_changed(struct id *id, uint32_t before)
+{
+	if (before > loaded && id->on_disk == id->state)
+		put_state(id);
+}
+
+/*
+ * The time, for names not in use. Only wall time goes on from one boot to the next,
+ * as the file needs. But a machine without a clock of its own begins in the past:
+ * when its clock is set, no name is older than before. The time since the boot
+ * tells that from a time for which the machine was suspended, which counts.
+ *
+ * A clock that is set back changes nothing: times in the file may be from before it
+ * was wrong. What has a later time is not old.
+ */
+static uint32_t now_seconds(void)
+{
+	static int64_t offset;
+	static bool known;
+	int64_t now = time(NULL), step;
+	struct timespec boot;
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	step = known ? now - boot.tv_sec - offset : 0;
+	offset = now - boot.tv_sec;
+	known = true;
+	if (step > STEP_SECONDS) {
+		agent_idtable_pass(step, now, time_changed);
+		loaded = loaded + step < now ? loaded + step : now;
+	}
+	return now;
+}
+
 void agent_id_load(bool may_write)
 {
 	int rc;
 
 	writer = may_write;
 	rc = agent_idfile_load();
+	loaded = now_seconds();
 	if (rc < 0)
 		agent_error(&pending, "saved numbers cannot be read: %s",
 			    pmErrStr(rc));
@@ -195,12 +242,6 @@ bool agent_id_pending(void)
 
 /* ---- state ---- */
 
-static void put_state(struct id *id)
-{
-	if (lasting && !id->own)
-		agent_idfile_put_state(id);
-}
-
 /*
  * Put off purging a count that may return with its name: it would be in the total
  * twice.
@@ -217,7 +258,8 @@ void agent_id_set_state(struct id *id, int state)
 {
 	if (id->state == state)
 		return;
-	agent_idtable_set_state(id, state, state == ID_USED ? 0 : time(NULL));
+	agent_idtable_set_state(id, state,
+				state == ID_USED ? 0 : now_seconds());
 	/* At once: it is not one of agent_id_names. */
 	if (state == ID_FORGOTTEN)
 		put_off(id, id->since);
@@ -237,7 +279,7 @@ static void purge(struct id *id)
 static uint32_t purge_list(const struct id_list *list, uint32_t keep,
 			   uint32_t budget)
 {
-	uint32_t now = time(NULL), n = 0;
+	uint32_t now = now_seconds(), n = 0;
 
 	while (list->oldest && n < budget) {
 		bool old = now - list->oldest->since >=
@@ -266,7 +308,7 @@ void agent_id_purge(void)
 /* Record names that have been away for SETTLE_SECONDS as not in use. */
 static void note_away(void)
 {
-	uint32_t now = time(NULL), n = 0;
+	uint32_t now = now_seconds(), n = 0;
 	struct id *id;
 
 	for (id = agent_idtable_list(ID_AWAY)->oldest; id && n < BATCH;

@@ -211,6 +211,27 @@ void agent_idtable_put_off(struct id *id, uint32_t since)
 	enlist(id);
 }
 
+void agent_idtable_pass(uint64_t seconds, uint32_t now,
+			void (*fn)(struct id *id, uint32_t before))
+{
+	static const struct id_list *const lists[] = {
+		&away, &forgotten, &kept
+	};
+	struct id *id;
+	size_t i;
+
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		for (id = lists[i]->oldest; id; id = id->newer) {
+			uint32_t before = id->since;
+
+			id->since = now;
+			if (before + seconds < now)
+				id->since = before + seconds;
+			fn(id, before);
+		}
+	}
+}
+
 const struct id_list *agent_idtable_list(int state)
 {
 	return state == ID_FORGOTTEN ? &forgotten : &away;

@@ -41,6 +41,12 @@ void agent_idtable_set_state(struct id *id, int state, uint32_t since);
  * If the kernel forgot it, it is in a list of its own until its state is set.
  */
 void agent_idtable_put_off(struct id *id, uint32_t since);
+/*
+ * The names not in use are so since SECONDS later than was said, but not since a
+ * time after NOW; FN is told of each, with the time it had.
+ */
+void agent_idtable_pass(uint64_t seconds, uint32_t now,
+			void (*fn)(struct id *id, uint32_t before));
 /* Of ID_AWAY or ID_FORGOTTEN. */
 const struct id_list *agent_idtable_list(int state);
 /* Of ID_FORGOTTEN, those that were put off. */

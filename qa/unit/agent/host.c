@@ -41,6 +41,10 @@ TCase *add_case(Suite *suite, const char *name, void (*begin)(void))
 
 int clock_gettime(clockid_t clock, struct timespec *ts)
 {
+	if (fake.boot && clock == CLOCK_BOOTTIME) {
+		*ts = (struct timespec){ .tv_sec = fake.boot };
+		return 0;
+	}
 	if (!fake.on || clock != CLOCK_MONOTONIC)
 		return syscall(SYS_clock_gettime, clock, ts);
 	ts->tv_sec = fake.ms / 1000;
@@ -51,14 +55,13 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 /* Replaces the library's. */
 time_t time(time_t *result)
 {
-	struct timespec ts;
-	time_t now;
+	struct timespec ts = { .tv_sec = fake.wall };
 
-	syscall(SYS_clock_gettime, CLOCK_REALTIME, &ts);
-	now = ts.tv_sec + fake.ahead;
+	if (!fake.wall)
+		syscall(SYS_clock_gettime, CLOCK_REALTIME, &ts);
 	if (result)
-		*result = now;
-	return now;
+		*result = ts.tv_sec;
+	return ts.tv_sec;
 }
 
 unsigned int host_refreshes;

@@ -297,11 +297,12 @@ TCase *add_case(Suite *suite, const char *name, void (*begin)(void));
 
 /*
  * The test's clock; a poll() that always finds a request, at once or as late as
- * the test says; and an end of requests. What time() returns is so far ahead.
+ * the test says; and an end of requests. What time() and CLOCK_BOOTTIME return, in
+ * seconds, if not 0.
  */
 struct fake {
-	int64_t ahead;
 	bool on;
+	time_t wall, boot;
 	uint64_t ms, step, next;	/* next: when a request comes */
 	int requests, quiet, woken;
 };

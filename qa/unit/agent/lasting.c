@@ -507,11 +507,11 @@ START_TEST(names_are_kept_for_a_total)
 	names_are(INST(0, 1, "active", "b0"));
 	names_are(INST(0, 1, "free", "b0"));
 	agent_id_days = 0;
-	fake.ahead = 2;
+	fake.wall = time(NULL) + 2;
 	agent_id_purge();
 	ck_assert_ptr_nonnull(agent_id_find(agent_scope_of(family("boot")), "b0"));
 	family("boot")->total = false;
-	fake.ahead = 4;
+	fake.wall += 2;
 	agent_id_purge();
 	ck_assert_ptr_null(agent_id_find(agent_scope_of(family("boot")), "b0"));
 }
@@ -585,6 +585,115 @@ START_TEST(counts_are_not_purged_while_detached)
 	agent_id_purge();
 	ck_assert_ptr_null(agent_instance_by_name(family("counter"), "one"));
 	ck_assert_uint_eq(total("kmmv.all.counter"), 9);
+}
+END_TEST
+
+/* The clock of a machine that has none when it boots, and of one that does. */
+enum { DAY = 86400, PAST = 100 * DAY, PRESENT = 20000 * DAY };
+
+/* A name that an agent of yesterday has recorded as not in use, and another. */
+static void setup_clock(void)
+{
+	char numbers[128];
+
+	fake.wall = PAST;
+	fake.boot = 100;
+	snprintf(numbers, sizeof(numbers),
+		 HEADER "+ 16 0 zero\n- 16 0 %d\n+ 16 1 one\n", PAST - DAY);
+	begin_lasting(numbers);
+}
+
+/* Both clocks go on, as they do while the machine is suspended. */
+static void pass(time_t seconds)
+{
+	fake.wall += seconds;
+	fake.boot += seconds;
+}
+
+/* Names are not old because the clock is set, but get old behind that. */
+START_TEST(clock_that_is_set_makes_nothing_old)
+{
+	pass(20);
+	fake.wall = PRESENT;
+	work_at(1000);
+	ck_assert_ptr_nonnull(agent_id_find(16, "zero"));
+	ck_assert_ptr_nonnull(agent_id_find(16, "one"));
+	pass(29 * DAY - 21);
+	work_at(2000);
+	ck_assert_ptr_nonnull(agent_id_find(16, "zero"));
+	pass(1);
+	work_at(3000);
+	ck_assert_ptr_null(agent_id_find(16, "zero"));
+	pass(DAY - 1);
+	work_at(4000);
+	ck_assert_ptr_nonnull(agent_id_find(16, "one"));
+	pass(1);
+	work_at(5000);
+	ck_assert_ptr_null(agent_id_find(16, "one"));
+}
+END_TEST
+
+/* Set back and forth: nothing stopped to be in use in the future. */
+START_TEST(clock_that_is_set_twice)
+{
+	fake.wall = PAST - 50 * DAY;
+	work_at(1000);
+	fake.wall = PAST;
+	work_at(2000);
+	pass(30 * DAY - 1);
+	work_at(3000);
+	ck_assert_ptr_nonnull(agent_id_find(16, "one"));
+	pass(1);
+	work_at(4000);
+	ck_assert_ptr_null(agent_id_find(16, "one"));
+}
+END_TEST
+
+/* Clocks are read in seconds, and adjusted a little: that is no step. */
+START_TEST(clock_that_is_adjusted)
+{
+	agent_id_days = 0;
+	fake.wall += 11;
+	agent_id_purge();
+	ck_assert_ptr_nonnull(agent_id_find(16, "one"));
+	fake.wall += 10;
+	agent_id_purge();
+	ck_assert_ptr_null(agent_id_find(16, "one"));
+}
+END_TEST
+
+/* What was recorded before the clock was set is recorded again. */
+START_TEST(states_of_before_the_clock_was_set)
+{
+	char line[32];
+
+	names_are(INST(0, 0, "active", "two") INST(1, 0, "active", "three"));
+	pass(20);
+	names_are(INST(0, 0, "free", "two") INST(1, 0, "active", "three"));
+	work_at(1000);
+	snprintf(line, sizeof(line), "! 16 2 %d\n", PAST + 20);
+	ck_assert_int_eq(on_disk(line), 1);
+	pass(20);
+	fake.wall = PRESENT;
+	names_are(INST(0, 0, "free", "two") INST(1, 0, "free", "three"));
+	work_at(2000);
+	snprintf(line, sizeof(line), "! 16 2 %d\n", PRESENT - 20);
+	ck_assert_int_eq(on_disk(line), 1);
+	snprintf(line, sizeof(line), "! 16 3 %d\n", PRESENT);
+	ck_assert_int_eq(on_disk(line), 1);
+	/* An agent of an earlier boot may have had the right time. */
+	ck_assert_int_eq(on_disk("- 16 0 "), 1);
+	pass(20);
+	work_at(3000);
+	ck_assert_int_eq(on_disk("! 16 2 "), 2);
+	ck_assert_int_eq(on_disk("! 16 3 "), 1);
+	/* It is set again. */
+	fake.wall += 1000;
+	work_at(4000);
+	snprintf(line, sizeof(line), "! 16 2 %d\n", PRESENT - 20 + 1000);
+	ck_assert_int_eq(on_disk(line), 1);
+	ck_assert_int_eq(on_disk("! 16 3 "), 2);
+	ck_assert_int_eq(on_disk("- 16 0 "), 1);
 }
 END_TEST
 
@@ -725,6 +834,12 @@ void add_lasting(Suite *suite)
 	tcase_add_test(tcase, counts_are_not_purged_while_detached);
 	tcase_add_test(tcase, damage_leaves_half);
 	tcase_add_test(tcase, numbers_that_cannot_be_read_are_told_of);
+
+	tcase = add_case(suite, "clock", setup_clock);
+	tcase_add_test(tcase, clock_that_is_set_makes_nothing_old);
+	tcase_add_test(tcase, clock_that_is_set_twice);
+	tcase_add_test(tcase, clock_that_is_adjusted);
+	tcase_add_test(tcase, states_of_before_the_clock_was_set);
 
 	tcase = add_case(suite, "long", setup_long);
 	tcase_add_test(tcase, states_lost_in_a_rewrite_are_written);
