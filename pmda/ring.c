@@ -61,24 +61,33 @@ static struct ring *make(const char *name, int rid)
 	return r;
 }
 
+/* A filter of scandir(). */
+static int is_ring(const struct dirent *entry)
+{
+	const char *name = entry->d_name;
+	char plain[AGENT_NAME_SIZE];
+
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return 0;
+	agent_instance_sanitise(name, plain, sizeof(plain));
+	if (strlen(name) <= KMMV_RING_NAME_MAX && !strchr(name, ',') &&
+	    strcmp(name, plain) == 0)
+		return 1;
+	agent_error(rings, "ring %s: cannot be an instance's name", plain);
+	return 0;
+}
+
+/* Give a number to NAME; it is valid once it is saved. */
+static void add_number(const char *name)
+{
+	if (!agent_id_find(SERIAL_RINGS, name))
+		agent_id_add(SERIAL_RINGS, -1, name, "");
+}
+
 static void take(const char *name)
 {
-	char plain[AGENT_NAME_SIZE];
-	struct id *id;
+	const struct id *id = agent_id_find(SERIAL_RINGS, name);
 
-	agent_instance_sanitise(name, plain, sizeof(plain));
-	if (strlen(name) > KMMV_RING_NAME_MAX || strchr(name, ',') ||
-	    strcmp(name, plain) != 0) {
-		agent_error(rings, "ring %s: cannot be an instance's name",
-			    plain);
-		return;
-	}
-	id = agent_id_find(SERIAL_RINGS, name);
-	if (!id) {
-		agent_id_add(SERIAL_RINGS, -1, name, "");
-		agent_id_commit();
-		id = agent_id_find(SERIAL_RINGS, name);
-	}
 	if (id && (rings[id->number] || make(name, id->number)))
 		rings[id->number]->present = true;
 }
@@ -96,13 +105,14 @@ void agent_ring_list(void)
 	if (!agent_attach_handle())
 		return;
 	pmsprintf(path, sizeof(path), "%s/ring", agent_attach_device());
-	count = scandir(path, &names, NULL, alphasort);
 	agent_error_begin(rings);
+	count = scandir(path, &names, is_ring, alphasort);
+	for (i = 0; i < count; i++)
+		add_number(names[i]->d_name);
+	/* Once for all of them: a client waits for the disk. */
+	agent_id_commit();
 	for (i = 0; i < count; i++) {
-		const char *name = names[i]->d_name;
-
-		if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
-			take(name);
+		take(names[i]->d_name);
 		free(names[i]);
 	}
 	agent_error_end(rings);

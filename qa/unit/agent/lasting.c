@@ -697,6 +697,41 @@ START_TEST(states_of_before_the_clock_was_set)
 }
 END_TEST
 
+static int syncs;
+
+/* Replaces the library's. */
+int fdatasync(int fd)
+{
+	syncs++;
+	return syscall(SYS_fdatasync, fd);
+}
+
+/* A client that lists rings waits for the disk once, however many are new. */
+START_TEST(rings_are_numbered_at_once)
+{
+	char name[32], line[32];
+	int n;
+
+	for (n = 10; n < 30; n++) {
+		snprintf(name, sizeof(name), "ring/r%d", n);
+		host_write(area.dir, name, "");
+	}
+	host_write(area.dir, "ring/a,b", "");
+	names_are("");
+	syncs = 0;
+	ck_assert_int_eq(host_listed(indom(SERIAL_RINGS)), 20);
+	ck_assert_int_eq(syncs, 1);
+	for (n = 10; n < 30; n++) {
+		snprintf(line, sizeof(line), "+ %d %d r%d\n", SERIAL_RINGS,
+			 n - 10, n);
+		ck_assert_int_eq(on_disk(line), 1);
+	}
+	ck_assert(told_of("ring a,b: cannot be"));
+	ck_assert_int_eq(host_listed(indom(SERIAL_RINGS)), 20);
+	ck_assert_int_eq(syncs, 1);
+}
+END_TEST
+
 static bool cuts_fail;
 
 /* In front of the library's: of a disk that does not let it. */
@@ -833,6 +868,7 @@ void add_lasting(Suite *suite)
 	tcase_add_test(tcase, names_that_are_put_off_leave_others_their_turn);
 	tcase_add_test(tcase, counts_are_not_purged_while_detached);
 	tcase_add_test(tcase, damage_leaves_half);
+	tcase_add_test(tcase, rings_are_numbered_at_once);
 	tcase_add_test(tcase, numbers_that_cannot_be_read_are_told_of);
 
 	tcase = add_case(suite, "clock", setup_clock);
