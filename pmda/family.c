@@ -379,8 +379,8 @@ static void add_number(const struct kmmv_family_info *info)
 
 	make_key(info, key);
 	if (!agent_id_find(SERIAL_FAMILIES, key))
-		agent_id_add(SERIAL_FAMILIES, fixed_number(key), key,
-			     rest_of(info));
+		agent_id_add(agent_table_errors, SERIAL_FAMILIES,
+			     fixed_number(key), key, rest_of(info));
 }
 
 static struct family *take(const struct kmmv_family_info *info, bool *new)

@@ -144,8 +144,8 @@ static bool may_add(void)
 	return rc == 0;
 }
 
-struct id *agent_id_add(int scope, int number, const char *name,
-			const char *rest)
+struct id *agent_id_add(const void *about, int scope, int number,
+			const char *name, const char *rest)
 {
 	struct id *id;
 
@@ -160,7 +160,7 @@ struct id *agent_id_add(int scope, int number, const char *name,
 	if (number < 0)
 		number = agent_idtable_next(scope, !lasting);
 	if (number < 0) {
-		agent_error(NULL, "%s: no number left", name);
+		agent_error(about, "%s: no number left", name);
 		return NULL;
 	}
 	id = agent_idtable_add(scope, number, name, strlen(name), rest,
@@ -180,7 +180,8 @@ struct id *agent_id_add_block(struct id *inst, uint32_t block)
 	pmsprintf(name, sizeof(name), "%d.%u", inst->number, block);
 	return inst->own && lasting
 		       ? NULL
-		       : agent_id_add(inst->scope + 1, -1, name, "");
+		       : agent_id_add(agent_table_errors, inst->scope + 1, -1,
+				      name, "");
 }
 
 void agent_id_describe(struct id *id, const char *rest)

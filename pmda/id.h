@@ -93,10 +93,11 @@ bool agent_id_has_rests(int scope);
 /*
  * Give a number to NAME, a single word, with REST: the next one, or NUMBER if
  * that is not negative. The result is valid until agent_id_commit(), which
- * keeps or removes it: look it up again then. NULL if there is none for now.
+ * keeps or removes it: look it up again then. NULL if there is none for now. If
+ * there is none at all, that is an error of the subject ABOUT, see agent_error().
  */
-struct id *agent_id_add(int scope, int number, const char *name,
-			const char *rest);
+struct id *agent_id_add(const void *about, int scope, int number,
+			const char *name, const char *rest);
 /* Make ID, of a family or field, the last in order, with another REST. */
 void agent_id_describe(struct id *id, const char *rest);
 /* False if the numbers added could not be saved, and were removed. */

@@ -369,7 +369,8 @@ static uint32_t add_new(struct kmmv *handle, const struct visit *v)
 		if (!f || lookup(f, info->name, name, sizeof(name)))
 			continue;
 		if (*name)
-			agent_id_add(agent_scope_of(f), -1, name,
+			agent_id_add(agent_table_errors, agent_scope_of(f), -1,
+				     name,
 				     strcmp(name, info->name) ? info->name :
 								"");
 		else

@@ -199,7 +199,8 @@ static void add_numbers(const struct event_type *t)
 			continue;
 		make_key(&t->fields[i], key, sizeof(key));
 		if (!agent_id_find(SERIAL_FIELDS, key))
-			agent_id_add(SERIAL_FIELDS, -1, key, "");
+			agent_id_add(agent_table_errors, SERIAL_FIELDS, -1, key,
+				     "");
 	}
 }
 

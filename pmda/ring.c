@@ -81,7 +81,7 @@ static int is_ring(const struct dirent *entry)
 static void add_number(const char *name)
 {
 	if (!agent_id_find(SERIAL_RINGS, name))
-		agent_id_add(SERIAL_RINGS, -1, name, "");
+		agent_id_add(rings, SERIAL_RINGS, -1, name, "");
 }
 
 static void take(const char *name)
