@@ -485,9 +485,16 @@ bool agent_label_instance(const struct inst *inst, int cpu, pmLabelSet *set);
 
 /* ---- seen.c ---- */
 
-/* CTX fetches metrics of families. */
-void agent_seen_fetch(int ctx);
+/* The kinds of metrics whose fetches are told apart. */
+enum agent_seen { SEEN_FAMILIES, SEEN_RINGS, NR_SEEN };
+
+/* CTX fetches metrics of this kind. */
+void agent_seen_fetch(int ctx, enum agent_seen what);
 void agent_seen_end(int ctx);
+/* The time, for what leaves now. */
+uint64_t agent_seen_moment(void);
+/* Whether CTX's last fetch of this kind was before what left at LEFT did. */
+bool agent_seen_before(int ctx, enum agent_seen what, uint64_t left);
 /* INST has ceased to be active. */
 void agent_seen_left(struct family *f, struct inst *inst);
 /* Whether INST is in CTX's domain: active, or in its last fetch. */

@@ -146,27 +146,38 @@ static int read_figures(struct ring *r, struct kmmv_ring *handle)
 	return 0;
 }
 
-void agent_figure_read(struct ring *r)
+static int read_anew(struct ring *r)
 {
 	struct kmmv_ring *handle = r->reader.handle;
+	int rc;
+
+	if (handle)
+		return read_figures(r, handle);
+	rc = kmmv_ring_open(agent_attach_device(), r->name, &handle);
+	if (rc < 0)
+		return rc;
+	rc = read_figures(r, handle);
+	kmmv_ring_close(handle);
+	return rc;
+}
+
+void agent_figure_read(struct ring *r)
+{
 	uint32_t cpu;
 
 	if (r->reading == reading)
 		return;
 	r->reading = reading;
 	r->enabled = 0;
-	r->status = 0;
-	for (cpu = 0; cpu < r->nr_cpus; cpu++)
+	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
+		r->cpus[cpu].was_alive = r->cpus[cpu].alive;
 		r->cpus[cpu].alive = false;
-	if (handle) {
-		r->status = read_figures(r, handle);
-		return;
 	}
-	r->status = kmmv_ring_open(agent_attach_device(), r->name, &handle);
-	if (r->status < 0)
-		return;
-	r->status = read_figures(r, handle);
-	kmmv_ring_close(handle);
+	r->status = read_anew(r);
+	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
+		if (r->cpus[cpu].was_alive && !r->cpus[cpu].alive)
+			r->cpus[cpu].left = agent_seen_moment();
+	}
 }
 
 void agent_figure_renew(void)

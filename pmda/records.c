@@ -488,7 +488,10 @@ pmValueSet *agent_records_value(pmID pmid, int ctx, const pmProfile *profile)
 		struct ring *r = agent_ring(rid);
 		struct cursor *c = r ? find(r, ctx) : NULL;
 
-		if (!c || !agent_ringindom_selected(r, profile))
+		if (!c)
+			continue;
+		c->told = false;
+		if (!agent_ringindom_selected(r, profile))
 			continue;
 		rc = build(r, c, filter);
 		trim(r);
@@ -496,6 +499,7 @@ pmValueSet *agent_records_value(pmID pmid, int ctx, const pmProfile *profile)
 			status = rc;
 		if (rc <= 0)
 			continue;
+		c->told = true;
 		parts[count].id = rid;
 		parts[count++].array = pmdaEventGetAddr(r->array);
 	}

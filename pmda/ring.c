@@ -11,6 +11,7 @@
 
 static struct ring *rings[MAX_RINGS];
 static int limit;
+static uint64_t listing;	/* incremented by each */
 static char *wanted; /* names, each between commas */
 
 void agent_ring_init(const char *names)
@@ -88,22 +89,33 @@ static void take(const char *name)
 {
 	const struct id *id = agent_id_find(SERIAL_RINGS, name);
 
-	if (id && (rings[id->number] || make(name, id->number)))
-		rings[id->number]->present = true;
+	if (!id || (!rings[id->number] && !make(name, id->number)))
+		return;
+	rings[id->number]->present = true;
+	rings[id->number]->listing = listing;
 }
 
-void agent_ring_list(void)
+static void leave(struct ring *r)
+{
+	uint64_t now = agent_seen_moment();
+	uint32_t cpu;
+
+	if (r->present)
+		r->left = now;
+	r->present = false;
+	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
+		if (r->cpus[cpu].alive)
+			r->cpus[cpu].left = now;
+		r->cpus[cpu].alive = false;
+	}
+}
+
+static void take_all(void)
 {
 	char path[MAXPATHLEN];
 	struct dirent **names;
-	int rid, i, count;
+	int i, count;
 
-	for (rid = 0; rid < limit; rid++) {
-		if (rings[rid])
-			rings[rid]->present = false;
-	}
-	if (!agent_attach_handle())
-		return;
 	pmsprintf(path, sizeof(path), "%s/ring", agent_attach_device());
 	agent_error_begin(rings);
 	count = scandir(path, &names, is_ring, alphasort);
@@ -120,13 +132,25 @@ void agent_ring_list(void)
 		free(names);
 }
 
+void agent_ring_list(void)
+{
+	int rid;
+
+	listing++;
+	if (agent_attach_handle())
+		take_all();
+	for (rid = 0; rid < limit; rid++) {
+		if (rings[rid] && rings[rid]->listing != listing)
+			leave(rings[rid]);
+	}
+}
+
 /*
  * What was listed and read depends on the handle. Counts and clients stay: they
  * continue with the next handle.
  */
 void agent_ring_forget(void)
 {
-	uint32_t cpu;
 	int rid;
 
 	agent_error_settle(rings);
@@ -136,9 +160,7 @@ void agent_ring_forget(void)
 		if (!r)
 			continue;
 		agent_reader_close(r);
-		r->present = false;
+		leave(r);
 		r->status = -ENODEV;
-		for (cpu = 0; cpu < r->nr_cpus; cpu++)
-			r->cpus[cpu].alive = false;
 	}
 }

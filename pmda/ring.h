@@ -109,6 +109,8 @@ bool agent_filter_match(const struct filter *f, const struct entry *e,
 
 struct ring_cpu {
 	bool alive;
+	bool was_alive;			/* when read before */
+	uint64_t left;			/* when it ceased to be alive, see seen.c */
 	struct kmmv_ring_stats now;	/* as last read */
 	struct kmmv_ring_stats base;	/* sums of earlier buffers */
 };
@@ -139,12 +141,15 @@ struct cursor {
 	uint64_t at;		/* events read or reported as missed */
 	uint64_t serial;	/* of the next entry */
 	struct entry *last;	/* the entry before; valid if still queued */
+	bool told;		/* the last fetch had records of this ring */
 };
 
 struct ring {
 	int rid;		/* lasting */
 	char *name;
 	bool present;		/* when last listed */
+	uint64_t listing;	/* the last one that had it */
+	uint64_t left;		/* when it ceased to be present, see seen.c */
 	bool wanted;		/* clients can read its events */
 	uint64_t reading;	/* request that its figures were read for */
 	int status;		/* of that reading */
@@ -211,7 +216,7 @@ void agent_ringindom_list(void);
 bool agent_ringindom_selected(const struct ring *r, const pmProfile *profile);
 /* CPU -1: a ring; otherwise one of its CPUs. */
 typedef void visit_fn(struct ring *r, int cpu, int id, void *data);
-/* Visit the instances that PROFILE selects; or an error. */
+/* Visit the present instances that PROFILE selects; or an error. */
 int agent_ringindom_visit(pmInDom indom, const pmProfile *profile,
 			  visit_fn *visit, void *data);
 /* The number of instances that agent_ringindom_visit() visits. */

@@ -2,7 +2,8 @@
 /*
  * Instance domains of rings: the rings, and each ring on each CPU that has an
  * area. The identifier of the latter is the ring's lasting number followed by
- * the CPU, as in kmmv.percpu.
+ * the CPU, as in kmmv.percpu. For a client, what was in its last fetch and has left
+ * since is in them, see seen.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ struct selection {
 	bool listed;
 	const int *ids;
 	int count;
+	const int *ctx;		/* also what left since its fetch; or NULL */
 };
 
 static bool selected(const struct selection *s, int id)
@@ -52,10 +54,38 @@ static int select_ids(pmInDom indom, const pmProfile *profile,
 
 bool agent_ringindom_selected(const struct ring *r, const pmProfile *profile)
 {
-	struct selection s;
+	struct selection s = { 0 };
 
 	return select_ids(agent_ringindom_rings(), profile, &s) == 0 &&
 	       selected(&s, r->rid);
+}
+
+static bool left_since(const struct selection *s, uint64_t left)
+{
+	return s->ctx && agent_seen_before(*s->ctx, SEEN_RINGS, left);
+}
+
+/* Whether CTX's last fetch of events had any of R, which may be gone. */
+static bool was_told(const struct ring *r, int ctx)
+{
+	const struct cursor *c;
+
+	for (c = r->cursors; c; c = c->next) {
+		if (c->ctx == ctx)
+			return c->told;
+	}
+	return false;
+}
+
+static bool has_ring(const struct selection *s, const struct ring *r)
+{
+	return r->present || left_since(s, r->left) ||
+	       (s->ctx && was_told(r, *s->ctx));
+}
+
+static bool has_cpu(const struct selection *s, const struct ring_cpu *cpu)
+{
+	return cpu->alive || left_since(s, cpu->left);
 }
 
 static void visit_cpus(struct ring *r, const struct selection *s,
@@ -63,33 +93,41 @@ static void visit_cpus(struct ring *r, const struct selection *s,
 {
 	uint32_t cpu;
 
-	agent_figure_read(r);
+	if (r->present)
+		agent_figure_read(r);
 	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
-		if (r->cpus[cpu].alive && selected(s, cpu_id(r, cpu)))
+		if (has_cpu(s, &r->cpus[cpu]) && selected(s, cpu_id(r, cpu)))
 			visit(r, cpu, cpu_id(r, cpu), data);
+	}
+}
+
+static void visit_all(pmInDom indom, const struct selection *s, visit_fn *visit,
+		      void *data)
+{
+	int rid;
+
+	for (rid = 0; rid < agent_ring_limit(); rid++) {
+		struct ring *r = agent_ring(rid);
+
+		if (!r)
+			continue;
+		if (is_cpus(indom))
+			visit_cpus(r, s, visit, data);
+		else if (has_ring(s, r) && selected(s, rid))
+			visit(r, -1, rid, data);
 	}
 }
 
 int agent_ringindom_visit(pmInDom indom, const pmProfile *profile,
 			  visit_fn *visit, void *data)
 {
-	struct selection s;
-	int rid, rc;
+	struct selection s = { 0 };
+	int rc;
 
 	rc = select_ids(indom, profile, &s);
-	if (rc < 0)
-		return rc;
-	for (rid = 0; rid < agent_ring_limit(); rid++) {
-		struct ring *r = agent_ring(rid);
-
-		if (!r || !r->present)
-			continue;
-		if (is_cpus(indom))
-			visit_cpus(r, &s, visit, data);
-		else if (selected(&s, rid))
-			visit(r, -1, rid, data);
-	}
-	return 0;
+	if (rc == 0)
+		visit_all(indom, &s, visit, data);
+	return rc;
 }
 
 static void count_one(struct ring *r, int cpu, int id, void *data)
@@ -161,19 +199,17 @@ static void list_one(struct ring *r, int cpu, int id, void *data)
 		l->failed = true;
 }
 
-static int list_all(pmInDom indom, pmInResult **result)
+static int list_all(pmInDom indom, int ctx, pmInResult **result)
 {
+	struct selection s = { .ctx = &ctx };
 	struct listing l = { 0 };
-	uint32_t count;
-	int rc;
+	uint32_t count = 0;
 
-	rc = agent_ringindom_count(indom, NULL, &count);
-	if (rc < 0)
-		return rc;
+	visit_all(indom, &s, count_one, &count);
 	l.result = agent_indom_alloc(indom, count, true, true);
 	if (!l.result)
 		return -ENOMEM;
-	agent_ringindom_visit(indom, NULL, list_one, &l);
+	visit_all(indom, &s, list_one, &l);
 	if (l.failed) {
 		agent_indom_free(l.result);
 		return -ENOMEM;
@@ -203,25 +239,24 @@ static void match_one(struct ring *r, int cpu, int id, void *data)
 int agent_ringindom_instance(pmInDom indom, int ctx, int inst, const char *name,
 			     pmInResult **result)
 {
+	struct selection s = { .ctx = &ctx };
 	struct query q = { .name = name, .id = inst };
 	pmInResult *res;
-	int rc;
 
-	(void)ctx;
 	if (inst == (int)PM_IN_NULL && !name) {
 		agent_ringindom_list();
-		return list_all(indom, result);
+		return list_all(indom, ctx, result);
 	}
 	if (inst != (int)PM_IN_NULL && name)
 		return PM_ERR_INST;
 	/* Most clients ask for what they have just listed. */
-	rc = agent_ringindom_visit(indom, NULL, match_one, &q);
-	if (rc == 0 && !q.found[0]) {
+	visit_all(indom, &s, match_one, &q);
+	if (!q.found[0]) {
 		agent_ringindom_list();
-		rc = agent_ringindom_visit(indom, NULL, match_one, &q);
+		visit_all(indom, &s, match_one, &q);
 	}
-	if (rc < 0 || !q.found[0])
-		return rc < 0 ? rc : PM_ERR_INST;
+	if (!q.found[0])
+		return PM_ERR_INST;
 	res = agent_indom_alloc(indom, 1, name != NULL, name == NULL);
 	if (!res)
 		return -ENOMEM;

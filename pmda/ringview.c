@@ -136,7 +136,7 @@ static pmValueSet *rows(pmID pmid, const struct metric *m,
 	return v.set;
 }
 
-static pmValueSet *ring_fetch(pmID pmid, const struct request *req)
+static pmValueSet *values_of(pmID pmid, const struct request *req)
 {
 	const struct metric *m = find(pmid);
 
@@ -149,6 +149,15 @@ static pmValueSet *ring_fetch(pmID pmid, const struct request *req)
 	if (m->type == PM_TYPE_U64)
 		return numbers(pmid, m, req->profile);
 	return rows(pmid, m, req->profile);
+}
+
+/* agent_seen_fetch() is called last, as the values show which CPUs have left. */
+static pmValueSet *ring_fetch(pmID pmid, const struct request *req)
+{
+	pmValueSet *set = values_of(pmid, req);
+
+	agent_seen_fetch(req->ctx, SEEN_RINGS);
+	return set;
 }
 
 static bool is_records(pmID pmid)

@@ -7,7 +7,8 @@
  *
  * Time is counted in fetches. An instance is in a client's last fetch if it
  * left after it. So only the time of the last fetch is kept for each client,
- * and for each family the instances that left since the oldest of these.
+ * and for each family the instances that left since the oldest of these. Rings are
+ * few: ring.h has when each left.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 
 struct client {
 	int ctx;
-	uint64_t last;
+	uint64_t last[NR_SEEN];	/* 0: none yet */
 };
 
 static struct client *clients;
@@ -36,7 +37,7 @@ static struct client *find(int ctx)
 	return NULL;
 }
 
-void agent_seen_fetch(int ctx)
+void agent_seen_fetch(int ctx, enum agent_seen what)
 {
 	struct client *c = find(ctx);
 	void *p;
@@ -47,9 +48,21 @@ void agent_seen_fetch(int ctx)
 			return;
 		clients = p;
 		c = &clients[nr_clients++];
-		c->ctx = ctx;
+		*c = (struct client){ .ctx = ctx };
 	}
-	c->last = moment++;
+	c->last[what] = moment++;
+}
+
+uint64_t agent_seen_moment(void)
+{
+	return moment;
+}
+
+bool agent_seen_before(int ctx, enum agent_seen what, uint64_t left)
+{
+	const struct client *c = find(ctx);
+
+	return c && c->last[what] && left > c->last[what];
 }
 
 void agent_seen_end(int ctx)
@@ -66,17 +79,18 @@ static uint64_t oldest(void)
 	int i;
 
 	for (i = 0; i < nr_clients; i++) {
-		if (clients[i].last < least)
-			least = clients[i].last;
+		uint64_t last = clients[i].last[SEEN_FAMILIES];
+
+		if (last && last < least)
+			least = last;
 	}
 	return least;
 }
 
 bool agent_seen_has(int ctx, const struct inst *inst)
 {
-	const struct client *c = find(ctx);
-
-	return inst->active || (c && inst->left > c->last);
+	return inst->active ||
+	       agent_seen_before(ctx, SEEN_FAMILIES, inst->left);
 }
 
 /*

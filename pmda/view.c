@@ -144,7 +144,7 @@ static void view_prepare(const struct request *req)
 	struct kmmv *handle = agent_attach_handle();
 	int i;
 
-	agent_seen_fetch(req->ctx);
+	agent_seen_fetch(req->ctx, SEEN_FAMILIES);
 	if (!handle)
 		return;
 	/* An error of the last copy stands until one succeeds. */

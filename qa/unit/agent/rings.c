@@ -223,6 +223,114 @@ START_TEST(rings_are_listed)
 }
 END_TEST
 
+/* ---- names of rings that have gone */
+
+static void remove_ring(const char *name)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/ring/%s", area.dir, name);
+	ck_assert_int_eq(unlink(path), 0);
+}
+
+static void be_client(int ctx)
+{
+	host.dispatch.version.seven.ext->e_context = ctx;
+}
+
+/* Return: how many values; each identifier has this name, of any CPU. */
+static int fetch_named(const char *metric, int serial, const char *name)
+{
+	pmValueSet *set = host_fetch(metric);
+	char text[AGENT_NAME_SIZE];
+	int i, count = set->numval;
+
+	for (i = 0; i < count; i++) {
+		ck_assert_int_eq(host_name(indom(serial), set->vlist[i].inst,
+					   text, sizeof(text)), 0);
+		ck_assert_int_eq(strncmp(text, name, strlen(name)), 0);
+	}
+	free(set);
+	return count;
+}
+
+/*
+ * Who fetched a ring before it was removed can ask for its names until the next
+ * fetch.
+ */
+START_TEST(rings_that_were_fetched_have_names)
+{
+	pmInDom rings = indom(SERIAL_RINGS), cpus = indom(SERIAL_RING_CPUS);
+	int row, cell;
+
+	/* Others: of the rings alone, of no rings, and none yet. */
+	be_client(CTX + 1);
+	ck_assert_int_eq(fetch_named("kmmv.ring.mode", SERIAL_RINGS, "default"),
+			 1);
+	be_client(CTX + 2);
+	free(host_fetch("kmmv.value.counter"));
+	be_client(CTX);
+	ck_assert_int_eq(fetch_named("kmmv.ring.written", SERIAL_RING_CPUS,
+				     "default::cpu"), 2);
+	row = host_id(rings, "default");
+	cell = host_id(cpus, "default::cpu1");
+	remove_ring("default");
+	ck_assert_int_eq(host_listed(rings), 1);
+	ck_assert_int_eq(host_listed(cpus), 2);
+	ck_assert_int_eq(host_id(rings, "default"), row);
+	ck_assert_int_eq(host_id(cpus, "default::cpu1"), cell);
+	/* Another metric's fetch is none of rings. */
+	free(host_fetch("kmmv.value.counter"));
+	ck_assert_int_eq(host_listed(rings), 1);
+	be_client(CTX + 1);
+	ck_assert_int_eq(host_named(rings, row, "default"), 1);
+	ck_assert_int_eq(host_named(cpus, cell, "default::cpu1"), 1);
+	be_client(CTX + 2);
+	ck_assert_int_eq(host_listed(rings), 0);
+	ck_assert_int_eq(host_listed(cpus), 0);
+	ck_assert_int_eq(host_named(rings, row, "default"), PM_ERR_INST);
+	be_client(CTX + 3);
+	ck_assert_int_eq(host_listed(rings), 0);
+	ck_assert_int_eq(host_id(cpus, "default::cpu1"), PM_ERR_INST);
+
+	/* The next fetch does not have it. */
+	be_client(CTX);
+	ck_assert_int_eq(fetch_named("kmmv.ring.written", SERIAL_RING_CPUS, ""),
+			 0);
+	ck_assert_int_eq(host_listed(rings), 0);
+	ck_assert_int_eq(host_listed(cpus), 0);
+	ck_assert_int_eq(host_named(cpus, cell, "default::cpu1"), PM_ERR_INST);
+	be_client(CTX + 1);
+	ck_assert_int_eq(host_listed(rings), 1);
+}
+END_TEST
+
+/* The same for one of its CPUs, whoever finds that it has gone. */
+START_TEST(cpus_that_were_fetched_have_names)
+{
+	pmInDom cpus = indom(SERIAL_RING_CPUS);
+
+	ck_assert_int_eq(fetch_named("kmmv.ring.written", SERIAL_RING_CPUS,
+				     "default::cpu"), 2);
+	host_write(area.dir, "sim/default.stats", "0 1 1 2 3 4\n");
+	be_client(CTX + 1);
+	ck_assert_int_eq(fetch_named("kmmv.ring.written", SERIAL_RING_CPUS,
+				     "default::cpu0"), 1);
+	ck_assert_int_eq(host_listed(cpus), 1);
+	be_client(CTX);
+	ck_assert_int_eq(host_listed(cpus), 2);
+	ck_assert_int_ge(host_id(cpus, "default::cpu1"), 0);
+	ck_assert_int_eq(fetch_named("kmmv.ring.written", SERIAL_RING_CPUS,
+				     "default::cpu0"), 1);
+	ck_assert_int_eq(host_listed(cpus), 1);
+	ck_assert_int_eq(host_id(cpus, "default::cpu1"), PM_ERR_INST);
+	/* A ring that cannot be opened has none. */
+	ck_assert_int_eq(host_listed(indom(SERIAL_RINGS)), 1);
+	remove_ring("default");
+	ck_assert_int_eq(host_listed(cpus), 1);
+}
+END_TEST
+
 /* ---- queues and records */
 
 static void push(struct queue *q, uint16_t type, uint64_t missed,
@@ -274,6 +382,28 @@ START_TEST(overrun_counts_events)
 	ck_assert_uint_eq(q.events, 0);
 	ck_assert_uint_eq(q.overrun, 2);
 	ck_assert_uint_eq(q.first_serial, 5);
+}
+END_TEST
+
+/* The events of a ring that has gone have its name. */
+START_TEST(events_of_a_ring_that_has_gone)
+{
+	pmInDom rings = indom(SERIAL_RINGS);
+
+	reload_types(TYPE_FIELD("17", "v1.evt", "writer"));
+	seven_comes();
+	agent_records_drain(true);
+	remove_ring("default");
+	free(host_fetch("kmmv.ring.mode"));
+	ck_assert_int_eq(host_listed(rings), 0);
+	ck_assert_int_eq(fetch_named("kmmv.ring.records", SERIAL_RINGS,
+				     "default"), 1);
+	ck_assert_int_eq(host_listed(rings), 1);
+	be_client(CTX + 2);
+	ck_assert_int_eq(host_listed(rings), 0);
+	be_client(CTX);
+	ck_assert_int_eq(fetch_named("kmmv.ring.records", SERIAL_RINGS, ""), 0);
+	ck_assert_int_eq(host_listed(rings), 0);
 }
 END_TEST
 
@@ -502,6 +632,9 @@ void add_rings(Suite *suite)
 	tcase_add_test(tcase, fields_that_are_metrics);
 	tcase_add_test(tcase, fields_behind_the_end);
 	tcase_add_test(tcase, rings_are_listed);
+	tcase_add_test(tcase, rings_that_were_fetched_have_names);
+	tcase_add_test(tcase, cpus_that_were_fetched_have_names);
+	tcase_add_test(tcase, events_of_a_ring_that_has_gone);
 
 	tcase = add_case(suite, "queue", setup);
 	tcase_add_test(tcase, overrun_counts_events);
