@@ -73,6 +73,7 @@ int kmmv_lane_reset(struct kmmv_ring *r, struct kmmv_lane *lane)
 	lane->sequence = 0;
 	lane->lost = 0;
 	lane->dropped = 0;
+	lane->told = 0;
 	lane->more = false;
 	lane->cursor = (struct kmmv_cursor){ 0 };
 	lane->start = kmmv_lane_drops(lane);

@@ -230,7 +230,8 @@ int kmmv_ring_claim(struct kmmv_ring *ring);
  * next consumer. A snapshot reader gets every record in the buffer, then new
  * ones, each once. Events overwritten or consumed before they were read are
  * counted in lost, except those before the first record. Losses that no event
- * follows are returned in a record of their own, of type 0.
+ * follows are returned in a record of their own, of type 0; if more follow, the
+ * next such record of the CPU comes a tenth of a second later.
  */
 int kmmv_ring_next(struct kmmv_ring *ring, struct kmmv_record *record);
 
@@ -249,7 +250,8 @@ int kmmv_ring_wait(struct kmmv_ring *ring, int timeout_ms);
 /*
  * Descriptor that polls readable when there are events to take; -ENODEV for a
  * snapshot reader. A record that is held back does not make it readable: call
- * kmmv_ring_next() again a millisecond after it returned 0.
+ * kmmv_ring_next() again a millisecond after it returned 0. Nor do losses that no
+ * event follows: call it every tenth of a second if they are to be told at once.
  */
 int kmmv_ring_pollfd(const struct kmmv_ring *ring);
 /* Set how many bytes on one CPU make kmmv_ring_wait() return early. */

@@ -62,6 +62,7 @@ struct kmmv_lane {
 	uint64_t lost, dropped;	/* not reported yet: for the next record */
 	uint64_t noted;		/* drops on this CPU accounted for */
 	uint64_t start;		/* noted after the last reset */
+	uint64_t told;		/* CLOCK_MONOTONIC of losses alone, 0 after an event */
 	bool more;		/* the last batch may have left events */
 
 	/* snapshot */
@@ -113,6 +114,7 @@ struct kmmv_ring {
 	bool due;
 	uint64_t batch;		/* CLOCK_MONOTONIC before the last batch */
 	uint64_t horizon;	/* ring's clock: earlier heads are ripe */
+	uint64_t untold;	/* CLOCK_MONOTONIC: losses will be a record, or 0 */
 	uint64_t last_time;	/* of the record returned last */
 	uint64_t late, malformed;
 	/* Of the last take; those from next_range on are not queued yet. */
@@ -128,6 +130,8 @@ struct kmmv_ring {
 
 /* How long a record is held back, as older events of other CPUs may follow. */
 #define KMMV_SLACK_NS 1000000ULL
+/* Losses of a CPU in a row, without an event between them, are so far apart. */
+#define KMMV_LOSSES_NS 100000000ULL
 
 /* ring.c: the ring's clock when CLOCK_MONOTONIC is NOW; 0 if unknown. */
 uint64_t kmmv_ring_time(struct kmmv_ring *r, uint64_t now);

@@ -49,6 +49,7 @@ static bool lane_advance(struct kmmv_ring *r, struct kmmv_lane *lane)
 			lane->head.drops = lane->noted;
 			lane->lost = 0;
 			lane->dropped = 0;
+			lane->told = 0;
 			return true;
 		}
 		if (n < 0) {
@@ -69,8 +70,13 @@ static bool lane_advance(struct kmmv_ring *r, struct kmmv_lane *lane)
 	return false;
 }
 
-/* Losses that no event follows yet are a record, too. */
-static bool lane_losses(struct kmmv_lane *lane, uint64_t ring_now)
+/*
+ * Losses that no event follows yet are a record, too. While a full ring drops all
+ * events, each look finds more of them: they are told of once in a while, or the
+ * caller would never come to an end.
+ */
+static bool lane_losses(struct kmmv_ring *r, struct kmmv_lane *lane,
+			uint64_t now, uint64_t ring_now)
 {
 	uint64_t drops = kmmv_lane_drops(lane);
 
@@ -80,6 +86,11 @@ static bool lane_losses(struct kmmv_lane *lane, uint64_t ring_now)
 	}
 	if (!lane->lost && !lane->dropped)
 		return false;
+	if (lane->told && now < lane->told + KMMV_LOSSES_NS) {
+		if (!r->untold || r->untold > lane->told + KMMV_LOSSES_NS)
+			r->untold = lane->told + KMMV_LOSSES_NS;
+		return false;
+	}
 	lane->head = (struct kmmv_record){
 		.time = lane->cursor.time,
 		.lost = lane->lost,
@@ -93,6 +104,7 @@ static bool lane_losses(struct kmmv_lane *lane, uint64_t ring_now)
 		lane->head.time = ring_now - KMMV_SLACK_NS;
 	lane->lost = 0;
 	lane->dropped = 0;
+	lane->told = now;
 	lane->seen = kmmv_ring_monotonic();
 	return true;
 }
@@ -113,11 +125,13 @@ int kmmv_ring_batch(struct kmmv_ring *r)
 		return err;
 	r->again = false;
 	r->due = false;
+	r->untold = 0;
 	for (cpu = 0; cpu < r->header.nr_cpus; cpu++) {
 		lane = r->lanes[cpu];
 		if (!lane || lane->full)
 			continue;
-		if (!lane_advance(r, lane) && !lane_losses(lane, ring_now))
+		if (!lane_advance(r, lane) &&
+		    !lane_losses(r, lane, now, ring_now))
 			continue;
 		lane->full = true;
 		lane->rank = cpu;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Waiting for the next record of a ring: until a head is ripe, for the device if
- * the reader is the consumer, in naps if it is a snapshot reader.
+ * Waiting for the next record of a ring: until a head is ripe, for the device or for
+ * losses if the reader is the consumer, in naps if it is a snapshot reader.
  */
 #include <errno.h>
 #include <poll.h>
@@ -45,15 +45,26 @@ static int wait_ripe(struct kmmv_ring *r, uint64_t limit)
 	return err ?: 1;
 }
 
+/* Milliseconds until losses are told of that were held back; -1: there are none. */
+static int until_told(const struct kmmv_ring *r)
+{
+	uint64_t now = kmmv_ring_monotonic();
+
+	if (!r->untold)
+		return -1;
+	return now < r->untold ? (int)((r->untold - now + 999999) / 1000000) : 0;
+}
+
 static int wait_device(struct kmmv_ring *r, int timeout_ms)
 {
 	struct pollfd pollfd = { .fd = r->fd, .events = POLLIN };
-	int n;
+	int told_ms = until_told(r), n;
+	bool sooner = told_ms >= 0 && (timeout_ms < 0 || told_ms <= timeout_ms);
 
 	n = kmmv_consume_give_back(r);
 	if (n)
 		return n;
-	n = poll(&pollfd, 1, timeout_ms);
+	n = poll(&pollfd, 1, sooner ? told_ms : timeout_ms);
 	if (n < 0)
 		return kmmv_ring_fail(r, -errno, "%s: %s", r->path,
 				      strerror(errno));
@@ -64,7 +75,7 @@ static int wait_device(struct kmmv_ring *r, int timeout_ms)
 	if (n && !(pollfd.revents & POLLIN))
 		return kmmv_ring_fail(r, -ENODEV, "%s: the ring is gone",
 				      r->path);
-	return n;
+	return n || sooner;
 }
 
 /* A snapshot reader is not woken: it polls, ever less often. */

@@ -2,6 +2,8 @@
 /*
  * The consumer: what it takes and releases, and is told of losses and drops.
  */
+#include <sys/eventfd.h>
+
 #include "libring-expect.h"
 
 static void check_released(uint32_t nr, uint32_t cpu, uint64_t seq, uint32_t end)
@@ -170,6 +172,38 @@ START_TEST(drops_first)
 	ring_take(&kernel, &area, 0, 0)->dropped = 9;
 	expect_loss(0, 200, 2, 0, 1);
 	expect_none();
+}
+END_TEST
+
+/* What no event follows does not wake a consumer, which waits for it all the same. */
+START_TEST(drops_last)
+{
+	uint64_t before = kmmv_ring_monotonic();
+	struct kmmv_record record;
+
+	ring = ring_open(&area, &kernel);
+	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+	/* A device without events is not readable. */
+	close(ring->fd);
+	ring->fd = eventfd(0, EFD_CLOEXEC);
+	ck_assert_int_ge(ring->fd, 0);
+	ring_drop(&area, 0, KMMV_DROP_FULL, 1);
+	ring_drop(&area, 1, KMMV_DROP_FULL, 2);
+	expect_only_losses(0, 0, 1);
+	expect_only_losses(1, 0, 2);
+	expect_none();
+	ck_assert_int_eq(kmmv_ring_wait(ring, 0), 0);
+	ring_drop(&area, 1, KMMV_DROP_FULL, 3);
+	if (kmmv_ring_next(ring, &record) == 0) {
+		if (kmmv_ring_wait(ring, 0) == 0)
+			ck_assert_int_eq(kmmv_ring_wait(ring, -1), 1);
+		ck_assert_int_eq(kmmv_ring_next(ring, &record), 1);
+	}
+	ck_assert_uint_ge(kmmv_ring_monotonic() - before, KMMV_LOSSES_NS);
+	ck_assert_uint_eq(record.cpu, 1);
+	ck_assert_uint_eq(record.dropped, 3);
+	expect_none();
+	ck_assert_int_eq(kmmv_ring_wait(ring, 0), 0);
 }
 END_TEST
 
@@ -437,6 +471,7 @@ void add_consumer(TCase *tcase)
 	tcase_add_test(tcase, losses);
 	tcase_add_test(tcase, claimed_later);
 	tcase_add_test(tcase, drops_first);
+	tcase_add_test(tcase, drops_last);
 	tcase_add_test(tcase, reopened);
 	tcase_add_loop_test(tcase, ranges, 0, 10);
 	tcase_add_test(tcase, no_room_to_queue);

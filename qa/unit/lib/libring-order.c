@@ -289,6 +289,74 @@ START_TEST(waits)
 }
 END_TEST
 
+/* A ring that is full and drops all events: each look finds more of them. */
+START_TEST(dropping)
+{
+	uint64_t begin = kmmv_ring_monotonic(), told = 0, records = 0, most;
+	struct kmmv_record record;
+	int i, n;
+
+	ring = ring_open(&area, &kernel);
+	for (i = 1; i <= 1000; i++) {
+		ring_drop(&area, 0, KMMV_DROP_FULL, 1);
+		n = kmmv_ring_next(ring, &record);
+		if (!n)
+			continue;
+		ck_assert_int_eq(n, 1);
+		ck_assert_uint_eq(record.type, 0);
+		told += record.dropped;
+		records++;
+		ck_assert_uint_eq(told, i);
+		ck_assert_uint_eq(record.drops, i);
+	}
+	most = 1 + (kmmv_ring_monotonic() - begin) / KMMV_LOSSES_NS;
+	ck_assert_uint_ge(records, 1);
+	ck_assert_msg(records <= most, "%" PRIu64 " records of losses", records);
+	/* The others come when nothing more is dropped. */
+	if (told == 1000)
+		return;
+	ck_assert_int_eq(kmmv_ring_wait(ring, -1), 1);
+	expect_only_losses(0, 0, 1000 - told);
+	expect_none();
+	ck_assert_int_eq(kmmv_ring_wait(ring, 0), 0);
+}
+END_TEST
+
+/* Losses that were held back are told before the event that follows them. */
+START_TEST(dropping_ends)
+{
+	struct kmmv_record record;
+	uint64_t before;
+	int n;
+
+	ring = ring_open(&area, &kernel);
+	ring_hit(&area, 0, 100, 1);
+	expect(0, 100, 1);
+	before = kmmv_ring_monotonic();
+	ring_drop(&area, 0, KMMV_DROP_FULL, 2);
+	expect_only_losses(0, 0, 2);
+	ring_drop(&area, 0, KMMV_DROP_FULL, 3);
+	n = kmmv_ring_next(ring, &record);
+	if (kmmv_ring_monotonic() < before + KMMV_LOSSES_NS)
+		ck_assert_int_eq(n, 0);
+	ring_hit(&area, 0, 200, 2);
+	expect_loss(0, 200, 2, 0, n ? 0 : 3);
+	/* After an event, they are told at once. */
+	ring_drop(&area, 0, KMMV_DROP_FULL, 4);
+	expect_only_losses(0, 0, 4);
+	expect_none();
+	/* Those of another CPU are. */
+	ring_drop(&area, 1, KMMV_DROP_FULL, 5);
+	expect_only_losses(1, 0, 5);
+	expect_none();
+	/* Nor does a reader that begins again know of any. */
+	ck_assert_int_eq(kmmv_ring_seek(ring, true), 0);
+	ring_drop(&area, 1, KMMV_DROP_FULL, 6);
+	expect_only_losses(1, 0, 6);
+	expect_none();
+}
+END_TEST
+
 /* A CPU that comes is looked at, although those that are there have more. */
 START_TEST(comes_meanwhile)
 {
@@ -365,6 +433,8 @@ void add_order(TCase *tcase)
 	tcase_add_loop_test(tcase, run_held, 0, 3);
 	tcase_add_loop_test(tcase, held, 0, 3);
 	tcase_add_test(tcase, waits);
+	tcase_add_test(tcase, dropping);
+	tcase_add_test(tcase, dropping_ends);
 	tcase_add_test(tcase, comes_meanwhile);
 	tcase_add_loop_test(tcase, no_type, 0, 3);
 	tcase_add_test(tcase, clocks);

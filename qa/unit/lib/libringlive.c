@@ -220,7 +220,7 @@ static void read_all(enum reader reader)
 			memset(last_time, 0, sizeof(last_time));
 			continue;
 		}
-		if (end && !ring->nr_full)
+		if (end && !ring->nr_full && !ring->untold)
 			break;
 		end = !__atomic_load_n(&running, __ATOMIC_ACQUIRE);
 		if (!end || ring->nr_full) {
