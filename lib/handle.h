@@ -107,7 +107,7 @@ struct kmmv_type {
 	uint32_t told;		/* fields since the last "type" line */
 };
 
-enum { KMMV_FAMILY_HEADS = 256 };
+enum { KMMV_FAMILY_BITS = 8, KMMV_FAMILY_HEADS = 1 << KMMV_FAMILY_BITS };
 
 /* See changes.c. */
 enum { KMMV_CHANGES_KEPT = 4096 };
@@ -147,6 +147,7 @@ struct kmmv_table {
 
 	struct kmmv_family *families;
 	uint32_t nr_families, families_room;
+	const char **family_order;	/* their names, sorted */
 	uint32_t family_ids[KMMV_FAMILY_HEADS];
 	uint32_t family_names[KMMV_FAMILY_HEADS];
 	bool families_changed;
@@ -155,6 +156,7 @@ struct kmmv_table {
 	uint32_t nr_types, types_room;
 	uint32_t nr_shown;	/* as of the last "end" */
 	bool types_changed;
+	bool types_grown;	/* a type or a field is new */
 };
 
 /* Position in the names stream. */

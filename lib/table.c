@@ -11,8 +11,6 @@
 
 #include "handle.h"
 
-enum { FAMILIES_MAX = 1 << 20 };
-
 #define bad kmmv_bad_line
 
 int kmmv_table_init(struct kmmv *k)
@@ -41,12 +39,19 @@ void kmmv_table_fini(struct kmmv *k)
 	free(t->readable);
 	free(t->heads);
 	free(t->changed);
+	free(t->family_order);
 	free(t->families);
+}
+
+/* The upper bits of a product with a number that nobody knows. */
+static uint32_t id_head(const struct kmmv_table *t, uint32_t id)
+{
+	return (uint32_t)(id * (t->seed | 1) >> (64 - KMMV_FAMILY_BITS));
 }
 
 static struct kmmv_family *family_by_id(const struct kmmv_table *t, uint32_t id)
 {
-	uint32_t at = t->family_ids[id % KMMV_FAMILY_HEADS];
+	uint32_t at = t->family_ids[id_head(t, id)];
 
 	for (; at; at = t->families[at - 1].next_id)
 		if (t->families[at - 1].info.id == id)
@@ -66,23 +71,78 @@ static struct kmmv_family *family_by_name(const struct kmmv_table *t,
 	return NULL;
 }
 
+static int families_room(struct kmmv *k)
+{
+	struct kmmv_table *t = &k->table;
+	uint32_t room = t->families_room ? t->families_room * 2 : 16;
+	void *p;
+
+	if (t->nr_families == KMMV_FAMILIES_MAX)
+		return bad(k, "more than %u families", KMMV_FAMILIES_MAX);
+	if (t->nr_families < t->families_room)
+		return 0;
+	p = reallocarray(t->families, room, sizeof(*t->families));
+	if (!p)
+		return kmmv_fail_nomem(k);
+	t->families = p;
+	p = reallocarray(t->family_order, room, sizeof(*t->family_order));
+	if (!p)
+		return kmmv_fail_nomem(k);
+	t->family_order = p;
+	t->families_room = room;
+	return 0;
+}
+
+/* How many names are before this one. */
+static uint32_t order_of(const struct kmmv_table *t, const char *name)
+{
+	uint32_t low = 0, high = t->nr_families, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (strcmp(t->family_order[middle], name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int check_pair(struct kmmv *k, const char *name, const char *next)
+{
+	size_t len = strlen(name);
+
+	if (strncmp(name, next, len) || next[len] != '.')
+		return 0;
+	return bad(k, "families %s and %s exclude each other", name, next);
+}
+
+/*
+ * No family's name may be a prefix of another's, up to a dot. The dot sorts
+ * before all other valid characters, so such names would be neighbours.
+ */
+static int check_name(struct kmmv *k, const char *name, uint32_t at)
+{
+	const struct kmmv_table *t = &k->table;
+	int err = 0;
+
+	if (at)
+		err = check_pair(k, t->family_order[at - 1], name);
+	if (!err && at < t->nr_families)
+		err = check_pair(k, name, t->family_order[at]);
+	return err;
+}
+
 static int family_append(struct kmmv *k, const struct kmmv_family_info *info)
 {
 	struct kmmv_table *t = &k->table;
+	uint32_t *head, at = order_of(t, info->name);
 	struct kmmv_family *f;
-	uint32_t *head;
+	int err;
 
-	if (t->nr_families == FAMILIES_MAX)
-		return bad(k, "more than %u families", FAMILIES_MAX);
-	if (t->nr_families == t->families_room) {
-		uint32_t room = t->families_room ? t->families_room * 2 : 16;
-
-		f = reallocarray(t->families, room, sizeof(*f));
-		if (!f)
-			return kmmv_fail_nomem(k);
-		t->families = f;
-		t->families_room = room;
-	}
+	err = check_name(k, info->name, at) ?: families_room(k);
+	if (err)
+		return err;
 	f = &t->families[t->nr_families];
 	memset(f, 0, sizeof(*f));
 	f->name = strdup(info->name);
@@ -101,7 +161,10 @@ static int family_append(struct kmmv *k, const struct kmmv_family_info *info)
 	f->info.since_boot = info->since_boot;
 	f->info.total = info->total;
 	f->info.source = info->source;
-	head = &t->family_ids[info->id % KMMV_FAMILY_HEADS];
+	memmove(&t->family_order[at + 1], &t->family_order[at],
+		(t->nr_families - at) * sizeof(*t->family_order));
+	t->family_order[at] = f->name;
+	head = &t->family_ids[id_head(t, info->id)];
 	f->next_id = *head;
 	*head = ++t->nr_families;
 	head = &t->family_names[kmmv_identity_text(t->seed, info->name) %
@@ -359,39 +422,6 @@ int kmmv_table_label(struct kmmv *k, uint32_t number, uint32_t incarnation,
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/*
- * No family's name may be a prefix of another's, up to a dot. The dot sorts
- * before all other valid characters, so such names would be neighbours.
- */
-static int check_families(struct kmmv *k)
-{
-	struct kmmv_table *t = &k->table;
-	const char **names = calloc(t->nr_families, sizeof(*names));
-	uint32_t i;
-	size_t len;
-	int err = 0;
-
-	if (!names)
-		return kmmv_fail_nomem(k);
-	for (i = 0; i < t->nr_families; i++)
-		names[i] = t->families[i].name;
-	qsort(names, t->nr_families, sizeof(*names), compare_names);
-	for (i = 1; !err && i < t->nr_families; i++) {
-		len = strlen(names[i - 1]);
-		if (!strncmp(names[i - 1], names[i], len) &&
-		    names[i][len] == '.')
-			err = bad(k, "families %s and %s exclude each other",
-				  names[i - 1], names[i]);
-	}
-	free(names);
-	return err;
-}
-
 /*
  * From here on values are those of the batch. True if a number changed its
  * instance.
@@ -422,7 +452,10 @@ static bool publish(struct kmmv_table *t)
 	return moved;
 }
 
-/* At an "end" line: check and publish the batch. 1 if it changed anything. */
+/*
+ * At an "end" line: check and publish the batch. 1 if it changed anything. The
+ * work is that of the batch, not of the table: there may be an end at every line.
+ */
 int kmmv_table_end(struct kmmv *k)
 {
 	struct kmmv_table *t = &k->table;
@@ -433,11 +466,6 @@ int kmmv_table_end(struct kmmv *k)
 	err = kmmv_identity_end(k);
 	if (err)
 		return err;
-	if (t->families_changed) {
-		err = check_families(k);
-		if (err)
-			return err;
-	}
 	err = kmmv_types_end(k);
 	if (err)
 		return err;

@@ -13,7 +13,11 @@
 
 #include "handle.h"
 
-enum { FIELDS_MAX = 256, TYPES_MAX = 1 << 16 };
+enum {
+	FIELDS_MAX = 256,
+	IDS_MAX = 1 << 16,
+	BUILTIN = 2,
+};
 
 #define bad kmmv_bad_line
 
@@ -38,6 +42,8 @@ static int type_append(struct kmmv *k, uint32_t id, const char *name)
 	struct kmmv_table *t = &k->table;
 	struct kmmv_type *type;
 
+	if (t->nr_types == KMMV_TYPES_MAX + BUILTIN)
+		return bad(k, "more than %u event types", KMMV_TYPES_MAX);
 	if (t->nr_types == t->types_room) {
 		uint32_t room = t->types_room ? t->types_room * 2 : 8;
 
@@ -61,6 +67,7 @@ static int type_append(struct kmmv *k, uint32_t id, const char *name)
 	type->info.oneline = type->oneline;
 	t->nr_types++;
 	t->types_changed = true;
+	t->types_grown = true;
 	return 0;
 }
 
@@ -68,7 +75,7 @@ int kmmv_types_type(struct kmmv *k, uint32_t id, const char *name)
 {
 	struct kmmv_type *type = type_by_id(&k->table, id);
 
-	if (!id || id >= TYPES_MAX)
+	if (!id || id >= IDS_MAX)
 		return bad(k, "event type %u", id);
 	if (is_builtin(id))
 		return 0;
@@ -135,6 +142,7 @@ static int field_append(struct kmmv *k, struct kmmv_type *type,
 	f->info = *info;
 	type->nr_fields++;
 	k->table.types_changed = true;
+	k->table.types_grown = true;
 	return 0;
 }
 
@@ -177,7 +185,7 @@ int kmmv_types_init(struct kmmv *k)
 		uint16_t id;
 		const char *name, *oneline;
 		const struct kmmv_field_info *field;
-	} builtin[] = {
+	} builtin[BUILTIN] = {
 		{ KMMV_EVENT_HIT, "hit", "A counter was adjusted", &delta },
 		{ KMMV_EVENT_MARK, "mark", "A text written by kernel code",
 		  &text },
@@ -186,7 +194,7 @@ int kmmv_types_init(struct kmmv *k)
 	size_t i;
 	int err = 0;
 
-	for (i = 0; !err && i < sizeof(builtin) / sizeof(builtin[0]); i++) {
+	for (i = 0; !err && i < BUILTIN; i++) {
 		err = type_append(k, builtin[i].id, builtin[i].name);
 		if (err)
 			break;
@@ -217,33 +225,46 @@ void kmmv_types_fini(struct kmmv *k)
 	free(t->types);
 }
 
+static int show_fields(struct kmmv *k, struct kmmv_type *type)
+{
+	struct kmmv_field_info *shown;
+	uint32_t n = type->nr_fields;
+
+	shown = reallocarray(type->shown, n ? n : 1, sizeof(*shown));
+	if (!shown)
+		return kmmv_fail_nomem(k);
+	while (n--) {
+		shown[n] = type->fields[n].info;
+		shown[n].name = type->fields[n].name;
+		shown[n].units = type->fields[n].units;
+	}
+	type->shown = shown;
+	type->info.fields = shown;
+	type->info.nr_fields = type->nr_fields;
+	return 0;
+}
+
 /* At an "end" line: publish the types that changed. */
 int kmmv_types_end(struct kmmv *k)
 {
 	struct kmmv_table *t = &k->table;
-	struct kmmv_field_info *shown;
 	struct kmmv_type *type;
-	uint32_t i, n;
+	uint32_t i;
+	int err;
 
-	if (!t->types_changed && t->nr_shown == t->nr_types)
+	t->types_changed = false;
+	if (!t->types_grown)
 		return 0;
 	for (i = 0; i < t->nr_types; i++) {
 		type = &t->types[i];
-		n = type->nr_fields;
-		shown = reallocarray(type->shown, n ? n : 1, sizeof(*shown));
-		if (!shown)
-			return kmmv_fail_nomem(k);
-		while (n--) {
-			shown[n] = type->fields[n].info;
-			shown[n].name = type->fields[n].name;
-			shown[n].units = type->fields[n].units;
-		}
-		type->shown = shown;
-		type->info.fields = shown;
-		type->info.nr_fields = type->nr_fields;
+		if (type->shown && type->info.nr_fields == type->nr_fields)
+			continue;
+		err = show_fields(k, type);
+		if (err)
+			return err;
 	}
 	t->nr_shown = t->nr_types;
-	t->types_changed = false;
+	t->types_grown = false;
 	return 0;
 }
 

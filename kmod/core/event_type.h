@@ -6,8 +6,6 @@
 #include <linux/kmmv_ring.h>
 #include "change.h"
 
-#define KMMV_TYPES_MAX		1024
-
 /**
  * struct kmmv_event_type_entry - a registered event type
  * @record: in kmmv_table.records; never moved

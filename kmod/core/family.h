@@ -5,8 +5,6 @@
 #include <kmmv_deps.h>
 #include "change.h"
 
-#define KMMV_FAMILIES_MAX	4096
-
 /**
  * struct kmmv_family_entry - a registered family
  * @record: in kmmv_table.records; never moved

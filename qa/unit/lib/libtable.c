@@ -347,6 +347,114 @@ START_TEST(numbers_do_not_wrap)
 }
 END_TEST
 
+static void family(uint32_t id, const char *name)
+{
+	char text[256];
+
+	sprintf(text, "family id=%u units=count semantics=counter name=%s\n",
+		id, name);
+	feed(text);
+}
+
+static void fill_families(void)
+{
+	char name[16];
+	uint32_t i;
+
+	for (i = 1; i < KMMV_FAMILIES_MAX; i++) {
+		sprintf(name, "f%u", i);
+		family(i, name);
+	}
+}
+
+/* The module has no more of them. */
+START_TEST(families_are_limited)
+{
+	uint32_t i;
+
+	fill_families();
+	feed("end 2\n");
+	ck_assert_uint_eq(k->table.nr_families, KMMV_FAMILIES_MAX);
+	for (i = 1; i < KMMV_FAMILIES_MAX; i++)
+		ck_assert_uint_eq(kmmv_family_by_id(k, i)->id, i);
+	ck_assert_int_eq(feed_fails("family id=9999 units=count "
+				    "semantics=counter name=g\n"), -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "more than 4096 families"));
+}
+END_TEST
+
+START_TEST(types_are_limited)
+{
+	char text[128];
+	uint32_t i;
+
+	for (i = 0; i < KMMV_TYPES_MAX; i++) {
+		sprintf(text, "type id=%u name=t%u\n", 65535 - i, i);
+		feed(text);
+	}
+	feed("end 2\n");
+	ck_assert_ptr_nonnull(kmmv_type_by_id(k, 65535));
+	ck_assert_ptr_nonnull(kmmv_type_by_id(k, 65536 - KMMV_TYPES_MAX));
+	ck_assert_int_eq(feed_fails("type id=17 name=one.more\n"), -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "more than 1024 event"));
+}
+END_TEST
+
+/*
+ * An end costs what its batch has, not what the table has: this takes a second, and
+ * would take an hour.
+ */
+START_TEST(many_ends)
+{
+	char text[256];
+	uint32_t i, n;
+
+	fill_families();
+	for (i = 0; i < KMMV_TYPES_MAX; i++) {
+		sprintf(text, "type id=%u name=t%u\n", 100 + i, i);
+		feed(text);
+		for (n = 0; n < 32; n++) {
+			sprintf(text, "field id=%u offset=0 size=1 kind=hex "
+				"units=none name=f%u\n", 100 + i, n);
+			feed(text);
+		}
+	}
+	feed("end 2\n");
+	for (i = 0; i < 200000; i++) {
+		sprintf(text, "oneline id=1 text=%u\nend 3\n"
+			"about id=1100 text=%u\nend 4\n", i, i);
+		feed(text);
+	}
+	ck_assert_str_eq(kmmv_family_by_id(k, 1)->oneline, "199999");
+	ck_assert_str_eq(kmmv_type_by_id(k, 1100)->oneline, "199999");
+	ck_assert_uint_eq(kmmv_type_by_id(k, 1100)->nr_fields, 32);
+}
+END_TEST
+
+/* In whatever order they come, and with what is between them. */
+START_TEST(no_name_is_within_another)
+{
+	static const char *const cases[][2] = {
+		{ "a.b", "a" }, { "c.d", "c" }, { "c", "c.d" },
+		{ "c.d.e", "c.d" }, { "c.d", "c.d.e" }, { "c.z.e.f", "c.z.e" },
+	};
+	static const char *const others[] = {
+		"c0", "cc", "c_d", "b.z", "d.a", "ce.d",
+	};
+	char text[128];
+	uint32_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		family(i + 1, others[i]);
+	if (_i)
+		family(90, cases[_i][0]);
+	sprintf(text, "family id=91 units=count semantics=counter name=%s\n"
+		"end 2\n", cases[_i][_i != 0]);
+	ck_assert_int_eq(feed_fails(text), -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "exclude each other"));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("table");
@@ -361,6 +469,10 @@ int main(void)
 	tcase_add_test(tcase, label_of_no_instance);
 	tcase_add_test(tcase, keys_in_any_order);
 	tcase_add_test(tcase, numbers_do_not_wrap);
+	tcase_add_test(tcase, families_are_limited);
+	tcase_add_test(tcase, types_are_limited);
+	tcase_add_test(tcase, many_ends);
+	tcase_add_loop_test(tcase, no_name_is_within_another, 0, 6);
 	tcase_add_loop_test(tcase, twice_in_a_batch, 0, 3);
 	tcase_add_loop_test(tcase, twice_as_one_changes, 0, 2);
 	return run_suite("libtable", tcase);

@@ -75,6 +75,9 @@
 #define KMMV_LABEL_KEY_MAX	31	/* bytes of a label's key, without NUL */
 #define KMMV_LABEL_MAX		127	/* bytes of a label's text, without NUL */
 
+#define KMMV_FAMILIES_MAX	4096	/* families of a table */
+#define KMMV_TYPES_MAX		1024	/* event types of a table */
+
 /* Greatest length of a line of the names stream, newline included. */
 #define KMMV_LINE_MAX		2304
 
