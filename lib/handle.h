@@ -311,6 +311,7 @@ void kmmv_changes_add(struct kmmv *k, const uint32_t *numbers, uint32_t nr,
 		      bool all);
 
 /* extent.c */
+int kmmv_extent_check(struct kmmv *k, uint32_t nr);
 int kmmv_extent_read(struct kmmv *k);
 
 /* update.c: wait, a little longer each time; false after too many tries. */

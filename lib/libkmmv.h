@@ -75,8 +75,8 @@ struct kmmv_info {
  * -EPROTO: not a kmmv file (magic, or the other byte order);
  * -EOPNOTSUPP: another major version or an unknown incompatible feature;
  * -EBADMSG: header or names are inconsistent; -ENODATA: truncated;
- * -ESTALE: names and counters are of different epochs; -ENOMEM;
- * -EAGAIN: the table kept changing during all retries.
+ * -ESTALE: names and counters are of different epochs; -ENOMEM, also if a file
+ * needs more than a gigabyte; -EAGAIN: the table kept changing during all retries.
  */
 int kmmv_open(const char *dir, struct kmmv **handle);
 void kmmv_close(struct kmmv *handle);

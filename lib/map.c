@@ -23,9 +23,6 @@
 #include "handle.h"
 #include "barrier.h"
 
-/* Limit for captured files, whose header is not trusted. */
-#define CAPTURED_MAX (1ULL << 30)
-
 static int fail_file(struct kmmv *k, const char *name, int err)
 {
 	const char *hint = "";
@@ -244,16 +241,10 @@ static int load_area(struct kmmv *k, uint64_t length)
 		err = alloc_areas(k);
 	if (err)
 		return err;
-	/*
-	 * No overflow: at most 2^32 instances, and 2^23 CPUs in a mask. The
-	 * table is counted, too: a name for the last number makes it that long.
-	 */
+	err = kmmv_extent_check(k, h->nr_instances);
+	if (err)
+		return err;
 	bytes = (uint64_t)h->nr_instances * 8 * (k->nr_areas + 1ULL);
-	if (bytes + (uint64_t)h->nr_instances * KMMV_INSTANCE_SIZE >
-	    CAPTURED_MAX)
-		return kmmv_fail(k, -ENOMEM,
-				 "%s/counters: too large to read into memory: %u instances on %u CPUs",
-				 k->dir, h->nr_instances, k->nr_areas);
 	k->memory = calloc(1, bytes ?: 8);
 	if (!k->memory)
 		return kmmv_fail_nomem(k);

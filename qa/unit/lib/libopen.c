@@ -439,6 +439,21 @@ START_TEST(unsealed_memfd)
 }
 END_TEST
 
+/* A sealed memfd of which only the first page takes memory. */
+static void share_sparse(void)
+{
+	struct kmmv_header *h = area.header;
+	char target[64];
+
+	area.fd = memfd_create("counters", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	ck_assert_int_ge(area.fd, 0);
+	ck_assert_int_eq(pwrite(area.fd, h, PAGE, 0), PAGE);
+	ck_assert_int_eq(ftruncate(area.fd, (off_t)h->length), 0);
+	ck_assert_int_eq(fcntl(area.fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	snprintf(target, sizeof(target), "/proc/self/fd/%d", area.fd);
+	ck_assert_int_eq(symlink(target, area_path(&area, "counters")), 0);
+}
+
 /* A file that claims much memory for a few bytes of disk. */
 START_TEST(sparse_giant)
 {
@@ -446,16 +461,21 @@ START_TEST(sparse_giant)
 	struct kmmv *k;
 	int fd;
 
+	/* 1: one that cannot shrink is mapped, and names make the table long. */
 	h->capacity = h->nr_instances = 40u << 20;
 	h->cpu_offset = PAGE + area_round(h->capacity * 4ULL);
 	h->cpu_stride = area_round(h->capacity * 8ULL);
 	h->length = h->cpu_offset + 4 * h->cpu_stride;
 	area_mask(&area, h->possible_offset)[0] = 1;
 	area_mask(&area, h->online_offset)[0] = 1;
-	area_put(&area, "counters", h, PAGE);
-	fd = open(area_path(&area, "counters"), O_WRONLY);
-	ck_assert_int_eq(ftruncate(fd, (off_t)h->length), 0);
-	close(fd);
+	if (_i) {
+		share_sparse();
+	} else {
+		area_put(&area, "counters", h, PAGE);
+		fd = open(area_path(&area, "counters"), O_WRONLY);
+		ck_assert_int_eq(ftruncate(fd, (off_t)h->length), 0);
+		close(fd);
+	}
 	area_names_start(&area);
 	area_names(&area, "kmmv abi=1.0 epoch=77\n"
 			  "family id=0 units=count semantics=counter name=a\n"
@@ -464,6 +484,29 @@ START_TEST(sparse_giant)
 	area_put_names(&area);
 	ck_assert_int_eq(area_open(&area, &k), -ENOMEM);
 	ck_assert_ptr_nonnull(strstr(kmmv_error(NULL), "41943040 instances"));
+}
+END_TEST
+
+/* It claims it later. */
+START_TEST(sparse_grows)
+{
+	struct kmmv_header *h = area.header;
+	const uint32_t nr = 40u << 20;
+	struct kmmv *k;
+
+	h->capacity = nr;
+	h->cpu_offset = PAGE + area_round(h->capacity * 4ULL);
+	h->cpu_stride = area_round(h->capacity * 8ULL);
+	h->length = h->cpu_offset + 4 * h->cpu_stride;
+	share_sparse();
+	area_put_names(&area);
+	ck_assert_int_eq(area_open(&area, &k), 0);
+	ck_assert_int_eq(kmmv_update(k), 0);
+	ck_assert_int_eq(pwrite(area.fd, &nr, sizeof(nr),
+				offsetof(struct kmmv_header, nr_instances)), 4);
+	ck_assert_int_eq(kmmv_update(k), -ENOMEM);
+	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "41943040 instances"));
+	kmmv_close(k);
 }
 END_TEST
 
@@ -559,7 +602,8 @@ int main(void)
 	tcase_add_test(tcase, truncated_memfd);
 	tcase_add_test(tcase, truncated_later);
 	tcase_add_test(tcase, unsealed_memfd);
-	tcase_add_test(tcase, sparse_giant);
+	tcase_add_loop_test(tcase, sparse_giant, 0, 2);
+	tcase_add_test(tcase, sparse_grows);
 	tcase_add_loop_test(tcase, odd_files, 0, 2);
 	tcase_add_test(tcase, no_directory);
 	tcase_add_loop_test(tcase, not_permitted, 0, 2);
