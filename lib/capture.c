@@ -17,7 +17,8 @@
 #include "handle.h"
 #include "barrier.h"
 
-enum { TRIES_MAX = 8, BLOCK = 512 };
+/* BLOCK instances are copied at a time, fewer if these are more than VALUES. */
+enum { TRIES_MAX = 8, BLOCK = 512, VALUES = 1 << 22 };
 
 static uint64_t round_up(uint64_t n, uint64_t unit)
 {
@@ -58,13 +59,12 @@ static bool put_at(FILE *file, uint64_t offset, const void *from, size_t size)
 
 /* Write values of instances from FIRST on, of all CPUs; 0 without a name. */
 static int put_block(struct kmmv *k, FILE *file, const struct kmmv_header *h,
-		     uint32_t first, uint64_t *values)
+		     uint32_t first, uint32_t n, uint64_t *values)
 {
-	uint32_t n = h->nr_instances - first, i, cpu, numbers[BLOCK] = { 0 };
+	uint32_t i, cpu, numbers[BLOCK] = { 0 };
 	uint64_t column[BLOCK];
 	int status[BLOCK];
 
-	n = n < BLOCK ? n : BLOCK;
 	for (i = 0; i < n; i++)
 		numbers[i] = first + i;
 	kmmv_read_percpu(k, numbers, n, values, status);
@@ -86,14 +86,20 @@ static int put_block(struct kmmv *k, FILE *file, const struct kmmv_header *h,
 
 static int put_values(struct kmmv *k, FILE *file, const struct kmmv_header *h)
 {
-	uint64_t *values = calloc((size_t)h->nr_cpus * BLOCK, sizeof(*values));
-	uint32_t first;
+	uint32_t first = 0, n, block = VALUES / h->nr_cpus;
+	uint64_t *values;
 	int err = 0;
 
+	block = block < BLOCK ? block : BLOCK;
+	block = block ? block : 1;
+	values = calloc((size_t)h->nr_cpus * block, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
-	for (first = 0; !err && first < h->nr_instances; first += BLOCK)
-		err = put_block(k, file, h, first, values);
+	for (; !err && first < h->nr_instances; first += n) {
+		n = h->nr_instances - first;
+		n = n < block ? n : block;
+		err = put_block(k, file, h, first, n, values);
+	}
 	free(values);
 	return err;
 }

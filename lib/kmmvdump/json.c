@@ -116,12 +116,12 @@ static void json_values(json_t *o, const struct kmmv *k,
 		json_object_set_new(o, "value", json_value(f, v->sums[number]));
 		return;
 	}
-	cpu_values = v->cpu + (size_t)number * v->info.nr_cpus;
+	cpu_values = v->cpu + (size_t)number * v->info.nr_possible;
 	array = json_array();
 	for (cpu = 0; cpu < v->info.nr_cpus; cpu++)
 		json_array_append_new(array,
 				      kmmv_cpu_possible(k, cpu)
-					      ? json_value(f, cpu_values[cpu])
+					      ? json_value(f, *cpu_values++)
 					      : json_null());
 	json_object_set_new(o, "values", array);
 }
@@ -148,33 +148,61 @@ static json_t *json_instance(const struct kmmv *k, const struct dump *d,
 	return o;
 }
 
+/* Print a value behind TEXT. Each is freed before the next one is made. */
+static int put(const char *text, json_t *value)
+{
+	int err = !value || fputs(text, stdout) == EOF ||
+		  json_dumpf(value, stdout, JSON_INDENT(1));
+
+	json_decref(value);
+	return err ? -EIO : 0;
+}
+
+static int put_families(const struct kmmv *k, const struct dump *d)
+{
+	const struct kmmv_family_info *f;
+	const char *between = "\n";
+	uint32_t i;
+	int err = 0;
+
+	printf(",\n\"families\": [");
+	for (i = 0; !err && (f = kmmv_family(k, i)); i++) {
+		if (!dump_is_family_wanted(d, f))
+			continue;
+		err = put(between, json_family(f));
+		between = ",\n";
+	}
+	printf("]");
+	return err;
+}
+
+static int put_instances(const struct kmmv *k, const struct dump *d,
+			 const struct values *v)
+{
+	const struct kmmv_instance_info *in;
+	const char *between = "\n";
+	uint32_t i;
+	int err = 0;
+
+	printf(",\n\"instances\": [");
+	for (i = 0; !err && i < v->info.nr_instances; i++) {
+		in = kmmv_instance(k, i);
+		if (!dump_is_wanted(k, d, in))
+			continue;
+		err = put(between, json_instance(k, d, v, in));
+		between = ",\n";
+	}
+	printf("]");
+	return err;
+}
+
 int dump_json(const struct kmmv *k, const struct dump *d,
 	      const struct values *v)
 {
-	json_t *root = json_object(), *array;
-	const struct kmmv_family_info *f;
-	const struct kmmv_instance_info *in;
-	uint32_t i;
-	int err;
+	int err = put("{\n\"header\": ", json_header(k, &v->info));
 
-	json_object_set_new(root, "header", json_header(k, &v->info));
-	if (!d->header_only) {
-		array = json_array();
-		for (i = 0; (f = kmmv_family(k, i)); i++)
-			if (dump_is_family_wanted(d, f))
-				json_array_append_new(array, json_family(f));
-		json_object_set_new(root, "families", array);
-		array = json_array();
-		for (i = 0; i < v->info.nr_instances; i++) {
-			in = kmmv_instance(k, i);
-			if (dump_is_wanted(k, d, in))
-				json_array_append_new(
-					array, json_instance(k, d, v, in));
-		}
-		json_object_set_new(root, "instances", array);
-	}
-	err = json_dumpf(root, stdout, JSON_INDENT(1));
-	json_decref(root);
-	printf("\n");
-	return err ? -EIO : 0;
+	if (!err && !d->header_only)
+		err = put_families(k, d) ?: put_instances(k, d, v);
+	printf("\n}\n");
+	return err;
 }

@@ -24,7 +24,7 @@ struct values {
 	struct kmmv_info info;
 	uint64_t *sums;
 	int *status;
-	uint64_t *cpu;		/* by number, then CPU; NULL if not asked for */
+	uint64_t *cpu;		/* by number, then possible CPU; NULL if not asked for */
 };
 
 /* Options for events. */

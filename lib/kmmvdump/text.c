@@ -59,10 +59,10 @@ static void print_families(const struct kmmv *k, const struct dump *d)
 }
 
 static void print_value(const struct values *v, uint32_t number,
-			const struct kmmv_family_info *f, const struct kmmv *k)
+			const struct kmmv_family_info *f)
 {
 	const uint64_t *values;
-	uint32_t cpu;
+	uint32_t i;
 
 	if (v->status[number]) {
 		printf(" ?");
@@ -72,10 +72,9 @@ static void print_value(const struct values *v, uint32_t number,
 		printf(" %s", dump_value_text(f, v->sums[number]));
 		return;
 	}
-	values = v->cpu + (size_t)number * v->info.nr_cpus;
-	for (cpu = 0; cpu < v->info.nr_cpus; cpu++)
-		if (kmmv_cpu_possible(k, cpu))
-			printf(" %s", dump_value_text(f, values[cpu]));
+	values = v->cpu + (size_t)number * v->info.nr_possible;
+	for (i = 0; i < v->info.nr_possible; i++)
+		printf(" %s", dump_value_text(f, values[i]));
 }
 
 static void print_instance(const struct kmmv *k, const struct dump *d,
@@ -88,7 +87,7 @@ static void print_instance(const struct kmmv *k, const struct dump *d,
 	if (d->names_only)
 		printf(" number %u.%u", in->number, in->incarnation);
 	else
-		print_value(v, in->number, f, k);
+		print_value(v, in->number, f);
 	if (in->state != KMMV_ACTIVE)
 		printf(" (%s)", dump_states[in->state]);
 	if (in->label)

@@ -42,16 +42,26 @@ bool dump_has_family(const struct kmmv *k, const char *name)
 	return false;
 }
 
+/* Of a captured file, the possible CPUs may be few of very many. */
 static int read_percpu(struct kmmv *k, struct values *v)
 {
-	uint32_t n;
+	uint64_t *all = calloc(v->info.nr_cpus, sizeof(*all)), *to;
+	uint32_t n, cpu;
 
-	v->cpu = calloc(v->info.nr_instances ?: 1, (size_t)v->info.nr_cpus * 8);
-	if (!v->cpu)
+	v->cpu = calloc(v->info.nr_instances ?: 1,
+			(size_t)v->info.nr_possible * sizeof(*to));
+	if (!all || !v->cpu) {
+		free(all);
 		return -ENOMEM;
-	for (n = 0; n < v->info.nr_instances; n++)
-		kmmv_read_percpu(k, &n, 1, v->cpu + (size_t)n * v->info.nr_cpus,
-				 &v->status[n]);
+	}
+	to = v->cpu;
+	for (n = 0; n < v->info.nr_instances; n++) {
+		kmmv_read_percpu(k, &n, 1, all, &v->status[n]);
+		for (cpu = 0; cpu < v->info.nr_cpus; cpu++)
+			if (kmmv_cpu_possible(k, cpu))
+				*to++ = all[cpu];
+	}
+	free(all);
 	return 0;
 }
 

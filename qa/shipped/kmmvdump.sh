@@ -154,6 +154,48 @@ ok "-C: replaces a copy" $dump -d "$work/sparse" -C "$work/copy"
 is "-C: by the new one" "$($dump -d "$work/copy" -c)" "$(
 	$dump -d "$work/sparse" -c | sed 's/, values in two.*/, 64-bit values/')"
 
+# ---- little memory
+
+# A file says that it has 65536 CPUs. One is possible, and 500 instances have a value
+# there: for each CPU they would take a quarter of a gigabyte.
+mkdir "$work/wide"
+python3 - "$work/wide" <<'E2'
+import struct, sys
+page, cpus, instances = 65536, 65536, 500
+mask = cpus // 8
+length = page * (2 + cpus)
+with open(sys.argv[1] + "/counters", "wb") as file:
+    file.write(struct.pack("=QHHIQQQQQIIIIQQQQQIIII", 0x6b6d6d7663747273, 1, 0,
+                           struct.calcsize("=QHHIQQQQQIIIIQQQQQIIII8Q"), 1, 0, 77, 1, 1,
+                           page, cpus, instances, instances, 2 * page, page, 0, page,
+                           length, 512, 512 + mask, mask, 0))
+    for at in 512, 512 + mask:
+        file.seek(at)
+        file.write(b"\1")
+    file.seek(2 * page)
+    file.write(struct.pack("=500Q", *range(instances)))
+    file.truncate(length)
+with open(sys.argv[1] + "/names", "w") as file:
+    print("kmmv abi=1.0 epoch=77", file=file)
+    print("family id=0 units=count semantics=counter name=many", file=file)
+    for i in range(instances):
+        print(f"instance number={i} family=0 incarnation=0 state=active name=n{i}",
+              file=file)
+    print("end 1", file=file)
+E2
+# little COMMAND...: it has 150 MB
+little()
+{
+	(ulimit -v 150000 && "$@")
+}
+is "little memory: values by CPU" "$(little $dump -d "$work/wide" -c -f many |
+	tail -n 1)" 'many["n499"] 499'
+is "little memory: as JSON" "$(little $dump -d "$work/wide" -c -j | grep -c null)" \
+	32767500
+ok "little memory: a copy" little $dump -d "$work/wide" -C "$work/wide-copy"
+is "little memory: it is whole" "$($dump -d "$work/wide-copy" | cksum)" \
+	"$($dump -d "$work/wide" | cksum)"
+
 # ---- errors
 
 dies "no area" 1 '^kmmvdump: /nonexistent/counters: No such file.*modprobe' \
