@@ -118,7 +118,11 @@ class Event:
 
 
 def _field(field: _Field, record: _Record) -> Union[int, str, None]:
-    size = field.size or max(0, record.size - field.offset)
+    size = field.size
+    if field.kind == _TEXT:
+        # An event may end with a text that is shorter than its field.
+        rest = max(0, record.size - field.offset)
+        size = min(size or rest, rest)
     if not record.payload or field.offset + size > record.size:
         return None
     raw = ctypes.string_at(record.payload + field.offset, size)

@@ -100,6 +100,7 @@ except FileNotFoundError as error:
     print(error)')" 'no active instance "none" of the family sim.f0'
 # ---- events
 
+# A text may be shorter than its field: the event ends with it, or before it.
 mkdir "$work/ring"
 cp -r "$work/dev/counters" "$work/ring"
 epoch=$(sed -n '1s/.*epoch=//p' "$work/dev/names")
@@ -110,7 +111,8 @@ printf '%s\n' "kmmv abi=1.0 epoch=$epoch" \
 	'type id=17 name=disk.done' 'about id=17 text=Done' \
 	'field id=17 offset=0 size=8 kind=time units=nanosec name=began' \
 	'field id=17 offset=8 size=2 kind=hex units=none name=flags' \
-	'field id=17 offset=10 size=20 kind=text units=none name=who' \
+	'field id=17 offset=10 size=1024 kind=text units=none name=who' \
+	'field id=17 offset=32 size=8 kind=text units=none name=why' \
 	"$(tail -n 1 "$work/dev/names")" >"$work/ring/names"
 mkfifo "$work/more"
 build/qa/bench/kmmvringsim "$work/ring" <"$work/more" >"$work/ready" &
@@ -132,7 +134,7 @@ ok "drops that no event follows" wait_for 20 lines 7
 is "are what they are" "$(cat "$work/events")" "\
 0 hit requests web 1 [('delta', -5)] 0 0 None
 1 mark   [('text', 'a \"mark\"\\nof two lines')] 0 0 None
-1 disk.done requests db [('began', 1234567890123), ('flags', 48879), ('who', 'someone')] 0 0 None
+1 disk.done requests db [('began', 1234567890123), ('flags', 48879), ('who', 'someone'), ('why', '')] 0 0 None
 1    [] 0 0 None
 1 disk.done requests db [] 0 0 None
 0 hit requests web 1 [('delta', 7)] 0 0 None
