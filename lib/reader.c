@@ -18,8 +18,10 @@ enum {
 	READ_TRIES = 4,		/* in a row that meet a reload, or a new owner */
 	NAP_NS = 50000000,	/* between looks for what is not there yet */
 	WAIT_MS = 500,		/* between looks whether a ring is still it */
-	DENIED_MAX = 20,	/* naps until udev has opened a new device */
 };
+
+/* Until udev has opened a new device. */
+#define DENIED_NS 1000000000ULL
 
 /* Mirrored counters that are read one after the other are copied once. */
 #define READ_AGE_NS 10000000ULL
@@ -29,7 +31,7 @@ struct kmmv_reader {
 	struct kmmv *k;		/* NULL: to be opened */
 	struct kmmv_ring *r;	/* NULL: to be opened; only with k */
 	char ring[KMMV_RING_NAME_MAX + 1];	/* r's name */
-	uint32_t denied;	/* naps since -EACCES */
+	uint64_t denied;	/* CLOCK_MONOTONIC of the first -EACCES in a row, or 0 */
 	char error[512];
 };
 
@@ -236,6 +238,19 @@ static int next_event(struct kmmv_reader *reader, struct kmmv_followed *event)
 	return n;
 }
 
+/*
+ * udev changes a new device's group a moment later. The moment may be longer than one
+ * call waits.
+ */
+static bool is_denied_for_now(struct kmmv_reader *reader)
+{
+	uint64_t now = kmmv_ring_monotonic();
+
+	if (!reader->denied)
+		reader->denied = now;
+	return now < reader->denied + DENIED_NS;
+}
+
 /* Whether an error may pass by itself. */
 static bool may_come(struct kmmv_reader *reader, int err)
 {
@@ -247,8 +262,7 @@ static bool may_come(struct kmmv_reader *reader, int err)
 		reader->denied = 0;
 		return true;
 	case -EACCES:
-		/* udev changes a new device's group a moment later. */
-		return reader->denied++ < DENIED_MAX;
+		return is_denied_for_now(reader);
 	default:
 		return false;
 	}
@@ -302,16 +316,16 @@ int kmmv_follow(struct kmmv_reader *reader, const char *ring,
 		n = attach_ring(reader, ring);
 		if (!n)
 			n = next_event(reader, event);
-		if (n == 1) {
+		if (n >= 0)
 			reader->denied = 0;
+		if (n == 1)
 			return 1;
-		}
 		if (n && !may_come(reader, n)) {
 			reader->denied = 0;
 			return n;
 		}
 		if (!left(end))
-			return n == -EACCES ? n : 0;
+			return 0;
 		n = wait_on(reader, n, end);
 		if (n)
 			return fail(reader, n, strerror(-n));
