@@ -2,35 +2,15 @@
 /* kmmvdump's output as JSON. */
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "jsontext.h"
 #include "kmmvdump.h"
 
-/* JSON must be UTF-8: each invalid byte becomes U+FFFD. */
 static json_t *json_text(const char *text)
 {
-	json_t *whole = json_string(text), *part;
-	char *copy, *to;
+	json_t *whole = kmmv_json_text(text);
 
-	if (whole)
-		return whole;
-	copy = malloc(strlen(text) * 3 + 1);
-	if (!copy)
-		return json_null();
-	for (to = copy; *text; text++) {
-		part = json_stringn(text, 1);
-		if (part)
-			*to++ = *text;
-		else
-			to = stpcpy(to, "\xef\xbf\xbd");
-		json_decref(part);
-	}
-	*to = '\0';
-	whole = json_string(copy);
-	free(copy);
 	return whole ? whole : json_null();
 }
 

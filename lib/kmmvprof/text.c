@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "jsontext.h"
 #include "text.h"
 
 void prof_text_clean(char *text)
@@ -20,32 +20,7 @@ void prof_text_clean(char *text)
 
 json_t *prof_text_json(const char *text)
 {
-	json_t *whole = json_string(text), *part;
-	size_t n, left, good;
-	char *copy, *to;
-
-	if (whole)
-		return whole;
-	copy = malloc(strlen(text) * 3 + 1);
-	if (!copy)
-		return NULL;
-	for (to = copy, left = strlen(text); left; text += n, left -= n) {
-		/* The shortest valid sequence is a character. */
-		for (n = 1, good = 0; n <= 4 && n <= left && !good; n++) {
-			part = json_stringn(text, n);
-			good = part ? n : 0;
-			json_decref(part);
-		}
-		n = good ? good : 1;
-		if (good)
-			to = mempcpy(to, text, n);
-		else
-			to = stpcpy(to, "\xef\xbf\xbd");
-	}
-	*to = '\0';
-	whole = json_string(copy);
-	free(copy);
-	return whole;
+	return kmmv_json_text(text);
 }
 
 json_t *prof_text_json_u64(uint64_t value)

@@ -132,7 +132,7 @@ is "JSON: a label has a place of its own" "$(query "$work/odd" \
 	"('x \"y\" \\\\z', {'key': 'name', 'text': 'of a label'})"
 is "JSON: what is not UTF-8 is U+FFFD" "$(query "$work/odd" \
 	'ascii(d["instances"][1]["name"])')" \
-	"'ok \\ufffd\\ufffd bad \\ufffd'"
+	"'ok \\xe4 bad \\ufffd'"
 is "JSON: texts" "$(query "$work/odd" 'd["families"][0]["oneline"],
 	d["families"][0]["help"].split("\n")')" \
 	"\"quoted\" \\ text ['one', 'two']"

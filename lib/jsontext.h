@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A text as JSON, for the commands; the library itself has no JSON. */
+#ifndef KMMV_LIB_JSONTEXT_H
+#define KMMV_LIB_JSONTEXT_H
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The bytes of the character at TEXT, of which LEFT are there; 0: it is none. */
+static inline size_t kmmv_json_character(const char *text, size_t left)
+{
+	json_t *part = NULL;
+	size_t n;
+
+	/* The shortest valid sequence is a character. */
+	for (n = 1; n <= 4 && n <= left && !part; n++)
+		part = json_stringn(text, n);
+	if (!part)
+		return 0;
+	json_decref(part);
+	return n - 1;
+}
+
+/* JSON must be UTF-8: a byte that is not becomes U+FFFD. NULL: no memory. */
+static inline json_t *kmmv_json_text(const char *text)
+{
+	json_t *whole = json_string(text);
+	size_t n, left = strlen(text);
+	char *copy, *to;
+
+	if (whole)
+		return whole;
+	copy = malloc(left * 3 + 1);
+	if (!copy)
+		return NULL;
+	for (to = copy; left; text += n, left -= n) {
+		n = kmmv_json_character(text, left);
+		if (n) {
+			memcpy(to, text, n);
+			to += n;
+		} else {
+			to = stpcpy(to, "\xef\xbf\xbd");
+			n = 1;
+		}
+	}
+	*to = '\0';
+	whole = json_string(copy);
+	free(copy);
+	return whole;
+}
+
+#endif /* KMMV_LIB_JSONTEXT_H */
