@@ -11,7 +11,6 @@
 #include "image.h"
 #include "reader.h"
 #include "sample.h"
-#include "text.h"
 
 /* HOLD_MS: longer than the library holds records back; WAIT_MS: to look at *ENDED. */
 enum { HOLD_MS = 2, WAIT_MS = 200 };
@@ -219,8 +218,6 @@ static int name_user(struct prof_reader *reader, const char *path,
 			return no_memory();
 	}
 	snprintf(reader->symbol, sizeof(reader->symbol), "%s", function);
-	prof_text_clean(reader->symbol);
-	prof_text_clean(reader->image);
 	return 0;
 }
 

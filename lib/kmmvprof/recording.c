@@ -84,6 +84,7 @@ static bool read_accounts(const json_t *line, struct prof_accounts *accounts)
 		return false;
 	snprintf(accounts->last.source, sizeof(accounts->last.source), "%s",
 		 source);
+	prof_text_clean(accounts->last.source);
 	return true;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "table.h"
+#include "text.h"
 
 enum { ROOM_FIRST = 64 };
 
@@ -183,6 +184,39 @@ static int find_within(struct prof_table *table, const struct prof_row *of,
 	return find_others(table, of, row);
 }
 
+/* Replace the parts that may not be printed by COPIES. */
+static int clean(const struct prof_table *table, struct prof_row *row,
+		 char **copies)
+{
+	unsigned int i;
+
+	for (i = 0; i < PROF_PART_NR; i++) {
+		if (!(table->parts & 1U << i) ||
+		    prof_text_is_plain(row->part[i]))
+			continue;
+		copies[i] = strdup(row->part[i]);
+		if (!copies[i])
+			return -ENOMEM;
+		prof_text_clean(copies[i]);
+		row->part[i] = copies[i];
+	}
+	return 0;
+}
+
+static int find_clean(struct prof_table *table, const struct prof_row *of,
+		      struct prof_row **row)
+{
+	char *copies[PROF_PART_NR] = { NULL };
+	struct prof_row plain = *of;
+	unsigned int i;
+	int err;
+
+	err = clean(table, &plain, copies) ?: find_within(table, &plain, row);
+	for (i = 0; i < PROF_PART_NR; i++)
+		free(copies[i]);
+	return err;
+}
+
 int prof_table_add(struct prof_table *table, const struct prof_row *row)
 {
 	struct prof_row *found;
@@ -191,7 +225,7 @@ int prof_table_add(struct prof_table *table, const struct prof_row *row)
 	if (row->samples > UINT64_MAX - table->samples ||
 	    row->period > UINT64_MAX - table->period)
 		return -EOVERFLOW;
-	err = find_within(table, row, &found);
+	err = find_clean(table, row, &found);
 	if (err)
 		return err;
 	found->samples += row->samples;

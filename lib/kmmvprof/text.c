@@ -8,14 +8,44 @@
 #include "jsontext.h"
 #include "text.h"
 
+/* The bytes of the character at TEXT, and whether it may be printed. */
+static size_t look_at(const char *text, bool *is_plain)
+{
+	unsigned char c = (unsigned char)*text;
+	size_t n;
+
+	if (c < 0x80) {
+		*is_plain = c >= 0x20 && c != 0x7f;
+		return 1;
+	}
+	/*
+	 * C1 controls are two bytes in UTF-8; alone, the second one is a control for
+	 * terminals of other character sets.
+	 */
+	n = kmmv_json_character(text, strnlen(text, 4));
+	*is_plain = n ? c != 0xc2 || (unsigned char)text[1] >= 0xa0 : c >= 0xa0;
+	return n ? n : 1;
+}
+
+bool prof_text_is_plain(const char *text)
+{
+	bool is_plain = true;
+
+	while (*text && is_plain)
+		text += look_at(text, &is_plain);
+	return is_plain;
+}
+
 void prof_text_clean(char *text)
 {
-	unsigned char *c;
+	bool is_plain;
+	size_t n;
 
-	for (c = (unsigned char *)text; *c; c++)
-		/* C1 controls are two bytes in UTF-8. */
-		if (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0))
-			*c = '?';
+	for (; *text; text += n) {
+		n = look_at(text, &is_plain);
+		if (!is_plain)
+			memset(text, '?', n);
+	}
 }
 
 json_t *prof_text_json(const char *text)

@@ -8,9 +8,11 @@
 #include <stdint.h>
 
 /*
- * Replace what a terminal would obey, or would end a line, by '?': names of functions
- * are what the file's owner wants.
+ * Whether a terminal would obey nothing of TEXT, and it is one line; and replace by '?'
+ * what is not so. Names of functions are what the file's owner wants, and a recording
+ * can say anything.
  */
+bool prof_text_is_plain(const char *text);
 void prof_text_clean(char *text);
 
 /* A byte that is not UTF-8 becomes U+FFFD. NULL: no memory. */

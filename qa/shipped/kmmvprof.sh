@@ -315,6 +315,18 @@ is "a recording of all is one of a process" \
 like "a recording to a pipe" "$($prof record -D "$dir" -o /dev/stdout | tail -n 1)" \
 	'^{"end":"7"}$'
 ok "it is no new file" test -L /dev/stdout
+# A recording can say anything.
+sed '2,3s/"image":"/&\\u001b]0;x\\u0007\\nmain;forged 1\\n/
+	2s/"symbol":"/&\\u009b31m\\r/; s/"event":"[a-z]*/&\\u001b[2J/
+	s/"command":"/&\\n/; 1s/"source":"/&\\u001b\\n/
+	/"end"/s/"7"/"8"/; /"end"/i{"note":true,"image":"x\\u001b\\ny","symbol":"z\\u009b","samples":"1","period":"0"}' \
+	"$work/recording" >"$work/forged"
+ok "it is still a recording" $prof report -i "$work/forged"
+is "what it says has no controls" "$({ $prof report -i "$work/forged" -b symbol,command
+	$prof folded -i "$work/forged"; } | grep -caP '[^\n -~]')" 0
+like "in the notes" "$($prof report -i "$work/forged")" '^ +1 in x[?][?]y: z[?][?]$'
+is "and no lines of its own" "$($prof folded -i "$work/forged" | wc -l)" \
+	"$($prof folded -i "$work/recording" | wc -l)"
 sed '$d' "$work/recording" >"$work/cut"
 dies "a recording that is cut off" 1 'cut: line 8: is cut off; record' \
 	$prof report -i "$work/cut"

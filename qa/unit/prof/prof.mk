@@ -8,9 +8,9 @@ proftable-libs := -ljansson \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=strdup
 proftable-variants := plain asan
 proffiles-sources := qa/unit/prof/proffiles.c $(patsubst %,lib/kmmvprof/%.c,\
-	pool table functions locate image)
+	pool table text functions locate image)
 proffiles-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi
-proffiles-libs := -ldw -lelf
+proffiles-libs := -ljansson -ldw -lelf
 proffiles-variants := plain asan
 profpmu-sources := qa/unit/prof/profpmu.c lib/kmmvprof/pmu.c
 profpmu-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi

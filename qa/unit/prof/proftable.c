@@ -259,16 +259,46 @@ START_TEST(great_counts)
 }
 END_TEST
 
-/* Each allocation fails in turn; the table stays as it was, and goes on. */
+/* What is printed has no controls: C0, C1, as UTF-8 and alone, and ends of lines. */
 START_TEST(plain_texts)
 {
-	char text[] = "a\033[31m\n\x7f\xc2\x9b\xc3\xa9 b";
+	static const char *const texts[][2] = {
+		{ "a\033[31m\n\x7f b", "a?[31m?? b" },
+		{ "\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0", "??????\xc2\xa0" },
+		/* A character with such a byte, and the byte alone. */
+		{ "\xc3\xa9\xc4\x9b \x9b\xff\xc4",
+		  "\xc3\xa9\xc4\x9b ?\xff\xc4" },
+		{ "\xf0\x9f\x92\xa1\xe2\x9b\x84",
+		  "\xf0\x9f\x92\xa1\xe2\x9b\x84" },
+		{ "\xc2", "\xc2" },
+	};
+	struct prof_table table;
+	struct prof_row row;
+	char text[32];
+	size_t i;
 
-	prof_text_clean(text);
-	ck_assert_str_eq(text, "a?[31m???\x9b\xc3\xa9 b");
+	prof_table_init(&table, PARTS, 100);
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		strcpy(text, texts[i][0]);
+		prof_text_clean(text);
+		ck_assert_str_eq(text, texts[i][1]);
+		ck_assert(prof_text_is_plain(text));
+		ck_assert(prof_text_is_plain(texts[i][0]) ==
+			  !strcmp(text, texts[i][0]));
+		row = row_of("a", "c", texts[i][0]);
+		/* Not kept. */
+		row.part[PROF_PART_IMAGE] = NULL;
+		ck_assert_int_eq(prof_table_add(&table, &row), 0);
+		ck_assert_str_eq(table.rows[i].part[PROF_PART_SYMBOL], text);
+	}
+	row = row_of("a", "c", "\n");
+	fails_at = 1;
+	ck_assert_int_eq(prof_table_add(&table, &row), -ENOMEM);
+	prof_table_free(&table);
 }
 END_TEST
 
+/* Each allocation fails in turn; the table stays as it was, and goes on. */
 START_TEST(no_memory)
 {
 	unsigned int i, failed = 0, at, done;
