@@ -395,7 +395,7 @@ static int print_flushed(void)
 	return errno == EPIPE ? 1 : complain(strerror(errno));
 }
 
-/* Print the available records; -1 after the last line asked for. */
+/* Print the available records; -1 after the last line asked for, or a signal. */
 static int drain(struct kmmv_ring *r, struct kmmv *k, const char *ring,
 		 const struct follow *f, uint64_t *lines)
 {
@@ -403,19 +403,19 @@ static int drain(struct kmmv_ring *r, struct kmmv *k, const char *ring,
 	struct kmmv_record record;
 	int n;
 
-	while (!ended && (n = kmmv_ring_next(r, &record)) != 0) {
+	while ((n = kmmv_ring_next(r, &record)) != 0) {
 		if (n < 0)
 			return complain(kmmv_ring_error(r));
 		if (names_for(k, &record, &in))
 			return complain(kmmv_error(k));
 		*lines += print_record(r, k, ring, f, &record, in);
-		if (f->count && *lines >= f->count) {
+		if (ferror(stdout))
+			break;
+		if (ended || (f->count && *lines >= f->count)) {
 			/* Consume the record that was printed. */
 			kmmv_ring_next(r, &record);
 			return -1;
 		}
-		if (ferror(stdout))
-			break;
 	}
 	return 0;
 }

@@ -24,6 +24,7 @@ struct prof_reader {
 	bool *cpu_is_known;	/* one of its records was read */
 	uint32_t nr_cpus;
 	bool names_are_new;	/* since then nothing has been read */
+	bool counted;		/* the record that was read last */
 	/* A sample, and what the table gets of it. */
 	struct prof_sample sample;
 	struct prof_row row;
@@ -126,8 +127,13 @@ fail:
 
 void prof_reader_close(struct prof_reader *reader)
 {
+	struct kmmv_record record;
+
 	if (!reader)
 		return;
+	/* What was counted is consumed once the next one is asked for. */
+	if (reader->counted && reader->options.consume)
+		kmmv_ring_next(reader->ring, &record);
 	kmmv_ring_close(reader->ring);
 	kmmv_close(reader->names);
 	prof_images_free(&reader->images);
@@ -379,8 +385,10 @@ static int drain(struct prof_reader *reader, uint64_t end_ms, uint64_t since,
 	reader->names_are_new = false;
 	prof_images_round(&reader->images);
 	while ((more = kmmv_ring_next(reader->ring, &record)) > 0) {
+		reader->counted = false;
 		if (add_record(reader, &record, table))
 			return -1;
+		reader->counted = true;
 		if (*ended)
 			return 0;
 		if (++n % 256)
@@ -388,6 +396,7 @@ static int drain(struct prof_reader *reader, uint64_t end_ms, uint64_t since,
 		if (now_ms() >= end_ms || is_younger(reader, &record, since))
 			return 0;
 	}
+	reader->counted = false;
 	return more < 0 ? complain(kmmv_ring_error(reader->ring), "") : 1;
 }
 
