@@ -25,7 +25,9 @@ struct image {
 	uint64_t process;			/* tried last */
 	unsigned int tries;
 	unsigned int round;			/* looked at last */
-	struct stat as_read;			/* valid with functions */
+	/* Valid with functions: */
+	struct stat as_read;
+	char mapping[PROF_LOCATE_ROOM];		/* that leads to it, or "" */
 };
 
 void prof_images_init(struct prof_images *images, const char *debug_dir,
@@ -104,7 +106,7 @@ static int read_image(struct prof_images *images, struct image *image,
 	image->tries++;
 	image->process = m->process;
 	image->round = images->round;
-	fd = prof_locate(m, &image->why);
+	fd = prof_locate(m, image->mapping, &image->why);
 	if (fd < 0)
 		return 0;
 	/* Before it is read: what changes meanwhile is seen next time. */
@@ -124,11 +126,40 @@ void prof_images_round(struct prof_images *images)
 	images->round++;
 }
 
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/*
+ * A path does not lead to a file in a container, or to one that was deleted: its
+ * mapping does. If that has gone, the sample's process has another one.
+ */
+static bool stat_mapping(struct image *image, const struct prof_mapped *m,
+			 struct stat *is)
+{
+	bool found;
+	int fd;
+
+	if (!stat(image->mapping, is) && is_same(is, &image->as_read))
+		return true;
+	if (image->process == m->process)
+		return false;
+	image->process = m->process;
+	fd = prof_locate_mapping(m, image->mapping);
+	if (fd < 0)
+		return false;
+	found = !fstat(fd, is);
+	close(fd);
+	return found;
+}
+
 /*
  * Forget what was read if the file has changed since. If the path leads to another
- * file or to none, it is still that of the samples.
+ * file or to none, and no mapping is left, it is still that of the samples.
  */
-static void look_again(const struct prof_images *images, struct image *image)
+static void look_again(const struct prof_images *images, struct image *image,
+		       const struct prof_mapped *m)
 {
 	const struct stat *was = &image->as_read;
 	struct stat is;
@@ -136,10 +167,14 @@ static void look_again(const struct prof_images *images, struct image *image)
 	if (!image->functions || image->round == images->round)
 		return;
 	image->round = images->round;
-	if (stat(image->path, &is) || is.st_dev != was->st_dev ||
-	    is.st_ino != was->st_ino ||
-	    (is.st_ctim.tv_sec == was->st_ctim.tv_sec &&
-	     is.st_ctim.tv_nsec == was->st_ctim.tv_nsec))
+	if (*image->mapping) {
+		if (!stat_mapping(image, m, &is))
+			return;
+	} else if (stat(image->path, &is) || !is_same(&is, was)) {
+		return;
+	}
+	if (is_same(&is, was) && is.st_ctim.tv_sec == was->st_ctim.tv_sec &&
+	    is.st_ctim.tv_nsec == was->st_ctim.tv_nsec)
 		return;
 	prof_functions_close(image->functions);
 	image->functions = NULL;
@@ -165,7 +200,7 @@ const char *prof_images_function(struct prof_images *images,
 
 	if (!image)
 		return NULL;
-	look_again(images, image);
+	look_again(images, image, mapped);
 	if (!image->functions && image->tries < TRIES_MAX &&
 	    (!image->tries || image->process != mapped->process) &&
 	    read_image(images, image, mapped))

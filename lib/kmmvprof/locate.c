@@ -132,17 +132,18 @@ static int by_path(const struct prof_mapped *m, const char **why)
 }
 
 /* The mapping itself leads to the file, whatever has become of its path. */
-static int by_mapping(const struct prof_mapped *m)
+int prof_locate_mapping(const struct prof_mapped *m,
+			char path[PROF_LOCATE_ROOM])
 {
 	struct range range, again;
-	char maps[48], path[96];
+	char maps[48];
 	struct stat st;
 	int fd;
 
 	snprintf(maps, sizeof(maps), "/proc/%" PRIu64 "/maps", m->process);
 	if (!find_range(maps, m, 0, &range))
 		return -1;
-	snprintf(path, sizeof(path), "/proc/%" PRIu64 "/map_files/%" PRIx64
+	snprintf(path, PROF_LOCATE_ROOM, "/proc/%" PRIu64 "/map_files/%" PRIx64
 		 "-%" PRIx64, m->process, range.start, range.end);
 	fd = open_regular(path, &st);
 	/* It might have been unmapped, and another been mapped there. */
@@ -154,9 +155,11 @@ static int by_mapping(const struct prof_mapped *m)
 	return fd;
 }
 
-int prof_locate(const struct prof_mapped *mapped, const char **why)
+int prof_locate(const struct prof_mapped *mapped, char mapping[PROF_LOCATE_ROOM],
+		const char **why)
 {
 	int fd = by_path(mapped, why);
 
-	return fd < 0 ? by_mapping(mapped) : fd;
+	*mapping = '\0';
+	return fd < 0 ? prof_locate_mapping(mapped, mapping) : fd;
 }

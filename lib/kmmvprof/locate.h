@@ -13,12 +13,20 @@ struct prof_mapped {
 	uint64_t since;		/* CLOCK_REALTIME of the sample, 0: unknown */
 };
 
+/* The name of a mapping in /proc. */
+enum { PROF_LOCATE_ROOM = 96 };
+
 /*
  * Open the file of MAPPED: by its path, if that is still the file with this
  * device and inode and did not change since; otherwise by the mapping of the
  * process, if it still has it, which needs root. Returns a descriptor, or -1 and
- * in *WHY a sentence that says why not and, if something helps, what.
+ * in *WHY a sentence that says why not and, if something helps, what. MAPPING gets
+ * the mapping's name, or "" if the path has the file.
  */
-int prof_locate(const struct prof_mapped *mapped, const char **why);
+int prof_locate(const struct prof_mapped *mapped, char mapping[PROF_LOCATE_ROOM],
+		const char **why);
+/* The same by the mapping alone. */
+int prof_locate_mapping(const struct prof_mapped *mapped,
+			char mapping[PROF_LOCATE_ROOM]);
 
 #endif /* KMMV_PROF_LOCATE_H */

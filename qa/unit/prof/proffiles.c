@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <link.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -89,9 +90,10 @@ static uint64_t ctime_ns(void)
 
 static void is_found(const struct prof_mapped *m)
 {
+	char mapping[PROF_LOCATE_ROOM];
 	const char *why = NULL;
 	struct stat st;
-	int fd = prof_locate(m, &why);
+	int fd = prof_locate(m, mapping, &why);
 
 	ck_assert_msg(fd >= 0, "%s", why);
 	ck_assert_int_eq(fstat(fd, &st), 0);
@@ -101,9 +103,10 @@ static void is_found(const struct prof_mapped *m)
 
 static void is_not_found(const struct prof_mapped *m, const char *part)
 {
+	char mapping[PROF_LOCATE_ROOM];
 	const char *why = NULL;
 
-	ck_assert_int_eq(prof_locate(m, &why), -1);
+	ck_assert_int_eq(prof_locate(m, mapping, &why), -1);
 	ck_assert_ptr_nonnull(why);
 	ck_assert_msg(strstr(why, part), "%s", why);
 }
@@ -182,6 +185,7 @@ END_TEST
 /* The mapping of a process leads to a file that was deleted, or has moved. */
 START_TEST(by_mapping)
 {
+	char mapping[PROF_LOCATE_ROOM];
 	struct prof_mapped m;
 	const char *why;
 	void *at;
@@ -195,7 +199,7 @@ START_TEST(by_mapping)
 	close(fd);
 	m.since = now_ns();
 	unlink(path);
-	fd = prof_locate(&m, &why);
+	fd = prof_locate(&m, mapping, &why);
 	/* Without capabilities the mapping cannot be followed. */
 	if (fd < 0 && access("/proc/self/map_files", R_OK | X_OK))
 		return;
@@ -376,6 +380,107 @@ START_TEST(images)
 }
 END_TEST
 
+/* A process that has the file mapped until it is killed. */
+static pid_t map_elsewhere(int fd)
+{
+	pid_t pid;
+	int ready[2];
+	char c;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED ||
+		    write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+static void end_process(pid_t pid)
+{
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+/* What no path leads to is written over, as in a container. */
+static void write_over(int fd)
+{
+	struct stat was, is;
+
+	ck_assert_int_eq(fstat(fd, &was), 0);
+	do {
+		ck_assert_int_eq(pwrite(fd, "no ELF", 6, 0), 6);
+		ck_assert_int_eq(fstat(fd, &is), 0);
+	} while (is.st_ctim.tv_sec == was.st_ctim.tv_sec &&
+		 is.st_ctim.tv_nsec == was.st_ctim.tv_nsec);
+}
+
+/*
+ * 0: the process has it still mapped when it is written over; 1: another one has; 2:
+ * none has, and what was read is kept.
+ */
+START_TEST(images_by_mapping)
+{
+	struct prof_table notes;
+	struct prof_images images;
+	struct prof_mapped m;
+	uint64_t offset = offset_of(open_functions);
+	const char *name;
+	pid_t first, second = 0;
+	int fd;
+
+	prof_table_init(&notes, 1U << PROF_PART_IMAGE | 1U << PROF_PART_SYMBOL,
+			10);
+	prof_images_init(&images, "/nonexistent", &notes);
+	write_file(bytes, length);
+	m = mapped_of();
+	fd = open(path, O_RDWR);
+	ck_assert_int_ge(fd, 0);
+	first = map_elsewhere(fd);
+	m.process = (uint64_t)first;
+	unlink(path);
+	name = prof_images_function(&images, &m, offset);
+	ck_assert_ptr_nonnull(name);
+	/* Without capabilities the mapping cannot be followed. */
+	if (strcmp(name, PROF_IMAGE_UNKNOWN) != 0 ||
+	    !access("/proc/self/map_files", R_OK | X_OK)) {
+		ck_assert_str_eq(name, "open_functions");
+		if (_i == 1)
+			second = map_elsewhere(fd);
+		if (_i)
+			end_process(first);
+		if (second)
+			m.process = (uint64_t)second;
+		prof_images_round(&images);
+		ck_assert_str_eq(prof_images_function(&images, &m, offset),
+				 "open_functions");
+		write_over(fd);
+		ck_assert_str_eq(prof_images_function(&images, &m, offset),
+				 "open_functions");
+		prof_images_round(&images);
+		ck_assert_str_eq(prof_images_function(&images, &m, offset),
+				 _i == 2 ? "open_functions" : PROF_IMAGE_UNKNOWN);
+		ck_assert_uint_eq(notes.nr, _i != 2);
+		if (_i)
+			first = 0;
+	}
+	if (first)
+		end_process(first);
+	if (second)
+		end_process(second);
+	close(fd);
+	prof_images_free(&images);
+	prof_table_free(&notes);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("proffiles");
@@ -389,5 +494,6 @@ int main(void)
 	tcase_add_test(tcase, functions);
 	tcase_add_test(tcase, hostile);
 	tcase_add_test(tcase, images);
+	tcase_add_loop_test(tcase, images_by_mapping, 0, 3);
 	return run_suite("proffiles", tcase);
 }
