@@ -6,15 +6,24 @@
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <gelf.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "functions.h"
 
 /* No program that runs has more; one that says so wants memory of us. */
-enum { SEGMENTS_MAX = 1024 };
+enum { SEGMENTS_MAX = 1024, NAME_MAX_SHOWN = 1023 };
+/* Bytes of a file's symbols, of which a sparse one has any number; of its functions. */
+#define SYMBOLS_MAX	(256ULL << 20)
+#define FUNCTIONS_MAX	(256ULL << 20)
+/* Of memory while libdw reads, which expands what is compressed. */
+#define ROOM_MAX	(512ULL << 20)
 
 struct segment {
 	uint64_t offset, size, address;
@@ -36,6 +45,125 @@ struct prof_functions {
 	char *names;
 	size_t names_used, names_room;
 };
+
+/* ---- limits */
+
+static bool is_zero(const unsigned char *bytes, size_t n)
+{
+	while (n--)
+		if (*bytes++)
+			return false;
+	return true;
+}
+
+/*
+ * More sections than the header can count are counted in the first of them. libelf
+ * would have memory for each when it opens the file. In either order of bytes, zero is
+ * zero.
+ */
+static int check_header(int file)
+{
+	unsigned char bytes[sizeof(Elf64_Ehdr)] = { 0 };
+	size_t offset, number;
+
+	if (pread(file, bytes, sizeof(bytes), 0) < 0)
+		return -ENOEXEC;
+	if (bytes[EI_CLASS] == ELFCLASS32) {
+		offset = offsetof(Elf32_Ehdr, e_shoff);
+		number = offsetof(Elf32_Ehdr, e_shnum);
+	} else {
+		offset = offsetof(Elf64_Ehdr, e_shoff);
+		number = offsetof(Elf64_Ehdr, e_shnum);
+	}
+	return is_zero(bytes + number, 2) &&
+	       !is_zero(bytes + offset, bytes[EI_CLASS] == ELFCLASS32 ? 4 : 8) ?
+		       -EFBIG : 0;
+}
+
+/* Symbols, and their names. */
+static bool is_symbols(const GElf_Shdr *sh)
+{
+	return sh->sh_type == SHT_SYMTAB || sh->sh_type == SHT_DYNSYM ||
+	       sh->sh_type == SHT_STRTAB || sh->sh_type == SHT_SYMTAB_SHNDX;
+}
+
+/* Symbols of a stripped file, compressed. */
+static bool is_debugdata(Elf *elf, const GElf_Shdr *sh)
+{
+	const char *name = NULL;
+	size_t names;
+
+	if (sh->sh_type == SHT_PROGBITS && !elf_getshdrstrndx(elf, &names))
+		name = elf_strptr(elf, names, sh->sh_name);
+	return name && !strcmp(name, ".gnu_debugdata");
+}
+
+/* Nobody compresses what is_symbols(), and it would say how long it gets. */
+static int check_sections(Elf *elf)
+{
+	uint64_t total = 0;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) || !is_symbols(&sh))
+			continue;
+		if (sh.sh_flags & SHF_COMPRESSED ||
+		    sh.sh_size > SYMBOLS_MAX - total)
+			return -EFBIG;
+		total += sh.sh_size;
+	}
+	/* With names of sections, which are not too long either. */
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &sh) && sh.sh_size > SYMBOLS_MAX &&
+		    is_debugdata(elf, &sh))
+			return -EFBIG;
+	return 0;
+}
+
+static int check_file(int file)
+{
+	int err = check_header(file);
+	Elf *elf;
+
+	if (err)
+		return err;
+	elf = elf_begin(file, ELF_C_READ, NULL);
+	if (!elf)
+		return -ENOEXEC;
+	err = check_sections(elf);
+	elf_end(elf);
+	return err;
+}
+
+/* Bytes of this process's memory, or 0. */
+static uint64_t memory_used(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	uint64_t pages = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%" SCNu64, &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What is compressed says how long it gets when it is too late. */
+static void limit_memory(struct rlimit *was)
+{
+	uint64_t used = memory_used();
+	struct rlimit less;
+
+	if (getrlimit(RLIMIT_AS, was))
+		was->rlim_cur = was->rlim_max = RLIM_INFINITY;
+	less = *was;
+	if (!used || less.rlim_cur - used < ROOM_MAX)
+		return;
+	less.rlim_cur = used + ROOM_MAX;
+	setrlimit(RLIMIT_AS, &less);
+}
 
 /* ---- segments */
 
@@ -118,10 +246,13 @@ static unsigned int rank_of(const GElf_Sym *sym, const char *name)
 
 static int add_name(struct prof_functions *f, const char *name, size_t *at)
 {
-	size_t n = strlen(name) + 1, room = f->names_room;
+	size_t n = strnlen(name, NAME_MAX_SHOWN), room = f->names_room;
 	char *names;
 
-	while (room - f->names_used < n)
+	/* Any number of symbols can have the same long name. */
+	if (n >= FUNCTIONS_MAX - f->names_used)
+		return -EFBIG;
+	while (room - f->names_used <= n)
 		room = room ? room * 2 : 4096;
 	if (room != f->names_room) {
 		names = realloc(f->names, room);
@@ -132,7 +263,8 @@ static int add_name(struct prof_functions *f, const char *name, size_t *at)
 	}
 	*at = f->names_used;
 	memcpy(f->names + *at, name, n);
-	f->names_used += n;
+	f->names[*at + n] = '\0';
+	f->names_used += n + 1;
 	return 0;
 }
 
@@ -159,6 +291,8 @@ static int add(struct prof_functions *f, const GElf_Sym *sym,
 
 	if (f->nr == f->room) {
 		room = f->room ? f->room * 2 : 64;
+		if (room > FUNCTIONS_MAX / sizeof(*larger))
+			return -EFBIG;
 		larger = reallocarray(f->by_address, room, sizeof(*larger));
 		if (!larger)
 			return -ENOMEM;
@@ -262,6 +396,30 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name,
 	return -1;
 }
 
+/*
+ * A file with debugging information has the same limits. Its name, and how long it
+ * takes to find that it is the right one, are what the file's owner wants: it is not
+ * looked for outside the directories that are meant for it.
+ */
+static int find_debuginfo(Dwfl_Module *module, void **userdata,
+			  const char *modname, Dwarf_Addr base,
+			  const char *file_name, const char *link, GElf_Word crc,
+			  char **debuginfo)
+{
+	int fd;
+
+	if (link && strchr(link, '/'))
+		return -1;
+	fd = dwfl_standard_find_debuginfo(module, userdata, modname, base,
+					  file_name, link, crc, debuginfo);
+	if (fd < 0 || !check_file(fd))
+		return fd;
+	close(fd);
+	free(*debuginfo);
+	*debuginfo = NULL;
+	return -1;
+}
+
 static int with_dwfl(struct prof_functions *f, Dwfl *dwfl, Elf **elf)
 {
 	uint64_t low = UINT64_MAX, high = 0;
@@ -293,13 +451,14 @@ static int with_dwfl(struct prof_functions *f, Dwfl *dwfl, Elf **elf)
 	return read_symbols(f, module);
 }
 
-static int read_elf(struct prof_functions *f, int file, const char *debug_dir)
+static int read_limited(struct prof_functions *f, int file,
+			const char *debug_dir)
 {
 	/* A relative place would be beside the file, whose owner nobody knows. */
 	char *places = (char *)debug_dir;
 	const Dwfl_Callbacks callbacks = {
 		.find_elf = find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.find_debuginfo = find_debuginfo,
 		.debuginfo_path = &places,
 	};
 	Dwfl *dwfl;
@@ -307,6 +466,9 @@ static int read_elf(struct prof_functions *f, int file, const char *debug_dir)
 	int err;
 
 	elf_version(EV_CURRENT);
+	err = check_file(file);
+	if (err)
+		return err;
 	elf = elf_begin(file, ELF_C_READ, NULL);
 	if (!elf)
 		return -ENOEXEC;
@@ -322,6 +484,17 @@ static int read_elf(struct prof_functions *f, int file, const char *debug_dir)
 end:
 	elf_end(elf);
 	return err;
+}
+
+static int read_elf(struct prof_functions *f, int file, const char *debug_dir)
+{
+	struct rlimit was;
+	int err;
+
+	limit_memory(&was);
+	err = read_limited(f, file, debug_dir);
+	setrlimit(RLIMIT_AS, &was);
+	return err == -ENOMEM ? -EFBIG : err;
 }
 
 int prof_functions_open(int file, const char *debug_dir,
@@ -350,6 +523,12 @@ void prof_functions_close(struct prof_functions *functions)
 	free(functions->by_address);
 	free(functions->names);
 	free(functions);
+}
+
+size_t prof_functions_bytes(const struct prof_functions *functions)
+{
+	return functions->room * sizeof(*functions->by_address) +
+	       functions->names_room;
 }
 
 size_t prof_functions_nr(const struct prof_functions *functions)

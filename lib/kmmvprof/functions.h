@@ -13,11 +13,15 @@ struct prof_functions;
  * be able to end this program. Symbols come from the file, or from debugging
  * information in DEBUG_DIR (by build id or name), or from the file's own compressed
  * symbols; the last two need libdw. FILE stays open. -ENOEXEC: it is no ELF file
- * with segments; -ENOMEM.
+ * with segments; -EFBIG: it would take more memory than any program's symbols do;
+ * -ENOMEM.
  */
 int prof_functions_open(int file, const char *debug_dir,
 			struct prof_functions **functions);
 void prof_functions_close(struct prof_functions *functions);
+
+/* Bytes of memory. */
+size_t prof_functions_bytes(const struct prof_functions *functions);
 
 /* How many there are. */
 size_t prof_functions_nr(const struct prof_functions *functions);

@@ -52,6 +52,7 @@ void prof_images_free(struct prof_images *images)
 	tdestroy(images->tree, free_image);
 	images->tree = NULL;
 	images->nr = 0;
+	images->bytes = 0;
 }
 
 static int compare(const void *one, const void *two)
@@ -77,7 +78,7 @@ static struct image *find(struct prof_images *images,
 
 	if (node)
 		return *node;
-	if (images->nr == PROF_IMAGES_MAX)
+	if (images->nr == PROF_IMAGES_MAX || images->bytes > PROF_IMAGES_BYTES)
 		prof_images_free(images);
 	image = malloc(sizeof(*image));
 	if (!image)
@@ -113,12 +114,14 @@ static int read_image(struct prof_images *images, struct image *image,
 	err = fstat(fd, &image->as_read) ? -ENOMEM :
 	      prof_functions_open(fd, images->debug_dir, &image->functions);
 	close(fd);
-	if (err == -ENOEXEC) {
-		image->why = "is not an ELF file with code";
-		image->tries = TRIES_MAX;
-		return 0;
-	}
-	return err;
+	if (!err)
+		images->bytes += prof_functions_bytes(image->functions);
+	if (err != -ENOEXEC && err != -EFBIG)
+		return err;
+	image->why = err == -EFBIG ? "has symbols that are too long to be read" :
+				     "is not an ELF file with code";
+	image->tries = TRIES_MAX;
+	return 0;
 }
 
 void prof_images_round(struct prof_images *images)
@@ -158,7 +161,7 @@ static bool stat_mapping(struct image *image, const struct prof_mapped *m,
  * Forget what was read if the file has changed since. If the path leads to another
  * file or to none, and no mapping is left, it is still that of the samples.
  */
-static void look_again(const struct prof_images *images, struct image *image,
+static void look_again(struct prof_images *images, struct image *image,
 		       const struct prof_mapped *m)
 {
 	const struct stat *was = &image->as_read;
@@ -176,6 +179,7 @@ static void look_again(const struct prof_images *images, struct image *image,
 	if (is_same(&is, was) && is.st_ctim.tv_sec == was->st_ctim.tv_sec &&
 	    is.st_ctim.tv_nsec == was->st_ctim.tv_nsec)
 		return;
+	images->bytes -= prof_functions_bytes(image->functions);
 	prof_functions_close(image->functions);
 	image->functions = NULL;
 	image->tries = 0;

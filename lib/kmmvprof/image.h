@@ -8,12 +8,14 @@
 #include "locate.h"
 #include "table.h"
 
-/* How many are kept; when there are more, all are read again. */
+/* How many are kept, and bytes; when there are more, all are read again. */
 enum { PROF_IMAGES_MAX = 4096 };
+#define PROF_IMAGES_BYTES	(1ULL << 30)
 
 struct prof_images {
 	void *tree;		/* of struct image, for tsearch(3) */
 	unsigned int nr;
+	uint64_t bytes;		/* of their functions */
 	unsigned int round;
 	const char *debug_dir;
 	struct prof_table *notes;	/* images without functions, and why */

@@ -595,6 +595,25 @@ is "top: an error is told when it has left the screen" "$(cat "$work/drawn")" \
 dies "top: no such terminal" 1 'set TERM, or use --batch' \
 	env TERM=nonsense "$prof" top -D "$dir"
 
+# ---- little memory
+
+# 200 kB of symbols that get 1.2 GB, in a file that anyone can run: dynamic symbols are
+# still read. Without sanitizers, whose memory is their own.
+head -c 1200M /dev/zero | xz -0 --check=crc32 >"$work/zeros.xz"
+objcopy --add-section .gnu_debugdata="$work/zeros.xz" "$work/lib.so.stripped" ||
+	bail "no such section"
+rm "$work/fails"
+user 4 100 $stripped x lib.so.stripped burn_two 0 "$work/lib.so.full" >"$work/lines"
+serve "$dir" <"$work/lines"
+python3 - "$work/failing" report -D "$dir" -b symbol >"$work/little" <<'E2'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print("little" if most < 800000 else f"{most} kB")
+E2
+is "compressed symbols do not take all memory" "$(tail -n 1 "$work/little")" little
+like "and the others are read" "$(tr -s ' ' <"$work/little")" 'lib.so.stripped burn_two$'
+
 # ---- errors say what to do
 
 dies "no module" 1 '/counters: No such file.*modprobe kmmv' \

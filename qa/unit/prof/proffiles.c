@@ -18,6 +18,13 @@
 #include "../lib/libarea.h"
 #include "locate.h"
 
+/* Memory is limited while a file is read: what is beyond is an error. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
 static char dir[64], path[80];
 static char *bytes;
 static size_t length;
@@ -219,22 +226,28 @@ END_TEST
 
 /* ---- functions */
 
-/* The offset in the file of a function of this program. */
-static uint64_t offset_of(const void *function)
+/* The offset in the file of an address for which it was linked. */
+static uint64_t offset_of_address(uint64_t address)
 {
 	const ElfW(Ehdr) *eh = (void *)bytes;
 	const ElfW(Phdr) *ph = (void *)(bytes + eh->e_phoff);
-	uint64_t address = (uintptr_t)function;
-	struct dl_find_object found;
 	unsigned int i;
 
-	ck_assert_int_eq(_dl_find_object((void *)function, &found), 0);
-	address -= found.dlfo_link_map->l_addr;
 	for (i = 0; i < eh->e_phnum; i++)
 		if (ph[i].p_type == PT_LOAD && address >= ph[i].p_vaddr &&
 		    address - ph[i].p_vaddr < ph[i].p_filesz)
 			return address - ph[i].p_vaddr + ph[i].p_offset;
 	ck_abort();
+}
+
+/* The same of a function of this program. */
+static uint64_t offset_of(const void *function)
+{
+	struct dl_find_object found;
+
+	ck_assert_int_eq(_dl_find_object((void *)function, &found), 0);
+	return offset_of_address((uintptr_t)function -
+				 found.dlfo_link_map->l_addr);
 }
 
 static int open_functions(struct prof_functions **f)
@@ -313,6 +326,94 @@ START_TEST(hostile)
 		prof_functions_at(f, offset_of(open_functions));
 		prof_functions_close(f);
 	}
+	free(copy);
+}
+END_TEST
+
+static ElfW(Shdr) *section_of(unsigned int type)
+{
+	const ElfW(Ehdr) *eh = (void *)bytes;
+	ElfW(Shdr) *sh = (void *)(bytes + eh->e_shoff);
+	unsigned int i;
+
+	for (i = 0; i < eh->e_shnum; i++)
+		if (sh[i].sh_type == type)
+			return &sh[i];
+	ck_abort_msg("no section of type %u", type);
+}
+
+/* What takes no room on a disk takes none in memory. */
+START_TEST(sparse)
+{
+	static const unsigned int types[] = {
+		SHT_SYMTAB, SHT_STRTAB, SHT_DYNSYM,
+	};
+	const uint64_t most = 8ULL << 30;
+	struct prof_functions *f;
+	ElfW(Ehdr) *eh = (void *)bytes;
+	ElfW(Shdr) *sh;
+
+	if (_i < 3) {
+		sh = section_of(types[_i]);
+		sh->sh_offset = length;
+		sh->sh_size = most;
+	} else if (_i == 3) {
+		section_of(SHT_SYMTAB)->sh_flags |= SHF_COMPRESSED;
+	} else {
+		/* Sections, as many as the first one says. */
+		sh = (void *)(bytes + eh->e_shoff);
+		sh->sh_size = most / sizeof(*sh) / 2;
+		eh->e_shnum = 0;
+	}
+	write_file(bytes, length);
+	ck_assert_int_eq(truncate(path, (off_t)(length + most)), 0);
+	ck_assert_int_eq(open_functions(&f), -EFBIG);
+}
+END_TEST
+
+/* A few megabytes: all symbols have one long name. */
+START_TEST(same_name)
+{
+	enum { SYMBOLS = 300000, NAME = 1 << 20 };
+	ElfW(Shdr) *symbols = section_of(SHT_SYMTAB), *names;
+	ElfW(Sym) *sym, first;
+	struct prof_functions *f;
+	size_t size = sizeof(*sym) * SYMBOLS + NAME, i;
+	char *copy = malloc(length + 8 + size), *to;
+
+	ck_assert_ptr_nonnull(copy);
+	names = (ElfW(Shdr) *)(bytes + ((ElfW(Ehdr) *)bytes)->e_shoff) +
+		symbols->sh_link;
+	first = (ElfW(Sym)){
+		.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+		.st_shndx = 1,
+		.st_value = ((ElfW(Ehdr) *)bytes)->e_entry,
+		.st_size = 1,
+		.st_name = 1,
+	};
+	to = copy + (length + 7) / 8 * 8;
+	symbols->sh_offset = (ElfW(Off))(to - copy);
+	symbols->sh_size = sizeof(*sym) * SYMBOLS;
+	symbols->sh_info = 0;
+	for (sym = (void *)to, i = 0; i < SYMBOLS; i++)
+		sym[i] = first;
+	to += symbols->sh_size;
+	memset(to, 'a', NAME);
+	to[0] = to[NAME - 1] = '\0';
+	names->sh_offset = (ElfW(Off))(to - copy);
+	names->sh_size = NAME;
+	memcpy(copy, bytes, length);
+	to += NAME;
+	write_file(copy, (size_t)(to - copy));
+	ck_assert_int_eq(open_functions(&f), -EFBIG);
+	/* The same, a few times: a long name is cut. */
+	symbols->sh_size = 3 * sizeof(*sym);
+	memcpy(copy, bytes, length);
+	write_file(copy, (size_t)(to - copy));
+	ck_assert_int_eq(open_functions(&f), 0);
+	ck_assert_uint_eq(strlen(prof_functions_at(f, offset_of_address(
+		first.st_value))), 1023);
+	prof_functions_close(f);
 	free(copy);
 }
 END_TEST
@@ -493,6 +594,8 @@ int main(void)
 	tcase_add_test(tcase, by_mapping);
 	tcase_add_test(tcase, functions);
 	tcase_add_test(tcase, hostile);
+	tcase_add_loop_test(tcase, sparse, 0, 5);
+	tcase_add_test(tcase, same_name);
 	tcase_add_test(tcase, images);
 	tcase_add_loop_test(tcase, images_by_mapping, 0, 3);
 	return run_suite("proffiles", tcase);
