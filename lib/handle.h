@@ -177,6 +177,7 @@ struct kmmv {
 	enum kmmv_kind kind;
 	char *dir;
 	int counters_fd, names_fd;
+	pid_t process;		/* that reads names_fd */
 	dev_t dev;		/* of the sealed memfd opened */
 	ino_t ino;
 

@@ -4,9 +4,10 @@
  *
  * A handle is one reader's view of a device directory: the mapping, and the
  * table of families and instances as last read. It is not thread safe; use one
- * per thread. Functions return 0 or a count, or -errno; they do not set errno
- * to report errors. Pointers to families, instances and strings are valid until
- * the next kmmv_update(), kmmv_capture() or kmmv_close() of the handle.
+ * per thread, and after fork() one per process. Functions return 0 or a count, or
+ * -errno; they do not set errno to report errors. Pointers to families, instances
+ * and strings are valid until the next kmmv_update(), kmmv_capture() or
+ * kmmv_close() of the handle.
  *
  * Values remain readable within an epoch, however the table changes. Only a new
  * epoch (the module was loaded again) ends a handle: on -ESTALE, open a new
@@ -169,7 +170,7 @@ int kmmv_capture(struct kmmv *handle, const char *dir);
  *
  * A ring handle is a snapshot reader until it claims the ring: then it is the
  * only consumer, and records that it reads are removed. A handle is not thread
- * safe; use one per thread.
+ * safe; use one per thread, and after fork() one per process.
  *
  * Records of one CPU are returned in the order of their events, those of all
  * CPUs in the order of their time. For that, a record that others may precede
@@ -303,7 +304,7 @@ int kmmv_field_text(const struct kmmv_field_info *field, const struct kmmv_recor
  * A reader opens the devices when something is read, and again after the module
  * was loaded again: it may be there before the module is, and before the
  * instance or the ring that it is asked for. While it has them open, the module
- * cannot be unloaded. A reader is not thread safe.
+ * cannot be unloaded. A reader is not thread safe; use one per thread and process.
  */
 struct kmmv_reader;
 

@@ -268,6 +268,7 @@ int kmmv_map_open(struct kmmv *k, const char *dir)
 
 	k->counters_fd = -1;
 	k->names_fd = -1;
+	k->process = getpid();
 	k->dir = strdup(dir);
 	if (!k->dir)
 		return kmmv_fail_nomem(k);

@@ -69,7 +69,7 @@ static int read_fd(struct kmmv *k, int fd, uint64_t target)
 	return err;
 }
 
-/* A file is read again from its start: it may have been replaced. */
+/* Read again from the start. The descriptor's number stays, as callers poll it. */
 static int reopen(struct kmmv *k)
 {
 	char *path;
@@ -82,9 +82,30 @@ static int reopen(struct kmmv *k)
 	if (fd < 0)
 		return kmmv_fail(k, -errno, "%s/names: %s", k->dir,
 				 strerror(errno));
-	close(k->names_fd);
-	k->names_fd = fd;
+	if (dup3(fd, k->names_fd, O_CLOEXEC) < 0) {
+		close(fd);
+		return kmmv_fail(k, -errno, "%s/names: %s", k->dir,
+				 strerror(errno));
+	}
+	close(fd);
 	kmmv_names_restart(k);
+	return 0;
+}
+
+/*
+ * A file may have been replaced. After fork(2), two processes would share the place
+ * in a device's stream, and each would miss what the other one has read: the child
+ * begins anew. If it may not open the device any more, the parent has to be gone.
+ */
+static int begin(struct kmmv *k)
+{
+	pid_t process = getpid();
+
+	if (k->kind != KMMV_DEVICE)
+		return k->rereads ? reopen(k) : 0;
+	if (k->process != process)
+		reopen(k);
+	k->process = process;
 	return 0;
 }
 
@@ -94,10 +115,9 @@ static int reopen(struct kmmv *k)
  */
 int kmmv_names_read(struct kmmv *k, uint64_t target)
 {
-	int err = 0;
+	int err = begin(k);
 
-	if (k->rereads++ && k->kind != KMMV_DEVICE)
-		err = reopen(k);
+	k->rereads++;
 	if (!err)
 		err = read_fd(k, k->names_fd, target);
 	if (err)

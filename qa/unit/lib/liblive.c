@@ -6,9 +6,11 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "libarea.h"
+#include "handle.h"
 
 enum { NR_CPUS = 3, NR = 96, ROUNDS = 800 };
 
@@ -555,6 +557,42 @@ START_TEST(names_late)
 }
 END_TEST
 
+/* A device's file has one place, which a child has from its parent. */
+START_TEST(forked)
+{
+	static const char more[] =
+		"instance number=1 family=0 incarnation=0 state=active name=new\n"
+		"end 2\n";
+	int fd, status = -1;
+	pid_t child;
+
+	area_init(&area, NR_CPUS, 512, 2, true);
+	names_of(1);
+	area_share(&area);
+	ck_assert_int_eq(area_open(&area, &k), 0);
+	k->kind = KMMV_DEVICE;
+	fd = open(area_path(&area, "names"), O_WRONLY | O_APPEND);
+	ck_assert_int_eq(write(fd, more, sizeof(more) - 1), sizeof(more) - 1);
+	close(fd);
+	change_begin();
+	change_end();
+	ck_assert_uint_eq(area.header->gen2, 2);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (!child) {
+		status = k->names_fd;
+		_exit(kmmv_update(k) != 1 || !kmmv_lookup(k, "a", "new") ||
+		      !kmmv_lookup(k, "a", "i0.0") || k->names_fd != status ||
+		      kmmv_update(k) != 0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(kmmv_update(k), 1);
+	ck_assert_ptr_nonnull(kmmv_lookup(k, "a", "new"));
+	ck_assert_int_eq(kmmv_update(k), 0);
+}
+END_TEST
+
 /* Permanently: each update fails in the same way, and known values stay. */
 static void check_broken(int err)
 {
@@ -700,6 +738,7 @@ int main(void)
 	tcase_add_loop_test(tcase, half_told, 0, 2);
 	tcase_add_loop_test(tcase, always_moves, 0, 2);
 	tcase_add_test(tcase, names_late);
+	tcase_add_test(tcase, forked);
 	tcase_add_loop_test(tcase, broken_names, 0, 7);
 	tcase_add_loop_test(tcase, broken_count, 0, 2);
 	tcase_add_test(tcase, broken_online);
