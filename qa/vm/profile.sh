@@ -57,16 +57,25 @@ sum()
 		awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-# burn_until MODE NUMBER COMMAND...: again, until so many samples more are of MODE,
-# user or kernel, however fast the machine is
+# burned: samples of the program and of the modules that burn
+burned()
+{
+	build/kmmvdump -a |
+		sed -n 's/^profile\.image\.samples\[".*\/burn"\] \([0-9]*\).*/\1/p
+			s/^profile\.symbol\.samples\[".* \[kmmv_burn[12]\]"\] \([0-9]*\).*/\1/p' |
+		awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# burn_until NUMBER COMMAND...: again, until there are so many more of them, however
+# fast the machine is
 burn_until()
 {
-	local mode=$1 enough=$(($2 + $(value samples "$1"))) i
+	local enough=$(($1 + $(burned))) i
 
-	shift 2
+	shift
 	for ((i = 0; i < 100; i++)); do
-		[ "$(value samples "$mode")" -lt $enough ] || return
 		"$@" || return
+		[ "$(burned)" -lt $enough ] || return
 	done
 }
 

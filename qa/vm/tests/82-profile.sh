@@ -26,8 +26,8 @@ is "this machine has no counter: perf's clock" "$(cat $config/source)" cpu-clock
 is "which OProfile called" "$(cat $config/cpu_type)" timer
 is "the metric says so" "$(value source cpu-clock) $(value source timer)" "1 0"
 is "its period in nanoseconds" "$(value period default)" $((1000000000 / 197))
-burn_until user 400 $burn 15000 >"$WORK/where"
-burn_until kernel 400 burn_kernel 1 15000
+burn_until 400 $burn 15000 >"$WORK/where"
+burn_until 400 burn_kernel 1 15000
 ok "stops" stop
 is "the source is none" "$(cat $config/source)" none
 accounted "after a stop"
@@ -79,7 +79,7 @@ is "nor in a name" "$(build/kmmvdump -a | grep profile | grep -ciE '0x|ffffffff'
 echo 1 >$config/stack
 seen=$(($(stat sample_delivered) + 2))
 start
-burn_until kernel 100 burn_kernel 1 5000
+burn_until 100 burn_kernel 1 5000
 stop
 events $(($(stat sample_delivered) + 4)) | tail -n +$((seen + 1)) >"$WORK/events"
 like "a stack begins with the function, and goes on" "$(cat "$WORK/events")" \
@@ -99,7 +99,7 @@ text_of()
 start
 # Until the place is the same: other memory may have come between.
 for ((i = 0; i < 100; i++)); do
-	burn_until kernel 100 burn_kernel 1 5000
+	burn_until 100 burn_kernel 1 5000
 	text=$(text_of kmmv_burn1)
 	before=$(value symbol.samples 'burn1_first [kmmv_burn1]')
 	rmmod kmmv_burn1
@@ -111,7 +111,7 @@ for ((i = 0; i < 100; i++)); do
 done
 like "the place of a module" "$text" '^0x[0-9a-f]*[1-9a-f]'
 is "is another one's" "$(text_of kmmv_burn2)" "$text"
-burn_until kernel 100 burn_kernel 2 5000
+burn_until 100 burn_kernel 2 5000
 stop
 ok "samples of a module that goes keep its names: $before, $after" \
 	test "$after" -ge "$before"
@@ -133,7 +133,7 @@ count=$(value symbol.samples 'burn2_first [kmmv_burn2]')
 start
 is "the default event has no source" "$(cat $config/source)" none
 is "nor a metric of one" "$(value source cpu-clock)" 0
-burn_until kernel 100 burn_kernel 2 2000
+burn_until 100 burn_kernel 2 2000
 stop
 ok "is sampled" test "$(value symbol.samples 'burn2_first [kmmv_burn2]')" -gt "$count"
 rmdir $config/events/qa_sysfs
@@ -165,7 +165,7 @@ is "a name goes on" "$(value symbol.samples 'burn2_first [kmmv_burn2]')" "$count
 second=$(value symbol.samples 'burn2_second [kmmv_burn2]')
 start
 is "the source is" "$(cat $config/source)" timer
-burn_until kernel 400 burn_kernel 2 15000
+burn_until 400 burn_kernel 2 15000
 stop
 count=$(($(value symbol.samples 'burn2_first [kmmv_burn2]') - count))
 second=$(($(value symbol.samples 'burn2_second [kmmv_burn2]') - second))
