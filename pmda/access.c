@@ -155,9 +155,12 @@ static void read_users(void)
 				    USERS_MAX);
 			break;
 		}
-		if (to_id(word, &id))
+		if (to_id(word, &id)) {
 			add_user(word, id);
-		else if ((names[count] = strdup(word)))
+			continue;
+		}
+		names[count] = strdup(word);
+		if (names[count])
 			count++;
 	}
 	fclose(file);

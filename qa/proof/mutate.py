@@ -428,6 +428,12 @@ def draw(args):
     return drawn
 
 
+def end(number, _frame):
+    """A signal ends it once: what is cleaned up then is cleaned up."""
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1])
     parser.add_argument("-n", type=int)
@@ -440,7 +446,7 @@ def main():
     args = parser.parse_args()
     sys.stdout.reconfigure(line_buffering=True)
     # A signal removes the copy, too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, end)
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
     if args.c:

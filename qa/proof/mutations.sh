@@ -86,7 +86,7 @@ judge()
 	said+=", $hung hung, $equal listed, $survived survived, $untried untried"
 	is "$where: came to its end" "$ended" 1
 	[ $made -gt 0 ] || fail "$where: there are mutations"
-	[ $ended = 0 ] || [ $made -eq $left ] ||
+	[ $ended = 0 ] || [ $left -gt 0 ] ||
 		[ $((noticed + equal + survived)) -gt 0 ] ||
 		fail "$where: a mutation was judged"
 	[ $made -eq $left ] || note "$said: $percent % noticed"

@@ -225,7 +225,7 @@ for where in '' '# beside: yes'; do
 	checker=$!
 	wait_for 60 test -s "$dir/qa/self/pid"
 	group=$(cat "$dir/qa/self/pid")
-	ok "it runs${where:+ beside the others}" kill -0 -- "-$group"
+	ok "it runs${where:+ beside the others}" wait_for 60 kill -0 -- "-$group"
 	kill $checker
 	wait $checker
 	is "a signal ends the runner" $? 143

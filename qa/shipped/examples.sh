@@ -11,6 +11,7 @@ KVER=${KVER:-$(qa/kver)}
 export KVER PATH=$PATH:/sbin:/usr/sbin
 dir=build/examples
 
+mkdir -p build
 without=$(mktemp -d build/without.XXXXXX) || bail "no directory"
 trap 'rm -rf "$without"' EXIT
 

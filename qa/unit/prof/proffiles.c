@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* How kmmvprof finds files and their functions, whoever changes them. */
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -54,6 +55,24 @@ static void teardown(void)
 	unlink(path);
 	rmdir(dir);
 	free(bytes);
+}
+
+/* Only with capabilities the mapping of another file can be followed. */
+static bool can_follow(void)
+{
+	DIR *links = opendir("/proc/self/map_files");
+	const struct dirent *entry;
+	int fd = -1;
+
+	while (links && fd < 0 && (entry = readdir(links)))
+		if (*entry->d_name != '.')
+			fd = openat(dirfd(links), entry->d_name,
+				    O_RDONLY | O_CLOEXEC);
+	if (links)
+		closedir(links);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 static void write_file(const char *from, size_t n)
@@ -208,7 +227,7 @@ START_TEST(by_mapping)
 	unlink(path);
 	fd = prof_locate(&m, mapping, &why);
 	/* Without capabilities the mapping cannot be followed. */
-	if (fd < 0 && access("/proc/self/map_files", R_OK | X_OK))
+	if (fd < 0 && !can_follow())
 		return;
 	close(fd);
 	is_found(&m);
@@ -551,7 +570,7 @@ START_TEST(images_by_mapping)
 	ck_assert_ptr_nonnull(name);
 	/* Without capabilities the mapping cannot be followed. */
 	if (strcmp(name, PROF_IMAGE_UNKNOWN) != 0 ||
-	    !access("/proc/self/map_files", R_OK | X_OK)) {
+	    can_follow()) {
 		ck_assert_str_eq(name, "open_functions");
 		if (_i == 1)
 			second = map_elsewhere(fd);

@@ -4,6 +4,8 @@
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
+# shellcheck source=qa/vm/clock.sh
+. qa/vm/clock.sh
 
 plan 14
 
@@ -20,12 +22,7 @@ ok "writes stay here" sh -c ': >/etc/kmmv-scratch && rm /etc/kmmv-scratch'
 ok "results go to the host" sh -c ": >$OUT/scratch && rm $OUT/scratch"
 is "PCP knows nothing of kmmv" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 0
 
-clock=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)
-case $(uname -m) in
-x86_64 | i?86)	is "the clock is stable" "$clock" tsc ;;
-*)		note "the clock is $clock"
-		skip "the clock is stable" "machine: there is one clock" ;;
-esac
+clock stable
 
 # A check that leaves the modules out finds nothing in them.
 config=/lib/modules/$KVER/build/.config

@@ -9,9 +9,12 @@
 # shellcheck disable=SC2317 # functions called by wait_for
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
+# shellcheck source=qa/vm/clock.sh
+. qa/vm/clock.sh
 # shellcheck source=qa/vm/profile.sh
 . qa/vm/profile.sh
 
+clock unstable
 ok "loads" load freq=97
 
 # ---- overflow: nobody empties the buffer
