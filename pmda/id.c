@@ -29,7 +29,6 @@ static bool writer, lasting;
 static bool pending;
 static bool unsaved;	/* numbers cannot be saved, which was said */
 static uint64_t retry_ms, look_ms, compact_ms;
-static uint32_t loaded;	/* when the file was, by the clock as it is now */
 
 /* Names of this batch, which are removed if it cannot be saved. */
 static struct id *batch[BATCH];
@@ -50,9 +49,9 @@ static void put_state(struct id *id)
  * What this process recorded before the clock was set has a wrong time. Others may
  * have had the right one.
  */
-static void time_changed(struct id *id, uint32_t before)
+static void time_changed(struct id *id)
 {
-	if (before > loaded && id->on_disk == id->state)
+	if (id->recorded && id->on_disk == id->state)
 		put_state(id);
 }
 
@@ -76,10 +75,8 @@ static uint32_t now_seconds(void)
 	step = known ? now - boot.tv_sec - offset : 0;
 	offset = now - boot.tv_sec;
 	known = true;
-	if (step > STEP_SECONDS) {
+	if (step > STEP_SECONDS)
 		agent_idtable_pass(step, now, time_changed);
-		loaded = loaded + step < now ? loaded + step : now;
-	}
 	return now;
 }
 
@@ -89,7 +86,7 @@ void agent_id_load(bool may_write)
 
 	writer = may_write;
 	rc = agent_idfile_load();
-	loaded = now_seconds();
+	now_seconds();
 	if (rc < 0)
 		agent_error(&pending, "saved numbers cannot be read: %s",
 			    pmErrStr(rc));

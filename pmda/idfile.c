@@ -246,6 +246,7 @@ void agent_idfile_put_state(struct id *id)
 		put("%c %d %d %u\n", kinds[id->state], id->scope, id->number,
 		    id->since);
 	id->on_disk = id->state;
+	id->recorded = true;
 }
 
 void agent_idfile_put_purged(const struct id *id)

@@ -212,7 +212,7 @@ void agent_idtable_put_off(struct id *id, uint32_t since)
 }
 
 void agent_idtable_pass(uint64_t seconds, uint32_t now,
-			void (*fn)(struct id *id, uint32_t before))
+			void (*fn)(struct id *id))
 {
 	static const struct id_list *const lists[] = {
 		&away, &forgotten, &kept
@@ -227,7 +227,7 @@ void agent_idtable_pass(uint64_t seconds, uint32_t now,
 			id->since = now;
 			if (before + seconds < now)
 				id->since = before + seconds;
-			fn(id, before);
+			fn(id);
 		}
 	}
 }
@@ -549,6 +549,7 @@ bool agent_idtable_loaded_state(char kind, int scope, int number, uint32_t since
 	delist(id);
 	id->state = kind == '!' ? ID_FORGOTTEN : ID_AWAY;
 	id->on_disk = kind == '*' ? ID_USED : id->state;
+	id->recorded = false;
 	/* The clock may have been set back: no time is in the future. */
 	id->since = kind == '*' || since > now ? now : since;
 	enlist(id);

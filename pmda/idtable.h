@@ -43,10 +43,10 @@ void agent_idtable_set_state(struct id *id, int state, uint32_t since);
 void agent_idtable_put_off(struct id *id, uint32_t since);
 /*
  * The names not in use are so since SECONDS later than was said, but not since a
- * time after NOW; FN is told of each, with the time it had.
+ * time after NOW; FN is told of each.
  */
 void agent_idtable_pass(uint64_t seconds, uint32_t now,
-			void (*fn)(struct id *id, uint32_t before));
+			void (*fn)(struct id *id));
 /* Of ID_AWAY or ID_FORGOTTEN. */
 const struct id_list *agent_idtable_list(int state);
 /* Of ID_FORGOTTEN, those that were put off. */

@@ -800,6 +800,23 @@ START_TEST(states_of_before_the_clock_was_set)
 }
 END_TEST
 
+/* So is what this process recorded of a name that an earlier one had in use. */
+START_TEST(names_that_never_came_before_the_clock_was_set)
+{
+	char line[32];
+
+	pass(700);
+	work_at(1000);
+	snprintf(line, sizeof(line), "- 16 1 %d\n", PAST);
+	ck_assert_int_eq(on_disk(line), 1);
+	fake.wall = PRESENT;
+	work_at(100000);
+	snprintf(line, sizeof(line), "- 16 1 %d\n", PRESENT - 700);
+	ck_assert_int_eq(on_disk(line), 1);
+	ck_assert_int_eq(on_disk("- 16 0 "), 1);
+}
+END_TEST
+
 static int syncs;
 
 /* Replaces the library's. */
@@ -979,6 +996,7 @@ void add_lasting(Suite *suite)
 	tcase_add_test(tcase, clock_that_is_set_twice);
 	tcase_add_test(tcase, clock_that_is_adjusted);
 	tcase_add_test(tcase, states_of_before_the_clock_was_set);
+	tcase_add_test(tcase, names_that_never_came_before_the_clock_was_set);
 
 	tcase = add_case(suite, "long", setup_long);
 	tcase_add_test(tcase, states_lost_in_a_rewrite_are_written);
