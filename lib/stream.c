@@ -93,20 +93,35 @@ static int reopen(struct kmmv *k)
 }
 
 /*
- * A file may have been replaced. After fork(2), two processes would share the place
- * in a device's stream, and each would miss what the other one has read: the child
- * begins anew. If it may not open the device any more, the parent has to be gone.
+ * After fork(2), two processes would share the place in a device's stream, and each
+ * would miss what the other one has read: the child begins anew. If it may not open
+ * the device any more, or that has gone, the parent has to be gone.
  */
+static int begin_after_fork(struct kmmv *k)
+{
+	int err = reopen(k);
+
+	switch (err) {
+	case 0:
+	case -EACCES:
+	case -EPERM:
+	case -ENOENT:
+	case -ENXIO:
+		k->process = getpid();
+		return 0;
+	case -ENOMEM:
+		return -EAGAIN; /* the handle is not broken */
+	default:
+		return err;
+	}
+}
+
+/* A file may have been replaced. */
 static int begin(struct kmmv *k)
 {
-	pid_t process = getpid();
-
 	if (k->kind != KMMV_DEVICE)
 		return k->rereads ? reopen(k) : 0;
-	if (k->process != process)
-		reopen(k);
-	k->process = process;
-	return 0;
+	return k->process == getpid() ? 0 : begin_after_fork(k);
 }
 
 /*

@@ -6,6 +6,7 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -558,6 +559,16 @@ START_TEST(names_late)
 END_TEST
 
 /* A device's file has one place, which a child has from its parent. */
+static int use_no_more_files(bool none)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return -1;
+	limit.rlim_cur = none ? 3 : limit.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 START_TEST(forked)
 {
 	static const char more[] =
@@ -581,6 +592,9 @@ START_TEST(forked)
 	ck_assert_int_ge(child, 0);
 	if (!child) {
 		status = k->names_fd;
+		if (use_no_more_files(true) || kmmv_update(k) != -EMFILE ||
+		    use_no_more_files(false))
+			_exit(2);
 		_exit(kmmv_update(k) != 1 || !kmmv_lookup(k, "a", "new") ||
 		      !kmmv_lookup(k, "a", "i0.0") || k->names_fd != status ||
 		      kmmv_update(k) != 0);
