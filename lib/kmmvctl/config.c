@@ -24,6 +24,8 @@ struct reader {
 	const char *path;
 	unsigned int line;
 	bool continues; /* the line begins with white space */
+	char *text; /* the line, for getline() */
+	size_t room;
 	bool awaited; /* the line is to be an attribute: take() is called for it */
 	char section[COUNTER_NAME];
 	struct counter **list, *current;
@@ -128,20 +130,13 @@ static void check_line(struct reader *r)
 	bad_line(r);
 }
 
-/*
- * The rest of a line without an end is left out, and inih gets an empty one instead. One
- * with a NUL has been read to its end.
- */
-static void drop_line(struct reader *r, char *line, int size)
+/* inih gets an empty one instead. */
+static void drop_line(struct reader *r, int size)
 {
-	char first = line[strspn(line, " \t")];
-	int c = (int)strlen(line) < size - 1 ? '\n' : 0;
+	char first = r->text[strspn(r->text, " \t")];
 
-	while (c != '\n' && c != EOF)
-		c = getc(r->file);
-	if (*line == '[')
+	if (*r->text == '[')
 		r->current = NULL;
-	*line = '\0';
 	if (first == '#' || first == ';')
 		return;
 	kmmv_fault_set(-EINVAL,
@@ -170,15 +165,19 @@ static void note_line(struct reader *r, const char *line)
 static char *read_line(char *line, int size, void *stream)
 {
 	struct reader *r = stream;
+	ssize_t length = getline(&r->text, &r->room, r->file);
 
-	if (!fgets(line, size, r->file))
+	if (length < 0)
 		return NULL;
 	check_line(r);
 	r->line++;
-	if (strchr(line, '\n') || feof(r->file))
+	if (length < size && !memchr(r->text, '\0', length)) {
+		memcpy(line, r->text, length + 1);
 		note_line(r, line);
-	else
-		drop_line(r, line, size);
+	} else {
+		drop_line(r, size);
+		*line = '\0';
+	}
 	return line;
 }
 
@@ -224,12 +223,13 @@ int kmmv_config_read(const char *path, struct counter **counters)
 	/* What it returns, the number of a line, take() and check_line() have said. */
 	ini_parse_stream(read_line, &r, take, &r);
 	check_line(&r);
-	if (ferror(r.file)) {
+	if (!feof(r.file)) {
 		kmmv_fault_set(-EIO, "%s", strerror(errno));
 		bad_file(&r, -EIO);
 		if (r.current)
 			bad_counter(&r);
 	}
+	free(r.text);
 	if (r.file != stdin)
 		fclose(r.file);
 	check_sections(*counters);

@@ -741,19 +741,24 @@ END_TEST
 START_TEST(nul)
 {
 	static const char text[] = "[a]\nfunction = x\nhelp = x\0y\n"
-				   "[b]\nfunction = y\n";
+				   "[b]\nfunction = y\n#\0";
 	struct counter *c = NULL;
 	char path[256];
 	FILE *f;
+	int i;
 
 	snprintf(path, sizeof(path), "%s/file", root);
 	f = fopen(path, "w");
 	fwrite(text, sizeof(text) - 1, 1, f);
+	/* A section may seem to begin wherever inih's buffer ends. */
+	for (i = 0; i < 500; i++)
+		fputs("[c]", f);
 	fclose(f);
 	ck_assert_int_eq(kmmv_config_read(path, &c), 0);
 	ck_assert_ptr_nonnull(strstr(c->fault, ":3: the line has a NUL"));
 	ck_assert_str_eq(c->next->text[ATTR_FUNCTION], "y");
 	ck_assert_ptr_null(c->next->fault);
+	ck_assert_ptr_null(c->next->next);
 	kmmv_counter_free_all(c);
 }
 END_TEST
