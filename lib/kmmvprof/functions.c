@@ -151,7 +151,7 @@ static uint64_t memory_used(void)
 }
 
 /* What is compressed says how long it gets when it is too late. */
-static void limit_memory(struct rlimit *was)
+static bool limit_memory(struct rlimit *was)
 {
 	uint64_t used = memory_used();
 	struct rlimit less;
@@ -160,9 +160,9 @@ static void limit_memory(struct rlimit *was)
 		was->rlim_cur = was->rlim_max = RLIM_INFINITY;
 	less = *was;
 	if (!used || less.rlim_cur - used < ROOM_MAX)
-		return;
+		return false;
 	less.rlim_cur = used + ROOM_MAX;
-	setrlimit(RLIMIT_AS, &less);
+	return !setrlimit(RLIMIT_AS, &less);
 }
 
 /* ---- segments */
@@ -489,10 +489,11 @@ end:
 static int read_elf(struct prof_functions *f, int file, const char *debug_dir)
 {
 	struct rlimit was;
-	int err;
+	bool limited = limit_memory(&was);
+	int err = read_limited(f, file, debug_dir);
 
-	limit_memory(&was);
-	err = read_limited(f, file, debug_dir);
+	if (!limited)
+		return err;
 	setrlimit(RLIMIT_AS, &was);
 	return err == -ENOMEM ? -EFBIG : err;
 }

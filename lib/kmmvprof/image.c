@@ -179,6 +179,11 @@ static void look_again(struct prof_images *images, struct image *image,
 	if (is_same(&is, was) && is.st_ctim.tv_sec == was->st_ctim.tv_sec &&
 	    is.st_ctim.tv_nsec == was->st_ctim.tv_nsec)
 		return;
+	/* A sample of before has the old file: a younger one looks again. */
+	if (prof_locate_is_later(&is.st_ctim, m->since)) {
+		image->round = images->round - 1;
+		return;
+	}
 	images->bytes -= prof_functions_bytes(image->functions);
 	prof_functions_close(image->functions);
 	image->functions = NULL;

@@ -72,7 +72,7 @@ static bool is_mapped_as(int fd, const struct prof_mapped *m)
 	return is;
 }
 
-static bool is_later(const struct timespec *changed, uint64_t since)
+bool prof_locate_is_later(const struct timespec *changed, uint64_t since)
 {
 	return since && (uint64_t)changed->tv_sec * 1000000000 +
 				(uint64_t)changed->tv_nsec > since;
@@ -123,7 +123,7 @@ static int by_path(const struct prof_mapped *m, const char **why)
 	     st.st_ino != m->inode) && !is_mapped_as(fd, m))
 		*why = "is another file than the one that was mapped; run this as root while the process lives";
 	/* The inode of a file that was deleted may be used again. */
-	else if (is_later(&st.st_ctim, m->since))
+	else if (prof_locate_is_later(&st.st_ctim, m->since))
 		*why = "has changed since the sample was taken";
 	else
 		return fd;
@@ -148,7 +148,7 @@ int prof_locate_mapping(const struct prof_mapped *m,
 	fd = open_regular(path, &st);
 	/* It might have been unmapped, and another been mapped there. */
 	if (fd >= 0 && (!find_range(maps, m, range.start, &again) ||
-			is_later(&st.st_mtim, m->since))) {
+			prof_locate_is_later(&st.st_mtim, m->since))) {
 		close(fd);
 		fd = -1;
 	}

@@ -3,7 +3,9 @@
 #ifndef KMMV_PROF_LOCATE_H
 #define KMMV_PROF_LOCATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 /* What a sample says of a file. */
 struct prof_mapped {
@@ -28,5 +30,8 @@ int prof_locate(const struct prof_mapped *mapped, char mapping[PROF_LOCATE_ROOM]
 /* The same by the mapping alone. */
 int prof_locate_mapping(const struct prof_mapped *mapped,
 			char mapping[PROF_LOCATE_ROOM]);
+
+/* Whether a file CHANGED after a sample at SINCE, 0: unknown. */
+bool prof_locate_is_later(const struct timespec *changed, uint64_t since);
 
 #endif /* KMMV_PROF_LOCATE_H */

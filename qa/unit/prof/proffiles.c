@@ -500,6 +500,41 @@ START_TEST(images)
 }
 END_TEST
 
+/* A file that is touched is still that of samples of before. */
+START_TEST(touched)
+{
+	struct prof_table notes;
+	struct prof_images images;
+	struct prof_mapped m;
+	uint64_t offset = offset_of(open_functions);
+
+	prof_table_init(&notes, 1U << PROF_PART_IMAGE | 1U << PROF_PART_SYMBOL,
+			10);
+	prof_images_init(&images, "/nonexistent", &notes);
+	write_file(bytes, length);
+	m = mapped_of();
+	do
+		m.since = now_ns();
+	while (m.since < (uint64_t)ctime_ns());
+	ck_assert_str_eq(prof_images_function(&images, &m, offset),
+			 "open_functions");
+	do
+		ck_assert_int_eq(utimensat(AT_FDCWD, path, NULL, 0), 0);
+	while ((uint64_t)ctime_ns() <= m.since);
+	prof_images_round(&images);
+	ck_assert_str_eq(prof_images_function(&images, &m, offset),
+			 "open_functions");
+	do
+		m.since = now_ns();
+	while (m.since < (uint64_t)ctime_ns());
+	ck_assert_str_eq(prof_images_function(&images, &m, offset),
+			 "open_functions");
+	ck_assert_uint_eq(notes.nr, 0);
+	prof_images_free(&images);
+	prof_table_free(&notes);
+}
+END_TEST
+
 /* A process that has the file mapped until it is killed. */
 static pid_t map_elsewhere(int fd)
 {
@@ -616,6 +651,7 @@ int main(void)
 	tcase_add_loop_test(tcase, sparse, 0, 5);
 	tcase_add_test(tcase, same_name);
 	tcase_add_test(tcase, images);
+	tcase_add_test(tcase, touched);
 	tcase_add_loop_test(tcase, images_by_mapping, 0, 3);
 	return run_suite("proffiles", tcase);
 }
