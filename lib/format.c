@@ -39,8 +39,19 @@ static int put_value(const struct kmmv_field_info *field, uint64_t value,
 	}
 }
 
+/* Whether a terminal would obey byte I: also both of a C1 control in UTF-8. */
+static bool is_control(const unsigned char *from, size_t n, size_t i)
+{
+	size_t first = i && from[i - 1] == 0xc2 ? i - 1 : i;
+
+	return from[i] < 0x20 || from[i] == 0x7f ||
+	       (from[first] == 0xc2 && first + 1 < n &&
+		from[first + 1] >= 0x80 && from[first + 1] < 0xa0);
+}
+
 /*
- * Up to the first NUL; characters that would end a line or string are escaped.
+ * Up to the first NUL; characters that would end a line or string, and controls, are
+ * escaped.
  */
 static int put_text(const unsigned char *from, size_t n, char *text,
 		    size_t size)
@@ -53,7 +64,7 @@ static int put_text(const unsigned char *from, size_t n, char *text,
 			snprintf(part, sizeof(part), "\\%c", from[i]);
 		else if (from[i] == '\n')
 			strcpy(part, "\\n");
-		else if (from[i] < 0x20 || from[i] == 0x7f)
+		else if (is_control(from, n, i))
 			snprintf(part, sizeof(part), "\\x%02x", from[i]);
 		else
 			snprintf(part, sizeof(part), "%c", from[i]);

@@ -44,6 +44,9 @@ struct follow {
 extern const char *const dump_states[];
 extern const char *const dump_semantics[];
 
+/* text.c: a name or a label, in which what a terminal would obey is escaped */
+void dump_name(const char *name);
+
 bool dump_has_family(const struct kmmv *k, const char *name);
 bool dump_is_family_wanted(const struct dump *d,
 			   const struct kmmv_family_info *f);

@@ -309,7 +309,9 @@ static void print_instance(const struct kmmv *k,
 
 	if (in) {
 		f = kmmv_family_by_id(k, in->family);
-		printf(" %s[\"%s\"]", f ? f->name : "?", in->name);
+		printf(" %s[\"", f ? f->name : "?");
+		dump_name(in->name);
+		printf("\"]");
 	} else if (record->instance == KMMV_EVENT_NO_INSTANCE) {
 		printf(" -");
 	} else {

@@ -77,21 +77,38 @@ static void print_value(const struct values *v, uint32_t number,
 		printf(" %s", dump_value_text(f, values[i]));
 }
 
+void dump_name(const char *name)
+{
+	const unsigned char *at = (const unsigned char *)name;
+
+	/* The module lets no other control be in a name. */
+	for (; *at; at++)
+		if (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
+			printf("\\xc2\\x%02x", *++at);
+		else
+			putchar(*at);
+}
+
 static void print_instance(const struct kmmv *k, const struct dump *d,
 			   const struct values *v,
 			   const struct kmmv_instance_info *in)
 {
 	const struct kmmv_family_info *f = kmmv_family_by_id(k, in->family);
 
-	printf("%s[\"%s\"]", f ? f->name : "?", in->name);
+	printf("%s[\"", f ? f->name : "?");
+	dump_name(in->name);
+	printf("\"]");
 	if (d->names_only)
 		printf(" number %u.%u", in->number, in->incarnation);
 	else
 		print_value(v, in->number, f);
 	if (in->state != KMMV_ACTIVE)
 		printf(" (%s)", dump_states[in->state]);
-	if (in->label)
-		printf(" %s=\"%s\"", in->label_key, in->label);
+	if (in->label) {
+		printf(" %s=\"", in->label_key);
+		dump_name(in->label);
+		printf("\"");
+	}
 	printf("\n");
 }
 

@@ -126,6 +126,8 @@ printf '%s\n' 'kmmv abi=1.0 epoch=99' \
 	'label number=0 incarnation=0 key=name text=of a label' \
 	"instance number=1 family=0 incarnation=0 state=active name=$(
 		printf 'ok \303\244 bad \377')" \
+	"instance number=2 family=0 incarnation=0 state=active name=$(
+		printf 'c1 \302\233 \303\233 \302\240')" \
 	'end 18446744073709551615' >"$work/odd/names"
 is "JSON: a label has a place of its own" "$(query "$work/odd" \
 	'[(i["name"], i.get("label")) for i in d["instances"]][0]')" \
@@ -136,6 +138,8 @@ is "JSON: what is not UTF-8 is U+FFFD" "$(query "$work/odd" \
 is "JSON: texts" "$(query "$work/odd" 'd["families"][0]["oneline"],
 	d["families"][0]["help"].split("\n")')" \
 	"\"quoted\" \\ text ['one', 'two']"
+like "text: what a terminal would obey is escaped, and nothing else" \
+	"$($dump -d "$work/odd")" "$(printf 'c1 \\\\xc2\\\\x9b \303\233 \302\240')"
 like "text: a label" "$($dump -d "$work/odd")" ' name="of a label"$'
 
 # ---- copies

@@ -252,6 +252,23 @@ START_TEST(text)
 }
 END_TEST
 
+/* A terminal would obey U+009B; other characters are printed. */
+START_TEST(controls)
+{
+	static const char whole[] = "\xc2\x9b \xc3\x9b \xc2\xa0 \xc2";
+	struct kmmv_field_info field = { .kind = KMMV_TEXT };
+	struct kmmv_record record = { .size = sizeof(whole) - 1 };
+	unsigned char *payload = malloc(sizeof(whole) - 1);
+	char got[64];
+
+	memcpy(payload, whole, sizeof(whole) - 1);
+	record.payload = payload;
+	kmmv_field_text(&field, &record, got, sizeof(got));
+	ck_assert_str_eq(got, "\\xc2\\x9b \xc3\x9b \xc2\xa0 \xc2");
+	free(payload);
+}
+END_TEST
+
 START_TEST(instances)
 {
 	struct kmmv_record record = { .instance = 3, .incarnation = 5 };
@@ -282,6 +299,7 @@ int main(void)
 	tcase_add_test(tcase, shown);
 	tcase_add_test(tcase, followed);
 	tcase_add_loop_test(tcase, text, 0, sizeof(fields) / sizeof(fields[0]));
+	tcase_add_test(tcase, controls);
 	tcase_add_test(tcase, instances);
 	return run_suite("libtypes", tcase);
 }
