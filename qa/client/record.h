@@ -43,6 +43,7 @@ struct writer {
 	struct tasklet_struct	tasklet;
 	int			cpu;	/* -1: rover */
 	bool			nmi;
+	unsigned long		asks;	/* bit 0: for an NMI, see ask_nmi() */
 	bool			finished;
 	u64			quota;
 	u64			committed[CLIENT_CONTEXTS];

@@ -45,20 +45,32 @@ static u32 random_size(u32 random)
 
 static void nmi_comes(void *argument);
 
+/*
+ * Only one context of a CPU at a time asks for an NMI, and only one CPU of a writer, as its
+ * NMIs are one source: the timer of a rover may be on another CPU than its thread.
+ */
+static void ask_nmi(struct writer *writer)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (!test_and_set_bit_lock(0, &writer->asks)) {
+		if (!client_nmi_here(nmi_comes, writer))
+			writer->broken++;
+		clear_bit_unlock(0, &writer->asks);
+	}
+	local_irq_restore(flags);
+}
+
 /* Wait to be interrupted between reserve and commit. */
 static void dawdle(struct writer *writer, int context, u32 random)
 {
-	unsigned long flags;
 	u32 i;
 
 	if (context == CLIENT_NMI)
 		return;
 	if (writer->nmi && random % (context == CLIENT_TASK ? 128 : 32) == 1) {
-		/* Only one context at a time asks for an NMI. */
-		local_irq_save(flags);
-		if (!client_nmi_here(nmi_comes, writer))
-			writer->broken++;
-		local_irq_restore(flags);
+		ask_nmi(writer);
 	} else if (random % 256 == 2) {
 		if (context == CLIENT_SOFTIRQ)
 			hrtimer_start(&writer->timer, 1000,
@@ -150,7 +162,6 @@ static void writer_settle(struct writer *writer)
 static int writer_thread(void *argument)
 {
 	struct writer *writer = argument;
-	unsigned long flags;
 
 	while (!kthread_should_stop() &&
 	       writer_committed(writer) < writer->quota) {
@@ -160,12 +171,8 @@ static int writer_thread(void *argument)
 				      HRTIMER_MODE_REL_PINNED_HARD);
 		if (storm_batch(writer, CLIENT_TASK, BATCH))
 			usleep_range(100, 500);
-		if (writer->nmi) {
-			local_irq_save(flags);
-			if (!client_nmi_here(nmi_comes, writer))
-				writer->broken++;
-			local_irq_restore(flags);
-		}
+		if (writer->nmi)
+			ask_nmi(writer);
 		cond_resched();
 	}
 	WRITE_ONCE(writer->finished, true);
