@@ -86,6 +86,7 @@ void agent_id_load(bool may_write)
 
 	writer = may_write;
 	rc = agent_idfile_load();
+	/* From here on it is noticed that the clock is set. */
 	now_seconds();
 	if (rc < 0)
 		agent_error(&pending, "saved numbers cannot be read: %s",

@@ -336,48 +336,10 @@ requests["web 1"] delta=7'
 	is "-f: a family" "$($dump -d "$work/events" -F -f requests -i 'd?' \
 		-N 2 | grep -c 'requests."db"')" 2
 	# A signal comes with the second record.
-	cat >"$work/signal.c" <<'C'
-#include <signal.h>
-#include <stdio.h>
-#include "libkmmv.h"
-
-int __real_kmmv_ring_next(struct kmmv_ring *ring, struct kmmv_record *record);
-int __wrap_kmmv_ring_next(struct kmmv_ring *ring, struct kmmv_record *record);
-int __wrap_kmmv_ring_claim(struct kmmv_ring *ring);
-void __real_kmmv_ring_close(struct kmmv_ring *ring);
-void __wrap_kmmv_ring_close(struct kmmv_ring *ring);
-
-static int given, consumed;
-
-int __wrap_kmmv_ring_claim(struct kmmv_ring *ring)
-{
-	(void)ring;
-	return 0;
-}
-
-int __wrap_kmmv_ring_next(struct kmmv_ring *ring, struct kmmv_record *record)
-{
-	int n;
-
-	/* All that were given before. */
-	consumed = given;
-	n = __real_kmmv_ring_next(ring, record);
-	given += n == 1;
-	if (given == SIGNALLED)
-		raise(SIGTERM);
-	return n;
-}
-
-void __wrap_kmmv_ring_close(struct kmmv_ring *ring)
-{
-	fprintf(stderr, "consumed %d\n", consumed);
-	__real_kmmv_ring_close(ring);
-}
-C
 	gcc -std=gnu11 -D_GNU_SOURCE -Ikmod/include/uapi -Ilib -DKMMV_VERSION='""' \
 		-DSIGNALLED=2 -o "$work/signalled" \
 		-Wl,--wrap=kmmv_ring_next,--wrap=kmmv_ring_claim,--wrap=kmmv_ring_close \
-		"$work/signal.c" lib/kmmvdump/*.c build/libkmmv.a -ljansson ||
+		qa/shipped/consumer.c lib/kmmvdump/*.c build/libkmmv.a -ljansson ||
 		bail "does not build"
 	is "--consume: what was printed is consumed, and nothing else" "$(
 		"$work/signalled" -d "$work/events" -F -x 2>&1 >"$work/printed") of $(

@@ -636,48 +636,10 @@ serve "$dir" <"$work/lines"
 dies "no samples of what was asked for" 1 'none of 10 samples' \
 	$prof folded -u -D "$dir"
 # A signal comes with the third record.
-cat >"$work/signal.c" <<'E2'
-#include <signal.h>
-#include <stdio.h>
-#include "libkmmv.h"
-
-int __real_kmmv_ring_next(struct kmmv_ring *ring, struct kmmv_record *record);
-int __wrap_kmmv_ring_next(struct kmmv_ring *ring, struct kmmv_record *record);
-int __wrap_kmmv_ring_claim(struct kmmv_ring *ring);
-void __real_kmmv_ring_close(struct kmmv_ring *ring);
-void __wrap_kmmv_ring_close(struct kmmv_ring *ring);
-
-static int given, consumed;
-
-int __wrap_kmmv_ring_claim(struct kmmv_ring *ring)
-{
-	(void)ring;
-	return 0;
-}
-
-int __wrap_kmmv_ring_next(struct kmmv_ring *ring, struct kmmv_record *record)
-{
-	int n;
-
-	/* All that were given before. */
-	consumed = given;
-	n = __real_kmmv_ring_next(ring, record);
-	given += n == 1;
-	if (given == SIGNALLED)
-		raise(SIGTERM);
-	return n;
-}
-
-void __wrap_kmmv_ring_close(struct kmmv_ring *ring)
-{
-	fprintf(stderr, "consumed %d\n", consumed);
-	__real_kmmv_ring_close(ring);
-}
-E2
 gcc -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DKMMV_VERSION="\"$version\"" \
 	-DSIGNALLED=3 -Wl,--wrap=kmmv_ring_next,--wrap=kmmv_ring_claim \
 	-Wl,--wrap=kmmv_ring_close -Ikmod/include/uapi -Ilib -o "$work/signalled" \
-	"$work/signal.c" lib/*.c lib/kmmvprof/*.c -ljansson -ldw -lelf \
+	qa/shipped/consumer.c lib/*.c lib/kmmvprof/*.c -ljansson -ldw -lelf \
 	-lncursesw -ltinfo || bail "does not build"
 is "an interrupted consumer has consumed what it counted" "$(
 	"$work/signalled" report -x -D "$dir" 2>&1 | grep -E '^consumed|^read' | cut -c 1-14)" \
