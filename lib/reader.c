@@ -251,12 +251,16 @@ static bool is_denied_for_now(struct kmmv_reader *reader)
 	return now < reader->denied + DENIED_NS;
 }
 
-/* Whether an error may pass by itself. */
+/*
+ * Whether an error may pass by itself. -ENXIO: a device's file is there before the
+ * module that is being loaded lets it be opened, and after one that goes does.
+ */
 static bool may_come(struct kmmv_reader *reader, int err)
 {
 	switch (err) {
 	case -ENOENT:
 	case -ENODEV:
+	case -ENXIO:
 	case -ESTALE:
 	case -EAGAIN:
 		reader->denied = 0;

@@ -3,6 +3,8 @@
  * Readers: values and events of what is not there yet, comes late, is loaded again,
  * or is damaged.
  */
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 
 #include "libringarea.h"
@@ -305,10 +307,25 @@ int nanosleep(const struct timespec *time, struct timespec *rest)
 	return -clock_nanosleep(CLOCK_MONOTONIC, 0, time, NULL);
 }
 
-/* No counters, no ring, an empty one, an event. */
+/* As of a device whose module is being loaded: it is there, and cannot be opened. */
+static void begin_to_load(void)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(name.sun_path, sizeof(name.sun_path), "%s",
+		 area_path(&area, "counters"));
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+	close(fd);
+	expect_error("counter", "zero", -ENXIO, "is being loaded");
+}
+
+/* A device, counters, a ring, an empty one, an event. */
 static void comes(int n)
 {
-	if (n == 2)
+	if (n == 1)
+		begin_to_load();
+	else if (n == 2)
 		area_share(&area);
 	else if (n == 4)
 		make_ring();
