@@ -33,11 +33,12 @@ for kind in failslab fail_page_alloc; do
 done
 echo N >$debug/fail_page_alloc/ignore-gfp-highmem
 echo 0 >$debug/fail_page_alloc/min-order
-# Expected messages of vmalloc() and the module loader. A fault of our own begins
-# with another line.
+# Expected messages of vmalloc(), the module loader and kmemleak, and the lines of their
+# call traces. A fault of our own begins with another line.
 printf '%s\n' 'vmalloc error' 'allocation failure' 'allocation failed' 'percpu: ' \
-	'Call Trace:' 'RIP: 0033:' 'kobject: can not set name' \
-	'kobject_add_internal failed' >>"$KMSG_EXPECT"
+	'Call Trace:' 'RIP: 0033:' '  \? lockdep_[a-z_]*\+0x' 'kobject: can not set name' \
+	'kobject_add_internal failed' 'kobject_add error: -12' \
+	'kmemleak: Cannot allocate a scan area' >>"$KMSG_EXPECT"
 
 # refused NAME LEAST OPERATION...: at least so many faults, and no error
 refused()
