@@ -315,14 +315,18 @@ vm()
 vm -t 1200 sh -c 'echo out; echo err >&2; exit 3'
 is "the guest's status comes through" $? 3
 is "so does its output" "$(cat "$dir/out")" out
-is "and its errors, apart" "$(grep -v '^vm: silent' "$dir/err")" err
+is "and its errors, apart" "$(grep -v '^vm: ' "$dir/err")" err
 vm -t 10 sleep 600
 is "a hang is a lost machine" $? 128
 like "and is called so" "$(cat "$dir/err")" 'VM lost: timed out after 10 s'
-like "the CPU was somewhere" "$(cat "$dir/err")" '^[ER]IP='
+like "the CPU was somewhere" "$(cat "$dir/err")" '^[ER]IP=| PC='
 vm -t 1200 sh -c 'qa/vm/host flush; qa/vm/host trace
-	until dmesg | grep "sysrq: Show Blocked"; do sleep 1; done; dmesg'
-like "the kernel can be asked where it is" "$(cat "$dir/out")" 'NMI backtrace for cpu 0'
-is "and QEMU to translate anew" "$(grep -v '^vm: silent' "$dir/err")" ""
+	until dmesg | grep "sysrq: Show backtrace"; do sleep 1; done; dmesg'
+like "the kernel can be asked where it is" "$(cat "$dir/out")" 'sysrq: Show Blocked State'
+like "and QEMU to translate anew" "$(cat "$dir/err")" '^vm: QEMU translates anew$'
+vm -t 1200 sh -c 'kill -STOP -1; sleep 70; kill -CONT -1; echo goes on'
+is "so does a machine that stopped reporting" "$(cat "$dir/out")" "goes on"
+like "which was silent" "$(cat "$dir/err")" '^vm: silent for'
+like "so QEMU did" "$(cat "$dir/err")" '^vm: QEMU translates anew$'
 
 finish

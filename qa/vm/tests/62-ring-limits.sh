@@ -71,8 +71,9 @@ while [ $found = 0 ] && [ $((tries++)) -lt 20 ]; do
 	taskset -c 1 sh -c 'while :; do :; done' &
 	burner=$!
 	taskset -c 1 nice -n 19 sh -c "echo 1 >$rings/large/enable" &
+	enabler=$!
 	until [ "$(awk '/^MemFree/ { print $2 }' /proc/meminfo)" -lt \
-		$((free - 10000)) ] || [ "$(cat $rings/large/enable)" = 1 ]; do
+		$((free - 10000)) ] || ! kill -0 $enabler 2>/dev/null; do
 		:
 	done
 	dd if=/dev/kmmv/ring/default of=/dev/null bs=64k count=1 status=none &&
