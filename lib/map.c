@@ -31,8 +31,8 @@ static int fail_file(struct kmmv *k, const char *name, int err)
 		hint = "; is the kmmv module loaded (modprobe kmmv)?";
 	else if (err == -EACCES || err == -EPERM)
 		hint = "; only root and the group of the device may read it";
-	else if (err == -ENXIO)
-		hint = "; the module is being loaded or unloaded";
+	else if (err == -ENXIO || err == -ENODEV)
+		hint = "; the module is being loaded or unloaded, or is gone";
 	return kmmv_fail(k, err, "%s/%s: %s%s", k->dir, name, strerror(-err),
 			 hint);
 }

@@ -252,8 +252,8 @@ static bool is_denied_for_now(struct kmmv_reader *reader)
 }
 
 /*
- * Whether an error may pass by itself. -ENXIO: a device's file is there before the
- * module that is being loaded lets it be opened, and after one that goes does.
+ * Whether an error may pass by itself. -ENXIO and -ENODEV: a device's file is there before
+ * the module that is being loaded lets it be opened, and after one that goes does.
  */
 static bool may_come(struct kmmv_reader *reader, int err)
 {

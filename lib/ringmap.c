@@ -58,7 +58,7 @@ static int fail_file(struct kmmv_ring *r, int err)
 	else if (err == -EACCES || err == -EPERM)
 		hint = "; only root and the group of the device may read it";
 	else if (err == -ENXIO)
-		hint = "; the module is being loaded or unloaded";
+		hint = "; the module is being loaded or unloaded, or is gone";
 	else if (err == -ENODEV)
 		hint = "; the ring was not enabled yet, or not since it was resized";
 	return kmmv_ring_fail(r, err, "%s: %s%s", r->path, strerror(-err),
