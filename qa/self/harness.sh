@@ -324,7 +324,7 @@ vm -t 1200 sh -c 'qa/vm/host flush; qa/vm/host trace
 	until dmesg | grep "sysrq: Show backtrace"; do sleep 1; done; dmesg'
 like "the kernel can be asked where it is" "$(cat "$dir/out")" 'sysrq: Show Blocked State'
 like "and QEMU to translate anew" "$(cat "$dir/err")" '^vm: QEMU translates anew$'
-vm -t 1200 sh -c 'kill -STOP -1; sleep 70; kill -CONT -1; echo goes on'
+vm -t 1200 sh -c 'kill -STOP -1; sleep 150; kill -CONT -1; echo goes on'
 is "so does a machine that stopped reporting" "$(cat "$dir/out")" "goes on"
 like "which was silent" "$(cat "$dir/err")" '^vm: silent for'
 like "so QEMU did" "$(cat "$dir/err")" '^vm: QEMU translates anew$'
