@@ -73,6 +73,7 @@ struct kmmv_info {
  * Open DIR/counters and DIR/names. A character device, or a memfd sealed
  * against shrinking, is mapped; any other file is read into memory once.
  * -ENOENT, -EACCES: the directory or device, as in open(2);
+ * -ENXIO, -ENODEV: the module is being loaded or unloaded, or is gone;
  * -EPROTO: not a kmmv file (magic, or the other byte order);
  * -EOPNOTSUPP: another major version or an unknown incompatible feature;
  * -EBADMSG: header or names are inconsistent; -ENODATA: truncated;
@@ -212,9 +213,9 @@ struct kmmv_ring_clock;
 
 /*
  * Open DIR/ring/NAME, a character device or a memfd sealed against shrinking,
- * and map it; other files are refused with -EPROTO. -ENOENT, -EACCES: the
- * device, as in open(2); -ENODEV: the ring was not enabled yet, or not since it
- * was resized; -EUSERS: too many have it open; -EPROTO, -EOPNOTSUPP, -EBADMSG,
+ * and map it; other files are refused with -EPROTO. -ENOENT, -EACCES,
+ * -ENXIO: the device, as in kmmv_open(); -ENODEV: the ring was not enabled yet, or not
+ * since it was resized; -EUSERS: too many have it open; -EPROTO, -EOPNOTSUPP, -EBADMSG,
  * -ENODATA, -ENOMEM: as in kmmv_open().
  */
 int kmmv_ring_open(const char *dir, const char *name, struct kmmv_ring **ring);

@@ -91,6 +91,9 @@ static int attach(struct kmmv_reader *reader)
 
 	if (!reader->k) {
 		err = kmmv_open(reader->dir, &reader->k);
+		/* A device whose module is being loaded, or goes, is no device now. */
+		if (err == -ENXIO || err == -ENODEV)
+			err = -ENOENT;
 		return err ? fail(reader, err, kmmv_error(NULL)) : 0;
 	}
 	err = kmmv_update(reader->k);
@@ -252,8 +255,8 @@ static bool is_denied_for_now(struct kmmv_reader *reader)
 }
 
 /*
- * Whether an error may pass by itself. -ENXIO and -ENODEV: a device's file is there before
- * the module that is being loaded lets it be opened, and after one that goes does.
+ * Whether an error may pass by itself. -ENXIO: the file of a ring is there a moment
+ * longer than the ring.
  */
 static bool may_come(struct kmmv_reader *reader, int err)
 {

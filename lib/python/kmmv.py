@@ -9,7 +9,8 @@
         print(event.type, event.instance, event.fields)
     print(kmmv.values()["stat.cpu"]["idle"])
 
-Errors are OSError, with libkmmv's message; FileNotFoundError is what may come later.
+Errors are OSError, with libkmmv's message; FileNotFoundError of a Reader is what may
+come later.
 """
 
 import ctypes

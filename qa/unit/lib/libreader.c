@@ -307,30 +307,40 @@ int nanosleep(const struct timespec *time, struct timespec *rest)
 	return -clock_nanosleep(CLOCK_MONOTONIC, 0, time, NULL);
 }
 
-/* As of a device whose module is being loaded: it is there, and cannot be opened. */
-static void begin_to_load(void)
+/* A file that is there, and cannot be opened: as of a module that is being loaded. */
+static void begin_to_load(const char *file)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	snprintf(name.sun_path, sizeof(name.sun_path), "%s",
-		 area_path(&area, "counters"));
+	snprintf(name.sun_path, sizeof(name.sun_path), "%s", area_path(&area, file));
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
 	close(fd);
-	expect_error("counter", "zero", -ENXIO, "is being loaded");
 }
 
-/* A device, counters, a ring, an empty one, an event. */
+/* A device, counters, the device of a ring, a ring, an event. */
 static void comes(int n)
 {
-	if (n == 1)
-		begin_to_load();
-	else if (n == 2)
+	switch (n) {
+	case 1:
+		begin_to_load("counters");
+		expect_error("counter", "zero", -ENOENT, "is being loaded");
+		break;
+	case 2:
 		area_share(&area);
-	else if (n == 4)
+		break;
+	case 3:
+		ck_assert_int_eq(mkdir(area_path(&area, "ring"), 0755), 0);
+		begin_to_load("ring/test");
+		break;
+	case 4:
+		ck_assert_int_eq(unlink(area_path(&area, "ring/test")), 0);
 		make_ring();
-	else if (n == 8)
+		break;
+	case 8:
 		write_event(KMMV_EVENT_MARK, 0, "1");
+		break;
+	}
 }
 
 START_TEST(waits)
