@@ -385,6 +385,7 @@ int main(void)
 	add_pool(suite);
 	add_profile(suite);
 	add_lasting(suite);
+	add_purge(suite);
 
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

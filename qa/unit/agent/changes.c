@@ -6,13 +6,11 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "host.h"
 #include "handle.h"
+#include "numbers.h"
 
 /* More than a batch of new names has. */
 enum { NAMES = 5000, ROOM = 8192 };
-
-#define NUMBERS "config/pmda/389.numbers"
 
 static int stream[2];
 

@@ -327,6 +327,7 @@ void add_lasting(Suite *suite);
 void add_loop(Suite *suite);
 void add_pool(Suite *suite);
 void add_profile(Suite *suite);
+void add_purge(Suite *suite);
 void add_rings(Suite *suite);
 void add_who(Suite *suite);
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "numbers.h"
+
+void names_are(const char *lines)
+{
+	uint64_t generation = area.header->gen1 + 1;
+
+	__atomic_store_n(&area.header->gen1, generation, __ATOMIC_RELEASE);
+	area_names_start(&area);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n" TABLE "%send %llu\n", lines,
+		   (unsigned long long)generation);
+	area_put_names(&area);
+	__atomic_store_n(&area.header->gen2, generation, __ATOMIC_RELEASE);
+	ck_assert(agent_attach_sync());
+}
+
+void begin_lasting(const char *numbers)
+{
+	area_init(&area, 4, 16, 8, true);
+	host_init(area.dir);
+	if (numbers)
+		host_write(host.var, NUMBERS, numbers);
+	agent_id_load(true);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n" TABLE "end 1\n");
+	area_share(&area);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
+	ck_assert(agent_attach_sync());
+}
+
+void setup_lasting(void)
+{
+	begin_lasting(NULL);
+}
+
+int on_disk(const char *begin)
+{
+	FILE *file = fopen(host_path(NUMBERS), "r");
+	char line[512];
+	int found = 0;
+
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof(line), file))
+		found += strncmp(line, begin, strlen(begin)) == 0;
+	fclose(file);
+	return found;
+}
+
+void work_at(uint64_t seconds)
+{
+	fake.on = true;
+	fake.ms = seconds * 1000;
+	agent_id_work();
+	fake.on = false;
+}
+
+struct family *family(const char *name)
+{
+	struct family *f = agent_family_by_name(name);
+
+	ck_assert_ptr_nonnull(f);
+	return f;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Lasting numbers in tests: the file of them, and a device whose names change. */
+#ifndef NUMBERS_H
+#define NUMBERS_H
+
+#include "host.h"
+
+#define NUMBERS "config/pmda/389.numbers"
+#define HEADER "kmmv numbers 1\n"
+
+#define TABLE "family id=0 units=count semantics=counter name=counter\n" \
+	      "family id=1 units=count semantics=counter since=boot name=boot\n"
+#define INST(number, family, state, name) \
+	"instance number=" #number " family=" #family \
+	" incarnation=0 state=" state " name=" name "\n"
+
+/* The next generation has these names. */
+void names_are(const char *lines);
+/* The agent as a daemon, which may write; NUMBERS is the file that it finds. */
+void begin_lasting(const char *numbers);
+void setup_lasting(void);
+/* The number of lines of the file that begin like this. */
+int on_disk(const char *begin);
+/* The daemon's work between requests, at that time. */
+void work_at(uint64_t seconds);
+struct family *family(const char *name);
+
+#endif /* NUMBERS_H */
