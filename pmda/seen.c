@@ -157,6 +157,8 @@ uint32_t agent_seen_list(struct family *f, int ctx, const int **ids)
 
 	prune(f);
 	*ids = list;
+	if (!f->nr_left)
+		return 0;
 	if (f->nr_left > room) {
 		void *p = realloc(list, f->nr_left * sizeof(*list));
 
