@@ -76,7 +76,7 @@ static uint32_t now_seconds(void)
 	offset = now - boot.tv_sec;
 	known = true;
 	if (step > STEP_SECONDS)
-		agent_idtable_pass(step, now, time_changed);
+		agent_idtable_shift(step, now, time_changed);
 	return now;
 }
 
@@ -142,8 +142,9 @@ static bool may_add(void)
 	return rc == 0;
 }
 
-struct id *agent_id_add(const void *about, int scope, int number,
-			const char *name, const char *rest)
+/* SHOWN: whose number it is, for the user. */
+static struct id *add(const void *about, int scope, int number,
+		      const char *name, const char *rest, const char *shown)
 {
 	struct id *id;
 
@@ -158,7 +159,7 @@ struct id *agent_id_add(const void *about, int scope, int number,
 	if (number < 0)
 		number = agent_idtable_next(scope, !lasting);
 	if (number < 0) {
-		agent_error(about, "%s: no number left", name);
+		agent_error(about, "%s: no number left", shown);
 		return NULL;
 	}
 	id = agent_idtable_add(scope, number, name, strlen(name), rest,
@@ -171,15 +172,22 @@ struct id *agent_id_add(const void *about, int scope, int number,
 	return id;
 }
 
-struct id *agent_id_add_block(struct id *inst, uint32_t block)
+struct id *agent_id_add(const void *about, int scope, int number,
+			const char *name, const char *rest)
 {
-	char name[32];
+	return add(about, scope, number, name, rest, name);
+}
 
+struct id *agent_id_add_block(const void *about, const struct id *inst,
+			      uint32_t block)
+{
+	char name[32], shown[AGENT_NAME_SIZE];
+
+	if (inst->own && lasting)
+		return NULL;
 	pmsprintf(name, sizeof(name), "%d.%u", inst->number, block);
-	return inst->own && lasting
-		       ? NULL
-		       : agent_id_add(agent_table_errors, inst->scope + 1, -1,
-				      name, "");
+	pmsprintf(shown, sizeof(shown), "CPUs of %s", inst->name);
+	return add(about, inst->scope + 1, -1, name, "", shown);
 }
 
 void agent_id_describe(struct id *id, const char *rest)

@@ -118,7 +118,9 @@ void agent_id_release(const char *name);
 
 /* The number of a block of INST's CPUs, or NULL. */
 struct id *agent_id_block(const struct id *inst, uint32_t block);
-struct id *agent_id_add_block(struct id *inst, uint32_t block);
+/* Add it; ABOUT is the subject of an error. */
+struct id *agent_id_add_block(const void *about, const struct id *inst,
+			      uint32_t block);
 
 /*
  * Do a batch of deferred work, between requests. Returns the milliseconds until

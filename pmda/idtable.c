@@ -211,8 +211,8 @@ void agent_idtable_put_off(struct id *id, uint32_t since)
 	enlist(id);
 }
 
-void agent_idtable_pass(uint64_t seconds, uint32_t now,
-			void (*fn)(struct id *id))
+void agent_idtable_shift(uint64_t seconds, uint32_t now,
+			 void (*fn)(struct id *id))
 {
 	static const struct id_list *const lists[] = {
 		&away, &forgotten, &kept

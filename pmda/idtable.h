@@ -42,11 +42,11 @@ void agent_idtable_set_state(struct id *id, int state, uint32_t since);
  */
 void agent_idtable_put_off(struct id *id, uint32_t since);
 /*
- * The names not in use are so since SECONDS later than was said, but not since a
- * time after NOW; FN is told of each.
+ * Move the times since which names are not in use by SECONDS, but not past NOW. FN is
+ * called for each.
  */
-void agent_idtable_pass(uint64_t seconds, uint32_t now,
-			void (*fn)(struct id *id));
+void agent_idtable_shift(uint64_t seconds, uint32_t now,
+			 void (*fn)(struct id *id));
 /* Of ID_AWAY or ID_FORGOTTEN. */
 const struct id_list *agent_idtable_list(int state);
 /* Of ID_FORGOTTEN, those that were put off. */

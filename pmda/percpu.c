@@ -56,10 +56,11 @@ int agent_percpu_id(const struct inst *inst, uint32_t cpu)
 }
 
 /* Give a number to CPU's block; it is valid once it is saved. */
-static void want_block(const struct inst *inst, uint32_t cpu)
+static void want_block(const struct family *f, const struct inst *inst,
+		       uint32_t cpu)
 {
 	if (!agent_id_block(inst->lasting, cpu / BLOCK))
-		agent_id_add_block(inst->lasting, cpu / BLOCK);
+		agent_id_add_block(f, inst->lasting, cpu / BLOCK);
 }
 
 void agent_percpu_name(const struct inst *inst, uint32_t cpu, char *name,
@@ -127,7 +128,7 @@ int agent_percpu_by_name(struct family *f, const char *name,
 	if (!inst || !answers(cell->cpu))
 		return PM_ERR_INST;
 	if (inst->active) {
-		want_block(inst, cell->cpu);
+		want_block(f, inst, cell->cpu);
 		agent_id_commit();
 	}
 	if (agent_percpu_id(inst, cell->cpu) < 0)
@@ -171,21 +172,26 @@ static uint32_t listed_cpus(const uint32_t **result)
 	return n;
 }
 
-/* Give numbers to the blocks that a listing may need. */
+/*
+ * Give numbers to the blocks that a listing may need. The family is the subject of
+ * errors, until a listing finds all blocks in order.
+ */
 static void want_blocks(struct family *f, const uint32_t *cpus,
 			uint32_t nr_cpus)
 {
 	uint32_t i, j, cells = 0;
 
+	agent_error_begin(f);
 	for (i = 0; i < f->active.count && cells < agent_percpu_limit; i++) {
 		const struct inst *inst = &f->insts[f->active.pos[i]];
 
 		for (j = 0; j < nr_cpus; j++) {
 			if (j == 0 || cpus[j] / BLOCK != cpus[j - 1] / BLOCK)
-				want_block(inst, cpus[j]);
+				want_block(f, inst, cpus[j]);
 		}
 		cells += nr_cpus;
 	}
+	agent_error_end(f);
 	agent_id_commit();
 }
 

@@ -385,6 +385,34 @@ START_TEST(numbers_that_lack_are_told_of)
 }
 END_TEST
 
+/* No block of CPUs has a number any more. */
+static void setup_full(void)
+{
+	char numbers[64];
+
+	snprintf(numbers, sizeof(numbers), HEADER "= %d %d\n",
+		 FIRST_SERIAL + 1, PERCPU_MAX_BLOCKS);
+	begin_lasting(numbers);
+}
+
+/* It is told of until a listing has a number for all. */
+START_TEST(blocks_that_lack_are_told_of)
+{
+	static const char lacks[] = "CPUs of zero: no number left";
+
+	names_are(INST(0, 0, "active", "zero") INST(1, 1, "active", "one"));
+	ck_assert_int_eq(host_listed(indom(FIRST_SERIAL + 1)), 0);
+	ck_assert(told_of(lacks));
+	/* Neither the tables nor another family's settle it. */
+	names_are(INST(2, 0, "active", "two"));
+	ck_assert_int_gt(host_listed(indom(agent_scope_of(family("boot")) + 1)), 0);
+	ck_assert(told_of(lacks));
+	names_are(INST(0, 0, "free", "zero") INST(2, 0, "free", "two"));
+	ck_assert_int_eq(host_listed(indom(FIRST_SERIAL + 1)), 0);
+	ck_assert(!told_of("no number left"));
+}
+END_TEST
+
 static bool is_damage(const char *text, size_t size)
 {
 	FILE *file = fopen(host_path(NUMBERS), "w");
@@ -627,6 +655,9 @@ void add_lasting(Suite *suite)
 
 	tcase = add_case(suite, "last", setup_last);
 	tcase_add_test(tcase, last_number_is_given_out);
+
+	tcase = add_case(suite, "full", setup_full);
+	tcase_add_test(tcase, blocks_that_lack_are_told_of);
 
 	tcase = add_case(suite, "none", setup_none);
 	tcase_add_loop_test(tcase, numbers_that_lack_are_told_of, 0, 3);
