@@ -7,6 +7,7 @@
 #include <linux/kmmv_ring.h>
 
 #include "handle.h"
+#include "terminal.h"
 
 const struct kmmv_instance_info *
 kmmv_record_instance(const struct kmmv *k, const struct kmmv_record *record)
@@ -39,35 +40,28 @@ static int put_value(const struct kmmv_field_info *field, uint64_t value,
 	}
 }
 
-/* Whether a terminal would obey byte I: also both of a C1 control in UTF-8. */
-static bool is_control(const unsigned char *from, size_t n, size_t i)
-{
-	size_t first = i && from[i - 1] == 0xc2 ? i - 1 : i;
-
-	return from[i] < 0x20 || from[i] == 0x7f ||
-	       (from[first] == 0xc2 && first + 1 < n &&
-		from[first + 1] >= 0x80 && from[first + 1] < 0xa0);
-}
-
 /*
  * Up to the first NUL; characters that would end a line or string, and controls, are
  * escaped.
  */
-static int put_text(const unsigned char *from, size_t n, char *text,
-		    size_t size)
+static int put_text(const char *from, size_t n, char *text, size_t size)
 {
+	size_t i, j, at = 0, control = 0;
 	char part[5];
-	size_t i, j, at = 0;
 
 	for (i = 0; i < n && from[i]; i++) {
+		if (!control)
+			control = kmmv_control_size(from + i, n - i);
 		if (from[i] == '"' || from[i] == '\\')
 			snprintf(part, sizeof(part), "\\%c", from[i]);
 		else if (from[i] == '\n')
 			strcpy(part, "\\n");
-		else if (is_control(from, n, i))
-			snprintf(part, sizeof(part), "\\x%02x", from[i]);
+		else if (control)
+			snprintf(part, sizeof(part), "\\x%02x",
+				 (unsigned char)from[i]);
 		else
 			snprintf(part, sizeof(part), "%c", from[i]);
+		control -= control != 0;
 		for (j = 0; part[j]; j++, at++)
 			if (at + 1 < size)
 				text[at] = part[j];
@@ -89,7 +83,8 @@ int kmmv_field_text(const struct kmmv_field_info *field,
 	if (field->kind == KMMV_TEXT && field->offset <= room) {
 		if (!n || n > room - field->offset)
 			n = room - field->offset;
-		return put_text(n ? from + field->offset : NULL, n, text, size);
+		return put_text(n ? (const char *)from + field->offset : NULL, n,
+				text, size);
 	}
 	if (field->offset > room || n > room - field->offset)
 		return snprintf(text, size, "?");

@@ -2,10 +2,12 @@
 /* kmmvdump's output as text. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <linux/kmmv.h>
 
 #include "kmmvdump.h"
+#include "terminal.h"
 
 static void print_cpus(const struct kmmv *k, const char *what,
 		       bool (*has)(const struct kmmv *, uint32_t),
@@ -79,14 +81,17 @@ static void print_value(const struct values *v, uint32_t number,
 
 void dump_name(const char *name)
 {
-	const unsigned char *at = (const unsigned char *)name;
+	size_t left = strlen(name), control = 0;
 
-	/* The module lets no other control be in a name. */
-	for (; *at; at++)
-		if (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
-			printf("\\xc2\\x%02x", *++at);
+	for (; left; name++, left--) {
+		if (!control)
+			control = kmmv_control_size(name, left);
+		if (control)
+			printf("\\x%02x", (unsigned char)*name);
 		else
-			putchar(*at);
+			putchar(*name);
+		control -= control != 0;
+	}
 }
 
 static void print_instance(const struct kmmv *k, const struct dump *d,

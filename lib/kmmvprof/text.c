@@ -6,24 +6,18 @@
 #include <stdlib.h>
 
 #include "jsontext.h"
+#include "terminal.h"
 #include "text.h"
 
 /* The bytes of the character at TEXT, and whether it may be printed. */
 static size_t look_at(const char *text, bool *is_plain)
 {
 	unsigned char c = (unsigned char)*text;
-	size_t n;
+	size_t left = strnlen(text, 4);
+	size_t n = c < 0x80 ? 1 : kmmv_json_character(text, left);
 
-	if (c < 0x80) {
-		*is_plain = c >= 0x20 && c != 0x7f;
-		return 1;
-	}
-	/*
-	 * C1 controls are two bytes in UTF-8; alone, the second one is a control for
-	 * terminals of other character sets.
-	 */
-	n = kmmv_json_character(text, strnlen(text, 4));
-	*is_plain = n ? c != 0xc2 || (unsigned char)text[1] >= 0xa0 : c >= 0xa0;
+	/* A C1 control's second byte, alone, is one in other character sets. */
+	*is_plain = n ? !kmmv_control_size(text, left) : c >= 0xa0;
 	return n ? n : 1;
 }
 
