@@ -171,12 +171,9 @@ bool kmmv_saved_is_current(const struct places *p, const char *name)
 {
 	char *text = read_file(p, name), *sum = NULL;
 	const char *end = text ? strchr(text, '\n') : NULL;
-	bool current = end;
+	bool current = end && !print_sum(p, name, &sum) &&
+		       !strncmp(end + 1, sum, strlen(sum));
 
-	/* A file of an older version has no sum. */
-	if (end && !strncmp(end + 1, sum_word, strlen(sum_word)))
-		current = !print_sum(p, name, &sum) &&
-			  !strncmp(end + 1, sum, strlen(sum));
 	free(sum);
 	free(text);
 	return current;

@@ -164,11 +164,15 @@ ok "enable one that is stale" ctl enable io.read
 is "with today's offsets, too" "$(get io.read key) $(get io.read state)" \
 	"thing->next->level=arg0@40@8:4s on"
 ok "disable" ctl disable io.read
-sed -i '/^# as /d' "$root/run/kmmvctl/io.read"
+sed -i.sum '/^# as /d' "$root/run/kmmvctl/io.read"
 build/qa/bench/kmmvbtf "$root" moved
-ok "enable what an older version made" ctl enable io.read
-is "with today's offsets as well" "$(get io.read key)" "thing->next->level=arg0@40@296:4s"
+ok "enable one whose file does not say of what it is" ctl enable io.read
+is "as configfs has it" "$(get io.read key) $(get io.read state)" \
+	"thing->next->level=arg0@40@8:4s on"
+like "export has no names for it" "$(ctl export io.read)" \
+	'^# key = thing->next->level=arg0@40@8:4s'
 build/qa/bench/kmmvbtf "$root"
+mv "$root/run/kmmvctl/io.read.sum" "$root/run/kmmvctl/io.read"
 ok "disable" ctl disable io.read
 ok "enable" ctl enable io.read
 log >/dev/null
