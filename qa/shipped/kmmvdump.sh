@@ -232,9 +232,11 @@ int __wrap_kmmv_refresh(struct kmmv *k, uint64_t max_age_ns, uint64_t *age_ns)
 	return 0;
 }
 C
+# The library may have been built with gcov's counters; flags are words.
+# shellcheck disable=SC2086
 gcc -std=gnu11 -D_GNU_SOURCE -Ikmod/include/uapi -o "$work/asks" -Ilib \
 	-DKMMV_VERSION='""' -Wl,--wrap=kmmv_refresh "$work/refresh.c" lib/kmmvdump/*.c \
-	build/libkmmv.a -ljansson || bail "does not build"
+	build/libkmmv.a -ljansson ${LDFLAGS-} || bail "does not build"
 asked()
 {
 	"$work/asks" -d "$area" "$@" | sed -n 's/^asked //p'
@@ -336,10 +338,11 @@ requests["web 1"] delta=7'
 	is "-f: a family" "$($dump -d "$work/events" -F -f requests -i 'd?' \
 		-N 2 | grep -c 'requests."db"')" 2
 	# A signal comes with the second record.
+	# shellcheck disable=SC2086
 	gcc -std=gnu11 -D_GNU_SOURCE -Ikmod/include/uapi -Ilib -DKMMV_VERSION='""' \
 		-DSIGNALLED=2 -o "$work/signalled" \
 		-Wl,--wrap=kmmv_ring_next,--wrap=kmmv_ring_claim,--wrap=kmmv_ring_close \
-		qa/shipped/consumer.c lib/kmmvdump/*.c build/libkmmv.a -ljansson ||
+		qa/shipped/consumer.c lib/kmmvdump/*.c build/libkmmv.a -ljansson ${LDFLAGS-} ||
 		bail "does not build"
 	is "--consume: what was printed is consumed, and nothing else" "$(
 		"$work/signalled" -d "$work/events" -F -x 2>&1 >"$work/printed") of $(
@@ -374,9 +377,10 @@ fi
 # Agents and archives keep names of rings, so kmmvdump takes the lowest free one. A
 # directory without a ring's attributes shows which one it tries.
 mkdir "$work/config"
+# shellcheck disable=SC2086
 gcc -std=gnu11 -D_GNU_SOURCE -DCONFIG_DIR="\"$work/config\"" \
 	-DKMMV_VERSION='""' -Ikmod/include/uapi -o "$work/kmmvdump" -Ilib lib/kmmvdump/*.c \
-	build/libkmmv.a -ljansson || bail "does not build"
+	build/libkmmv.a -ljansson ${LDFLAGS-} || bail "does not build"
 own=("$work/kmmvdump" -d "$area" --own -i x)
 dies "--own: the first is number 0" 1 '/config/kmmvdump-0/enable: ' "${own[@]}"
 dies "--own: and the next, when that has gone" 1 '/kmmvdump-0/enable: ' \
