@@ -59,8 +59,10 @@ fail_each()
 		[ "$left" -ne 0 ] || echo "$where" >>"$sites"
 		if [ $status -eq 0 ]; then
 			without=$((without + 1))
-			[ ! -e "/sys/module/$target" ] || [ "$(kept)" != 0 ] ||
-				wrong="$wrong; $where: no memory is seen"
+			# What failed may have been all that it keeps.
+			[ "$left" -eq 0 ] || [ ! -e "/sys/module/$target" ] ||
+				[ "$(kept)" != 0 ] ||
+				wrong="$wrong; no memory is seen"
 			$undo || wrong="$wrong; $where: cannot be undone"
 		elif [ "$left" -ne 0 ]; then
 			wrong="$wrong; refused without a fault: $text"
