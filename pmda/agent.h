@@ -137,6 +137,12 @@ struct changes {
 
 /* Bring the mapping and the tables up to date; true if there is a mapping. */
 bool agent_attach_sync(void);
+/*
+ * A sync has no memory for something: that is an error of the tables, and the next
+ * request takes all of them over again, though nothing may have changed.
+ */
+void agent_attach_no_memory(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));
 struct kmmv *agent_attach_handle(void);
 /* False for every CPU if there is no mapping. */
 bool agent_attach_possible(uint32_t cpu);

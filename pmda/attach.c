@@ -5,6 +5,8 @@
  * itself stays up.
  */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include "agent.h"
 #include "clock.h"
@@ -23,7 +25,7 @@ static uint64_t stale_ms;	/* of the last reopening at once */
 static uint64_t retries, rereads;	/* of closed mappings */
 static uint64_t taken;	/* times the tables were taken over */
 static uint64_t known;	/* of the handle's changes */
-static bool all_due;	/* numbers were refused: look at all again */
+static bool all_due;	/* numbers or memory were refused: look at all again */
 
 static void open_failed(int rc)
 {
@@ -134,6 +136,18 @@ bool agent_attach_sync(void)
 	if (!wanted || (tried_ms && agent_now_ms() - tried_ms < RETRY_MS))
 		return false;
 	return try_open();
+}
+
+void agent_attach_no_memory(const char *fmt, ...)
+{
+	char what[AGENT_NAME_SIZE];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	agent_error(agent_table_errors, "no memory for %s", what);
+	all_due = true;
 }
 
 bool agent_attach_changed(void)

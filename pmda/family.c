@@ -221,7 +221,7 @@ static struct family *make(const char *name, int fid)
 	struct family *f = calloc(1, sizeof(*f));
 
 	if (!f) {
-		agent_error(agent_table_errors, "no memory for family %s", name);
+		agent_attach_no_memory("family %s", name);
 		return NULL;
 	}
 	f->fid = fid;
@@ -233,7 +233,7 @@ static struct family *make(const char *name, int fid)
 		free(f->oneline);
 		free(f->help);
 		free(f);
-		agent_error(agent_table_errors, "no memory for family %s", name);
+		agent_attach_no_memory("family %s", name);
 		return NULL;
 	}
 	families[fid] = f;
@@ -367,8 +367,10 @@ static void replace(char **text, const char *new)
 	if (strcmp(*text, new) == 0)
 		return;
 	copy = strdup(new);
-	if (!copy)
+	if (!copy) {
+		agent_attach_no_memory("a text");
 		return;
+	}
 	free(*text);
 	*text = copy;
 }
@@ -439,7 +441,7 @@ bool agent_family_sync(struct kmmv *handle)
 	names = calloc(n + 1, sizeof(*names));
 	list = calloc(n + 1, sizeof(*list));
 	if (!names || !list) {
-		agent_error(agent_table_errors, "no memory for %u families", n);
+		agent_attach_no_memory("%u families", n);
 		free(names);
 		free(list);
 		return false;

@@ -164,7 +164,12 @@ static struct id *add(const void *about, int scope, int number,
 	}
 	id = agent_idtable_add(scope, number, name, strlen(name), rest,
 			       !lasting);
-	if (!id || !lasting)
+	if (!id) {
+		agent_error(about, "%s: no memory for its number", shown);
+		pending = true;
+		return NULL;
+	}
+	if (!lasting)
 		return id;
 	agent_idfile_put_name(id);
 	batch[nr_batch++] = id;

@@ -111,8 +111,7 @@ struct inst *agent_instance_of_id(struct family *f, struct id *id)
 		return &f->insts[id->user - 1];
 	pos = take_position(f);
 	if (pos < 0) {
-		agent_error(agent_table_errors, "no memory for instances of %s",
-			    f->name);
+		agent_attach_no_memory("instances of %s", f->name);
 		return NULL;
 	}
 	inst = &f->insts[pos];
@@ -441,8 +440,7 @@ static void count_members(struct family *f)
 
 	f->active.count = 0;
 	if (grow_members(f) < 0) {
-		agent_error(agent_table_errors, "no memory for instances of %s",
-			    f->name);
+		agent_attach_no_memory("instances of %s", f->name);
 		return;
 	}
 	f->dirty = false;
@@ -538,8 +536,7 @@ void agent_instance_sync(struct kmmv *handle, const struct changes *changes)
 	missed = true;
 	epoch = find_epoch(table.epoch);
 	if (epoch < 0 || resize_slots(table.nr_instances) < 0) {
-		agent_error(agent_table_errors, "no memory for %u instances",
-			    table.nr_instances);
+		agent_attach_no_memory("%u instances", table.nr_instances);
 		/* A number that is another's now has no value of its last. */
 		v = (struct visit){ NULL, nr_slots };
 		unbind_ended(handle, &v);

@@ -378,8 +378,7 @@ static bool field_sync(struct kmmv *handle, const struct changes *changes)
 		count++;
 	list = calloc(count + 1, sizeof(*list));
 	if (!list) {
-		agent_error(agent_table_errors, "no memory for %u event types",
-			    count);
+		agent_attach_no_memory("%u event types", count);
 		return false;
 	}
 	for (i = 0; i < count; i++) {
@@ -390,6 +389,8 @@ static bool field_sync(struct kmmv *handle, const struct changes *changes)
 			list[n].type = make(info);
 		if (list[n].type)
 			add_numbers(list[n++].type);
+		else
+			agent_attach_no_memory("event type %s", info->name);
 	}
 	agent_id_commit();
 	changed = take_numbers();

@@ -80,27 +80,36 @@ static void say(const struct kmmv_ring *r, const char *what)
 
 int kmmv_ring_open(const char *dir, const char *name, struct kmmv_ring **ring)
 {
-	struct kmmv_ring *r = calloc(1, sizeof(*r));
+	struct kmmv_ring *r;
 	char path[4096];
+	int err;
 
 	snprintf(path, sizeof(path), "%s/sim/%s.disabled", dir, name);
-	if (access(path, F_OK) == 0) {
-		free(r);
+	if (access(path, F_OK) == 0)
 		return -ENODEV;
-	}
-	snprintf(path, sizeof(path), "%s/ring/%s", dir, name);
-	r->file = fopen(path, "re");
-	if (!r->file) {
-		free(r);
-		return -errno;
-	}
-	r->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	inotify_add_watch(r->notify, path, IN_MODIFY);
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
 	r->dir = strdup(dir);
 	r->name = strdup(name);
+	err = -ENOMEM;
+	if (!r->dir || !r->name)
+		goto err_free;
+	snprintf(path, sizeof(path), "%s/ring/%s", dir, name);
+	r->file = fopen(path, "re");
+	err = -errno;
+	if (!r->file)
+		goto err_free;
+	r->notify = -1;
 	say(r, "open");
 	*ring = r;
 	return 0;
+
+err_free:
+	free(r->dir);
+	free(r->name);
+	free(r);
+	return err;
 }
 
 void kmmv_ring_close(struct kmmv_ring *r)
@@ -114,7 +123,8 @@ void kmmv_ring_close(struct kmmv_ring *r)
 		fclose(f);
 	}
 	fclose(r->file);
-	close(r->notify);
+	if (r->notify >= 0)
+		close(r->notify);
 	free(r->dir);
 	free(r->name);
 	free(r);
@@ -220,6 +230,16 @@ static uint32_t unhex(const char *text, unsigned char *to, size_t room)
 	return n;
 }
 
+/* Only for who reads events: the kernel takes long to remove a watch. */
+static void watch(struct kmmv_ring *r)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/ring/%s", r->dir, r->name);
+	r->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	inotify_add_watch(r->notify, path, IN_MODIFY);
+}
+
 int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *rec)
 {
 	unsigned long long time, sequence, lost, dropped;
@@ -229,6 +249,8 @@ int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *rec)
 	if (is_there(r, "gone"))
 		return -ENODEV;
 	r->consumed = r->at;
+	if (r->notify < 0)
+		watch(r);
 	while (read(r->notify, line, sizeof(line)) > 0)
 		;
 	if (r->at >= r->ripe && is_there(r, "hold"))

@@ -6,7 +6,8 @@ unit-programs += agent
 agent-sources = $(wildcard qa/unit/agent/*.c) qa/agent/ringsim.c \
 	$(wildcard pmda/*.c) $(lib-sources)
 agent-cflags = $(lib-cflags) -Ipmda -Iqa/unit/lib -Dmain=agent_main
-# A test makes allocations fail.
-agent-libs := -Wl,-z,muldefs -Wl,--wrap=malloc -lpcp_pmda -lpcp
+# Tests make allocations of the agent and of libkmmv fail.
+agent-libs := -Wl,-z,muldefs,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+	-Wl,--wrap=reallocarray,--wrap=strdup,--wrap=asprintf -lpcp_pmda -lpcp
 agent-variants := plain asan
 endif

@@ -28,6 +28,8 @@ struct host {
 extern struct host host;
 extern struct area area;
 
+/* The allocation that fails, counted from 1; 0 once it has, or for none. */
+extern int host_fails_at;
 /* malloc() of this size fails; 0: none does */
 extern size_t malloc_refused;
 
@@ -325,6 +327,7 @@ void add_changes(Suite *suite);
 void add_instances(Suite *suite);
 void add_lasting(Suite *suite);
 void add_loop(Suite *suite);
+void add_memory(Suite *suite);
 void add_pool(Suite *suite);
 void add_profile(Suite *suite);
 void add_purge(Suite *suite);

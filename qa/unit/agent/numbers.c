@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "numbers.h"
 
-void names_are(const char *lines)
+void put_names(const char *lines)
 {
 	uint64_t generation = area.header->gen1 + 1;
 
@@ -11,6 +11,11 @@ void names_are(const char *lines)
 		   (unsigned long long)generation);
 	area_put_names(&area);
 	__atomic_store_n(&area.header->gen2, generation, __ATOMIC_RELEASE);
+}
+
+void names_are(const char *lines)
+{
+	put_names(lines);
 	ck_assert(agent_attach_sync());
 }
 

@@ -14,7 +14,8 @@
 	"instance number=" #number " family=" #family \
 	" incarnation=0 state=" state " name=" name "\n"
 
-/* The next generation has these names. */
+/* The next generation has these names; and the agent takes them over. */
+void put_names(const char *lines);
 void names_are(const char *lines);
 /* The agent as a daemon, which may write; NUMBERS is the file that it finds. */
 void begin_lasting(const char *numbers);

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Each allocation of the agent fails in turn, while its tables, names and rings change
+ * and a client asks for all that there is: nothing is lost or half done, and with
+ * memory, all is as if none had failed.
+ */
+#include <sys/wait.h>
+
+#include "numbers.h"
+
+int host_fails_at;
+size_t malloc_refused;
+
+static bool fails(void)
+{
+	return host_fails_at && !--host_fails_at;
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__real_reallocarray(void *old, size_t n, size_t size);
+void *__wrap_reallocarray(void *old, size_t n, size_t size);
+char *__real_strdup(const char *text);
+char *__wrap_strdup(const char *text);
+int __wrap_asprintf(char **to, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+void *__wrap_malloc(size_t size)
+{
+	if (fails() || (size && size == malloc_refused))
+		return NULL;
+	return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return fails() ? NULL : __real_realloc(old, size);
+}
+
+void *__wrap_reallocarray(void *old, size_t n, size_t size)
+{
+	return fails() ? NULL : __real_reallocarray(old, n, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+	return fails() ? NULL : __real_strdup(text);
+}
+
+int __wrap_asprintf(char **to, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	if (fails())
+		return -1;
+	va_start(ap, format);
+	n = vasprintf(to, format, ap);
+	va_end(ap);
+	return n;
+}
+
+/* ---- a client that asks for all that there is, and takes errors for answers */
+
+/* What it is told, a line each. */
+static FILE *told;
+
+static void ask_names(const pmInResult *listed, pmInDom domain,
+		      const char *metric)
+{
+	pmInResult *one;
+	int i;
+
+	for (i = 0; i < listed->numinst; i++) {
+		const char *name = listed->namelist[i];
+
+		fprintf(told, "%s instance %s\n", metric, name);
+		if (CALL(instance, domain, listed->instlist[i], NULL, &one) >=
+		    0) {
+			fprintf(told, "%s is %s\n", metric, one->namelist[0]);
+			free(one->namelist[0]);
+			free(one->namelist);
+			free(one);
+		}
+		if (CALL(instance, domain, PM_IN_NULL, (char *)name, &one) >=
+		    0) {
+			fprintf(told, "%s finds %s\n", metric, name);
+			free(one->instlist);
+			free(one);
+		}
+	}
+}
+
+static void ask_labels(int ident, int type, const char *metric)
+{
+	pmLabelSet *sets = NULL;
+	int i, n = CALL(label, ident, type, &sets);
+
+	for (i = 0; i < n; i++)
+		fprintf(told, "%s labels %d %.*s\n", metric, type,
+			sets[i].jsonlen, sets[i].json ?: "");
+	if (sets)
+		pmFreeLabelSets(sets, n);
+}
+
+static void ask_domain(pmInDom domain, const char *metric)
+{
+	pmInResult *listed;
+	char *text;
+	int i;
+
+	ask_labels(domain, PM_LABEL_INDOM, metric);
+	ask_labels(domain, PM_LABEL_INSTANCES, metric);
+	if (CALL(text, domain, PM_TEXT_INDOM | PM_TEXT_HELP, &text) >= 0)
+		fprintf(told, "%s domain: %s\n", metric, text);
+	if (CALL(instance, domain, PM_IN_NULL, NULL, &listed) < 0)
+		return;
+	ask_names(listed, domain, metric);
+	for (i = 0; i < listed->numinst; i++)
+		free(listed->namelist[i]);
+	free(listed->namelist);
+	free(listed->instlist);
+	free(listed);
+}
+
+/* Values of kmmv.control depend on what failed. */
+static void tell_values(const pmValueSet *set, const pmDesc *desc,
+			const char *metric)
+{
+	pmInResult *one;
+	int i;
+
+	if (strstr(metric, ".control."))
+		return;
+	fprintf(told, "%s has %d values\n", metric, set->numval);
+	for (i = 0; i < set->numval; i++) {
+		const char *name = "";
+
+		one = NULL;
+		if (desc->indom != PM_INDOM_NULL &&
+		    CALL(instance, desc->indom, set->vlist[i].inst, NULL,
+			 &one) >= 0)
+			name = one->namelist[0];
+		if (desc->type == PM_TYPE_U64 || desc->type == PM_TYPE_U32)
+			fprintf(told, "%s[%s] %llu\n", metric, name,
+				(unsigned long long)host_u64(set, i));
+		if (!one)
+			continue;
+		free(one->namelist[0]);
+		free(one->namelist);
+		free(one);
+	}
+}
+
+static void ask_metric(const char *metric)
+{
+	static const int texts[] = { PM_TEXT_ONELINE, PM_TEXT_HELP };
+	pmdaResult *result;
+	char **names, *text;
+	pmDesc desc;
+	pmID pmid;
+	size_t i;
+
+	if (CALL(pmid, metric, &pmid) < 0 || CALL(desc, pmid, &desc) < 0)
+		return;
+	fprintf(told, "%s type %d semantics %d\n", metric, desc.type, desc.sem);
+	if (CALL(name, pmid, &names) > 0) {
+		fprintf(told, "%s is %s\n", metric, names[0]);
+		free(names);
+	}
+	for (i = 0; i < 2; i++) {
+		if (CALL(text, pmid, PM_TEXT_PMID | texts[i], &text) >= 0)
+			fprintf(told, "%s: %s\n", metric, text);
+	}
+	ask_labels(pmid, PM_LABEL_CLUSTER, metric);
+	ask_labels(pmid, PM_LABEL_ITEM, metric);
+	if (desc.indom != PM_INDOM_NULL)
+		ask_domain(desc.indom, metric);
+	if (CALL(fetch, 1, &pmid, &result) < 0)
+		return;
+	tell_values(result->vset[0], &desc, metric);
+	free(result->vset[0]);
+}
+
+/* One metric of each kind: what is done for the others is the same. */
+static bool is_asked(const char *metric)
+{
+	static const char *const asked[] = {
+		"kmmv.value.",	      "kmmv.percpu.",
+		"kmmv.all.",	      "kmmv.ring.event.",
+		"kmmv.ring.written",  "kmmv.ring.records",
+		"kmmv.control.error", "kmmv.control.families",
+		"kmmv.control.ring.",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		if (!strncmp(metric, asked[i], strlen(asked[i])))
+			return true;
+	}
+	return false;
+}
+
+static void ask(void)
+{
+	char **names = NULL;
+	int *status = NULL;
+	int i, n;
+
+	host_profile_all();
+	n = CALL(children, "kmmv", 1, &names, &status);
+	for (i = 0; i < n; i++) {
+		if (is_asked(names[i]))
+			ask_metric(names[i]);
+	}
+	free(names);
+	free(status);
+	ask_labels(PM_IN_NULL, PM_LABEL_CONTEXT, "all");
+	ask_labels(agent_domain, PM_LABEL_DOMAIN, "all");
+}
+
+/* ---- what changes */
+
+#define FIRST                                                            \
+	INST(0, 0, "active", "zero")                                     \
+	INST(1, 0, "active", "one")                                      \
+	"label number=1 incarnation=0 key=action text=blk\n"             \
+	INST(2, 1, "active", "boot0")                                    \
+	INST(5, 0, "active", "goes")
+#define SECOND                                                           \
+	"family id=2 units=byte semantics=instant name=mem.used\n"       \
+	"oneline id=2 text=Memory\nhelp id=2 text=In use.\n"             \
+	INST(0, 0, "active", "zero")                                     \
+	INST(1, 0, "active", "one")                                      \
+	INST(2, 1, "active", "boot0")                                    \
+	INST(3, 2, "active", "new")                                      \
+	INST(4, 0, "active", "four")                                     \
+	INST(5, 0, "free", "goes")
+
+/* An event on CPU 0 behind those that are there. */
+static void put_event(int sequence)
+{
+	char path[160];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/ring/default", area.dir);
+	f = fopen(path, "a");
+	ck_assert_ptr_nonnull(f);
+	fprintf(f, "%lld000000000 0 %d 0 0 1 0 17 07000000\n",
+		(long long)time(NULL) + 3600, sequence);
+	fclose(f);
+}
+
+static void setup_memory(void)
+{
+	begin_lasting(HEADER);
+	host_write(area.dir, "ring/default", "");
+	host_write(area.dir, "ring/other", "");
+	host_write(area.dir, "sim/default.stats", "0 1 1 2 3 4\n1 1 5 6 7 8\n");
+	host_write(area.dir, "sim/types", "17 v1.evt writer 0 0 1 none\n");
+	*area_value(&area, 0, 0) = 5;
+	*area_value(&area, 1, 1) = 7;
+	*area_value(&area, 1, 2) = 9;
+	/* Tries again come after a while. */
+	fake.on = true;
+	fake.ms = 1000000;
+}
+
+static void later(void)
+{
+	fake.ms += 100000;
+	agent_id_work();
+}
+
+/* The agent's life; the Nth allocation fails, or none. Return: whether one did. */
+static bool live(int n)
+{
+	FILE *nobody = fopen("/dev/null", "w");
+	pmID pmid;
+
+	ck_assert_ptr_nonnull(nobody);
+	told = nobody;
+	put_names(FIRST);
+	host_fails_at = n;
+	ask();
+	put_event(0);
+	agent_records_drain(true);
+	later();
+	put_names(SECOND);
+	host_write(
+		area.dir, "sim/types",
+		"17 v1.evt writer 0 0 1 none reader 0 0 1 none\n18 v2 a 0 0 1 sec\n");
+	host_write(area.dir, "ring/third", "");
+	ask();
+	put_event(1);
+	agent_records_drain(true);
+	if (CALL(pmid, "kmmv.control.attach", &pmid) >= 0) {
+		host_store_u32("kmmv.control.attach", 0);
+		host_store_u32("kmmv.control.attach", 1);
+	}
+	ask();
+	later();
+	n = host_fails_at;
+	host_fails_at = 0;
+	fclose(nobody);
+	return !n;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* What a client is told in the end, in the order of the text, in PATH. */
+static void tell(const char *path)
+{
+	static char *lines[100000];
+	char *text = NULL, *at;
+	size_t size, i, n = 0;
+	FILE *f;
+
+	host_store_u32("kmmv.control.attach", 1);
+	told = fopen("/dev/null", "w");
+	ask();
+	fclose(told);
+	later();
+	/* A client whose first request failed has not seen those before. */
+	put_event(2);
+	agent_records_drain(true);
+	told = open_memstream(&text, &size);
+	ask();
+	fclose(told);
+	ck_assert(!told_of("memory"));
+	for (at = strtok(text, "\n"); at; at = strtok(NULL, "\n"))
+		lines[n++] = at;
+	qsort(lines, n, sizeof(*lines), compare_lines);
+	f = fopen(path, "w");
+	ck_assert_ptr_nonnull(f);
+	for (i = 0; i < n; i++)
+		fprintf(f, "%s\n", lines[i]);
+	fclose(f);
+	free(text);
+}
+
+static bool same(const char *one, const char *other)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "diff %s %s >&2", one, other);
+	return system(command) == 0;
+}
+
+static char folder[] = "/tmp/kmmv-memory.XXXXXX";
+
+static void make_folder(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+	nftw(folder, host_rm, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+enum { SAME, OTHER, NONE_FAILED };
+
+/* An agent of its own, on a device of its own. */
+static int in_child(int n, const char *expected, const char *path)
+{
+	int verdict = SAME;
+	bool failed;
+
+	setup_memory();
+	failed = live(n);
+	tell(n ? path : expected);
+	if (n && !failed)
+		verdict = NONE_FAILED;
+	else if (n && !same(expected, path))
+		verdict = OTHER;
+	teardown();
+	return verdict;
+}
+
+START_TEST(each_allocation_fails)
+{
+	char expected[128], path[128];
+	int n = 0, status;
+	pid_t child;
+
+	snprintf(expected, sizeof(expected), "%s/expected", folder);
+	snprintf(path, sizeof(path), "%s/told", folder);
+	do {
+		child = fork();
+		ck_assert_int_ge(child, 0);
+		if (!child)
+			exit(in_child(n, expected, path));
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) != OTHER,
+			      "allocation %d", n);
+		n++;
+	} while (WEXITSTATUS(status) == SAME);
+	ck_assert_int_eq(WEXITSTATUS(status), NONE_FAILED);
+	ck_assert_int_gt(n, 100);
+}
+END_TEST
+
+void add_memory(Suite *suite)
+{
+	TCase *tcase = tcase_create("memory");
+
+	tcase_set_timeout(tcase, 600);
+	tcase_add_checked_fixture(tcase, make_folder, remove_folder);
+	tcase_add_test(tcase, each_allocation_fails);
+	suite_add_tcase(suite, tcase);
+}
