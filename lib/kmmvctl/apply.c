@@ -29,14 +29,11 @@ static int make(const struct places *p, const struct counter *c, bool applied)
 
 static void say_waits(const struct places *p, const struct counter *c)
 {
-	char *state = kmmv_configfs_get(p, c->name, "state");
-
-	if (state && !strcmp(state, "waiting"))
+	if (kmmv_configfs_state_is(p, c->name, "waiting"))
 		fprintf(stderr,
 			"kmmvctl: %s waits: no module that is loaded has "
 			"%s\n",
 			c->name, c->text[ATTR_TRACEPOINT]);
-	free(state);
 }
 
 int kmmv_add(const struct places *p, struct hooks **hooks, struct counter *c)
@@ -86,26 +83,30 @@ static bool is_equal(const struct counter *wanted, const struct counter *has)
 }
 
 /* Was the same written for it? A default of the module does not tell. */
-static bool is_saved(const struct places *p, const struct counter *c)
+static int is_saved(const struct places *p, const struct counter *c)
 {
-	char *text = kmmv_counter_print(c);
-	bool applied, is_same = true;
-	char *saved = kmmv_saved_get(p, c->name, &applied);
+	char *text = kmmv_counter_print(c), *saved = NULL;
+	bool applied;
+	int rc;
 
-	if (text && saved)
-		is_same = !strcmp(text, saved);
+	rc = text ? kmmv_saved_get(p, c->name, &saved, &applied)
+		  : kmmv_fault_memory();
+	if (!rc)
+		rc = !saved || !strcmp(text, saved);
 	free(saved);
 	free(text);
-	return is_same;
+	return rc;
 }
 
-bool kmmv_is_as_defined(const struct places *p, const struct counter *c)
+int kmmv_is_as_defined(const struct places *p, const struct counter *c)
 {
 	struct counter *has;
 	bool equal;
+	int err;
 
-	if (kmmv_configfs_read(p, c->name, &has))
-		return false;
+	err = kmmv_configfs_read(p, c->name, &has);
+	if (err)
+		return err == -ENOENT ? 0 : err;
 	equal = is_equal(c, has);
 	kmmv_counter_free(has);
 	return equal;
@@ -113,19 +114,14 @@ bool kmmv_is_as_defined(const struct places *p, const struct counter *c)
 
 static bool is_stale(const struct places *p, const char *name)
 {
-	char *state = kmmv_configfs_get(p, name, "state");
-	bool stale = state &&
-		     (!strcmp(state, "stale") || !strcmp(state, "failed"));
-
-	free(state);
-	return stale;
+	return kmmv_configfs_state_is(p, name, "stale") ||
+	       kmmv_configfs_state_is(p, name, "failed");
 }
 
-static void say(const struct apply *a, const char *what,
-		const struct counter *c)
+static void say(const struct apply *a, const char *what, const char *name)
 {
 	if (a->verbose || a->only_say)
-		printf("%s %s\n", what, c->name);
+		printf("%s %s\n", what, name);
 }
 
 static void swap_texts(struct counter *a, struct counter *b)
@@ -181,9 +177,9 @@ static int replace(const struct places *p, struct counter *c,
 	err = kmmv_configfs_remove(p, c->name);
 	if (!err)
 		err = make(p, c, applied);
-	if (err == -EEXIST && !(same(c->attr[ATTR_ONELINE],
-				     old->attr[ATTR_ONELINE]) &&
-				same(c->attr[ATTR_HELP], old->attr[ATTR_HELP])))
+	if (err == -EEXIST &&
+	    !(same(c->attr[ATTR_ONELINE], old->attr[ATTR_ONELINE]) &&
+	      same(c->attr[ATTR_HELP], old->attr[ATTR_HELP])))
 		err = make_with_texts_of(p, c, old, applied);
 	if (!err || kmmv_configfs_has(p, c->name))
 		return err;
@@ -203,7 +199,7 @@ static int turn(const struct apply *a, const struct counter *c, bool again)
 	const char *on = kmmv_counter_is_on(c) ? "1" : "0";
 	int err = 0;
 
-	say(a, again ? "resolve" : *on == '1' ? "enable" : "disable", c);
+	say(a, again ? "resolve" : *on == '1' ? "enable" : "disable", c->name);
 	if (a->only_say)
 		return 0;
 	if (again)
@@ -214,21 +210,24 @@ static int turn(const struct apply *a, const struct counter *c, bool again)
 static int change(const struct apply *a, struct counter *c, struct counter *has)
 {
 	const struct places *p = a->places;
-	bool equal = is_equal(c, has) && is_saved(p, c);
 	bool again = kmmv_counter_is_on(c) && is_stale(p, c->name);
+	int equal = is_equal(c, has) ? is_saved(p, c) : 0;
+
+	if (equal < 0)
+		return equal;
 
 	/* That a module was loaded is no reason to end what counts. */
 	if (!equal && a->quiet && !again && kmmv_counter_is_on(has)) {
-		say(a, "leave", c);
+		say(a, "leave", c->name);
 		return 0;
 	}
 	if (!equal) {
-		say(a, "change", c);
+		say(a, "change", c->name);
 		return a->only_say ? 0 : replace(p, c, has, true);
 	}
 	if (again || kmmv_counter_is_on(c) != kmmv_counter_is_on(has))
 		return turn(a, c, again);
-	say(a, "leave", c);
+	say(a, "leave", c->name);
 	/* Also one that was added by hand is now a file's. */
 	return a->only_say ? 0 : kmmv_saved_put(p, c, true);
 }
@@ -240,13 +239,15 @@ static int change(const struct apply *a, struct counter *c, struct counter *has)
 static int define_saved(const struct places *p, struct hooks **hooks,
 			const char *name, struct counter **c)
 {
-	char *path = kmmv_saved_path(p, name);
-	int err = 0;
+	char path[PATH_MAX];
+	int err;
 
 	*c = NULL;
-	if (path && kmmv_saved_is_current(p, name))
+	err = kmmv_saved_path(p, name, path);
+	if (!err)
+		err = kmmv_saved_is_current(p, name);
+	if (err > 0)
 		err = kmmv_config_read(path, c);
-	free(path);
 	if (!err && *c && (*c)->fault)
 		err = kmmv_fault_set(-EINVAL, "%s", (*c)->fault);
 	if (!err && *c)
@@ -259,12 +260,15 @@ static int enable(const struct places *p, struct hooks **hooks,
 {
 	bool applied = false, stale = is_stale(p, has->name);
 	struct counter *c;
+	char *text;
 	int err;
 
 	err = define_saved(p, hooks, has->name, &c);
 	if (!err && c && !is_equal(c, has)) {
-		free(kmmv_saved_get(p, has->name, &applied));
-		err = replace(p, c, has, applied);
+		err = kmmv_saved_get(p, has->name, &text, &applied);
+		free(text);
+		if (!err)
+			err = replace(p, c, has, applied);
 	} else if (!err && c && stale) {
 		err = kmmv_configfs_put(p, has->name, "enable", "0");
 	}
@@ -304,7 +308,7 @@ static int apply_one(struct apply *a, struct counter *c)
 		err = change(a, c, has);
 		kmmv_counter_free(has);
 	} else if (err == -ENOENT) {
-		say(a, "make", c);
+		say(a, "make", c->name);
 		err = a->only_say ? 0 : make(a->places, c, true);
 	}
 	if (err)
@@ -330,14 +334,18 @@ static bool is_listed(const struct counter *c, const char *name)
 
 static int prune_one(const struct apply *a, const char *name)
 {
-	struct counter *c;
+	bool applied;
+	char *text;
 	int err;
 
-	err = kmmv_counter_new(name, &c);
-	if (err)
+	err = kmmv_saved_get(a->places, name, &text, &applied);
+	if (err || !text)
 		return err;
-	say(a, "remove", c);
-	kmmv_counter_free(c);
+	free(text);
+	err = applied ? kmmv_saved_is_current(a->places, name) : 0;
+	if (err <= 0)
+		return err;
+	say(a, "remove", name);
 	if (a->only_say)
 		return 0;
 	err = kmmv_configfs_remove(a->places, name);
@@ -356,20 +364,19 @@ static bool is_unclear(const struct counter *c)
 
 static int prune(const struct apply *a, const struct counter *counters)
 {
-	int i, nr, failures = 0;
-	char **names, *text;
-	bool applied;
+	int i, nr, err, failures = 0;
+	char **names;
 
 	nr = kmmv_configfs_names(a->places, &names);
 	if (nr < 0)
 		return nr;
 	for (i = 0; i < nr; i++) {
-		text = kmmv_saved_get(a->places, names[i], &applied);
-		if (text && applied && !is_listed(counters, names[i]) &&
-		    kmmv_saved_is_current(a->places, names[i]) &&
-		    prune_one(a, names[i]))
+		if (is_listed(counters, names[i]))
+			continue;
+		err = prune_one(a, names[i]);
+		/* Somebody else may have removed it. */
+		if (err && err != -ENOENT)
 			failures += complain(a);
-		free(text);
 	}
 	kmmv_configfs_names_free(names, nr);
 	return failures;

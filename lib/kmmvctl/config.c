@@ -44,14 +44,18 @@ static void bad_file(struct reader *r, int err)
 		r->reason = NULL;
 }
 
-/* The first error of a counter counts. */
-static void bad_counter(struct reader *r)
+/* The first error of a counter counts. Without memory, it is not known whole. */
+static void bad_counter(struct reader *r, int err)
 {
 	struct counter *c = r->current;
 
 	if (!c->fault && asprintf(&c->fault, "%s:%u: %s", r->path, r->line,
-				  kmmv_fault_text()) < 0)
-		c->fault = NULL;
+				  kmmv_fault_text()) < 0) {
+		c->fault = kmmv_no_memory;
+		err = kmmv_fault_memory();
+	}
+	if (err == -ENOMEM)
+		bad_file(r, err);
 }
 
 /*
@@ -65,7 +69,7 @@ static void bad_line(struct reader *r)
 		return;
 	}
 	r->current->unclear = true;
-	bad_counter(r);
+	bad_counter(r, -EINVAL);
 }
 
 static struct counter *find(struct counter *c, const char *name)
@@ -78,9 +82,11 @@ static struct counter *find(struct counter *c, const char *name)
 static void begin_section(struct reader *r)
 {
 	struct counter *old = find(*r->list, r->section), **end = r->list;
+	int err;
 
-	if (kmmv_counter_new(r->section, &r->current)) {
-		bad_file(r, -EINVAL);
+	err = kmmv_counter_new(r->section, &r->current);
+	if (err) {
+		bad_file(r, err);
 		return;
 	}
 	while (*end)
@@ -91,7 +97,7 @@ static void begin_section(struct reader *r)
 	if (old) {
 		kmmv_fault_set(-EEXIST, "%s is defined at %s, too", r->section,
 			       old->where ?: "another place");
-		bad_counter(r);
+		bad_counter(r, -EEXIST);
 	}
 }
 
@@ -186,6 +192,7 @@ static int take(void *arg, const char *section, const char *name,
 		const char *text)
 {
 	struct reader *r = arg;
+	int err;
 
 	r->awaited = false;
 	if (!r->current ||
@@ -196,11 +203,12 @@ static int take(void *arg, const char *section, const char *name,
 	}
 	if (strlen(name) >= LONGEST_NAME - 1) {
 		kmmv_fault_set(-EINVAL, "%s: the name is too long", name);
-		bad_counter(r);
+		bad_counter(r, -EINVAL);
 		return 1;
 	}
-	if (kmmv_counter_set(r->current, name, text, r->continues))
-		bad_counter(r);
+	err = kmmv_counter_set(r->current, name, text, r->continues);
+	if (err)
+		bad_counter(r, err);
 	return 1;
 }
 
@@ -210,7 +218,7 @@ static void check_sections(struct counter *c)
 		if (!c->fault && kmmv_counter_check(c) &&
 		    asprintf(&c->fault, "%s: %s", c->where ?: "",
 			     kmmv_fault_text()) < 0)
-			c->fault = NULL;
+			c->fault = kmmv_no_memory;
 }
 
 int kmmv_config_read(const char *path, struct counter **counters)
@@ -227,14 +235,14 @@ int kmmv_config_read(const char *path, struct counter **counters)
 		kmmv_fault_set(-EIO, "%s", strerror(errno));
 		bad_file(&r, -EIO);
 		if (r.current)
-			bad_counter(&r);
+			bad_counter(&r, -EIO);
 	}
 	free(r.text);
 	if (r.file != stdin)
 		fclose(r.file);
 	check_sections(*counters);
 	if (r.err)
-		kmmv_fault_set(r.err, "%s", r.reason ?: path);
+		kmmv_fault_set(r.err, "%s", r.reason ?: kmmv_no_memory);
 	free(r.reason);
 	return r.err;
 }
@@ -273,7 +281,7 @@ int kmmv_config_read_dir(const char *dir, struct counter **counters)
 	}
 	free(entries);
 	if (first)
-		kmmv_fault_set(first, "%s", reason ?: dir);
+		kmmv_fault_set(first, "%s", reason ?: kmmv_no_memory);
 	free(reason);
 	return first;
 }

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,89 +77,104 @@ void kmmv_configfs_names_free(char **names, int nr)
 		free(names);
 }
 
-static char *path_of(const struct places *p, const char *name,
-		     const char *attribute)
+/* Has no need of memory: what is there must be known without. */
+static int path_of(const struct places *p, const char *name,
+		   const char *attribute, char path[PATH_MAX])
 {
-	char *path;
-
-	if (asprintf(&path, "%s/%s%s%s", p->counters, name,
-		     attribute ? "/" : "", attribute ?: "") >= 0)
-		return path;
-	kmmv_fault_memory();
-	return NULL;
+	if (snprintf(path, PATH_MAX, "%s/%s%s%s", p->counters, name,
+		     attribute ? "/" : "", attribute ?: "") < PATH_MAX)
+		return 0;
+	return kmmv_fault_set(-ENAMETOOLONG, "%.40s...: the name is too long",
+			      name);
 }
 
 bool kmmv_configfs_has(const struct places *p, const char *name)
 {
-	char *path = path_of(p, name, NULL);
-	bool has = path && !access(path, F_OK);
+	char path[PATH_MAX];
 
-	free(path);
-	return has;
+	return !path_of(p, name, NULL, path) && !access(path, F_OK);
 }
 
 /* An attribute's text comes from one read. */
-char *kmmv_configfs_get(const struct places *p, const char *name,
-			const char *attribute)
+static int read_attribute(const struct places *p, const char *name,
+			  const char *attribute, char *text, size_t size)
 {
-	char *path = path_of(p, name, attribute), *text;
-	ssize_t length = -1;
-	int fd, err = 0;
+	char path[PATH_MAX];
+	ssize_t length;
+	int fd, err;
 
-	text = malloc(ATTRIBUTE_BYTES);
-	if (!path || !text) {
-		kmmv_fault_memory();
-		goto err_free;
-	}
+	err = path_of(p, name, attribute, path);
+	if (err)
+		return err;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		err = errno;
-	} else {
-		length = read(fd, text, ATTRIBUTE_BYTES - 1);
-		err = errno;
-		close(fd);
-	}
-	if (length < 0) {
 		kmmv_fault_set(-err, "%s: %s", path, strerror(err));
-		goto err_free;
+		/* Another module's counters may lack an attribute. */
+		return err == ENOENT && kmmv_configfs_has(p, name) ? -EIO
+								   : -err;
 	}
+	length = read(fd, text, size - 1);
+	if (length < 0)
+		err = kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
+	close(fd);
+	if (err)
+		return err;
 	while (length && text[length - 1] == '\n')
 		length--;
 	text[length] = '\0';
-	free(path);
-	return text;
+	return 0;
+}
 
-err_free:
-	free(text);
-	free(path);
-	return NULL;
+int kmmv_configfs_get(const struct places *p, const char *name,
+		      const char *attribute, char **text)
+{
+	int err;
+
+	*text = malloc(ATTRIBUTE_BYTES);
+	if (!*text)
+		return kmmv_fault_memory();
+	err = read_attribute(p, name, attribute, *text, ATTRIBUTE_BYTES);
+	if (err) {
+		free(*text);
+		*text = NULL;
+	}
+	return err;
+}
+
+bool kmmv_configfs_state_is(const struct places *p, const char *name,
+			    const char *state)
+{
+	char text[64];
+
+	return !read_attribute(p, name, "state", text, sizeof(text)) &&
+	       !strcmp(text, state);
 }
 
 /* The module's own words, if it has some. */
 static int refused(const struct places *p, const char *name,
 		   const char *attribute, int err)
 {
-	char *line = kmmv_configfs_get(p, name, "error");
+	char line[1024];
 
-	kmmv_fault_set(err, "%s: %s: %s", name, attribute,
-		       line && *line ? line : strerror(-err));
-	free(line);
-	return err;
+	if (read_attribute(p, name, "error", line, sizeof(line)))
+		*line = '\0';
+	return kmmv_fault_set(err, "%s: %s: %s", name, attribute,
+			      *line ? line : strerror(-err));
 }
 
 int kmmv_configfs_put(const struct places *p, const char *name,
 		      const char *attribute, const char *text)
 {
-	char *path = path_of(p, name, attribute), *line;
-	int fd, length, err = 0;
+	char path[PATH_MAX], *line;
+	int fd, length, err;
 
-	if (!path)
-		return -ENOMEM;
+	err = path_of(p, name, attribute, path);
+	if (err)
+		return err;
 	length = asprintf(&line, "%s\n", text);
-	if (length < 0) {
-		free(path);
+	if (length < 0)
 		return kmmv_fault_memory();
-	}
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0) {
 		err = kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
@@ -169,7 +185,6 @@ int kmmv_configfs_put(const struct places *p, const char *name,
 		close(fd);
 	}
 	free(line);
-	free(path);
 	return err;
 }
 
@@ -191,11 +206,11 @@ int kmmv_configfs_read(const struct places *p, const char *name,
 		return kmmv_fault_set(-ENOENT, "there is no counter %s", name);
 	}
 	for (i = 0; i < NR_ATTRIBUTES; i++) {
-		c->attr[i] =
-			kmmv_configfs_get(p, name, kmmv_attribute_names[i]);
-		if (!c->attr[i]) {
+		err = kmmv_configfs_get(p, name, kmmv_attribute_names[i],
+					&c->attr[i]);
+		if (err) {
 			kmmv_counter_free(c);
-			return -EIO;
+			return err;
 		}
 		if (*c->attr[i])
 			continue;
@@ -210,18 +225,14 @@ int kmmv_configfs_read(const struct places *p, const char *name,
 
 int kmmv_configfs_remove(const struct places *p, const char *name)
 {
-	char *path;
+	char path[PATH_MAX];
 	int err;
 
-	err = kmmv_configfs_ready(p);
+	err = kmmv_configfs_ready(p) ?: path_of(p, name, NULL, path);
 	if (err)
 		return err;
-	path = path_of(p, name, NULL);
-	if (!path)
-		return -ENOMEM;
 	if (rmdir(path))
 		err = -errno;
-	free(path);
 	if (err == -ENOENT)
 		return kmmv_fault_set(err, "there is no counter %s", name);
 	return err ? kmmv_fault_set(err, "%s: %s", name, strerror(-err)) : 0;
@@ -229,13 +240,13 @@ int kmmv_configfs_remove(const struct places *p, const char *name)
 
 static int make_directory(const struct places *p, const char *name)
 {
-	char *path = path_of(p, name, NULL);
+	char path[PATH_MAX];
 	int err;
 
-	if (!path)
-		return -ENOMEM;
+	err = path_of(p, name, NULL, path);
+	if (err)
+		return err;
 	err = mkdir(path, 0755) ? -errno : 0;
-	free(path);
 	if (err == -EEXIST)
 		return kmmv_fault_set(
 			err, "there is a counter %s: remove it first", name);

@@ -30,11 +30,17 @@ bool kmmv_configfs_has(const struct places *places, const char *name);
 
 /*
  * kmmv_configfs_get - read an attribute, without the end of its line
+ * @text: memory for free(), NULL if there is an error
  *
- * Return: memory for free(), or NULL with a reason.
+ * Return: 0; -ENOENT if there is no such counter; -EIO if it has no such attribute;
+ * -errno.
  */
-char *kmmv_configfs_get(const struct places *places, const char *name,
-			const char *attribute);
+int kmmv_configfs_get(const struct places *places, const char *name,
+		      const char *attribute, char **text);
+
+/* kmmv_configfs_state_is - is there a counter of this name, and is this its state? */
+bool kmmv_configfs_state_is(const struct places *places, const char *name,
+			    const char *state);
 
 /*
  * kmmv_configfs_put - write an attribute

@@ -22,6 +22,8 @@ const char *const kmmv_attribute_names[NR_ATTRIBUTES] = {
 	[ATTR_ENABLE] = "enable",
 };
 
+char kmmv_no_memory[] = "out of memory";
+
 /* Each component becomes one of a metric's name, which begins with a letter. */
 static bool is_name(const char *name)
 {
@@ -71,7 +73,8 @@ void kmmv_counter_free(struct counter *c)
 		free(c->attr[i]);
 	}
 	free(c->where);
-	free(c->fault);
+	if (c->fault != kmmv_no_memory)
+		free(c->fault);
 	free(c);
 }
 

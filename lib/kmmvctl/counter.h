@@ -37,12 +37,17 @@ struct counter {
 	char *attr[NR_ATTRIBUTES];
 	/* Where the user wrote it, for messages; NULL: on the command line. */
 	char *where;
-	/* What is wrong with it, in the user's file; NULL: nothing so far. */
+	/*
+	 * What is wrong with it, in the user's file; NULL: nothing so far. It is
+	 * kmmv_no_memory if nobody could remember that.
+	 */
 	char *fault;
 	/* Of @fault: a line of its section may be meant for another counter. */
 	bool unclear;
 	struct counter *next;
 };
+
+extern char kmmv_no_memory[];
 
 /*
  * kmmv_counter_new - a counter of which nothing but the name is known

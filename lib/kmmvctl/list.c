@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 #include "configfs.h"
 #include "define.h"
 #include "fault.h"
+#include "jsontext.h"
 #include "saved.h"
 #include "show.h"
 
@@ -43,12 +46,15 @@ static void print_attribute(const char *name, const char *text)
 
 static int print(const struct places *p, const struct counter *c, bool verbose)
 {
-	char *state = kmmv_configfs_get(p, c->name, "state");
-	char *hits = kmmv_configfs_get(p, c->name, "hits");
-	char *error = kmmv_configfs_get(p, c->name, "error");
-	int err = state && hits && error ? 0 : -EIO;
+	char *state = NULL, *hits = NULL, *error = NULL;
 	unsigned int i;
+	int err;
 
+	err = kmmv_configfs_get(p, c->name, "state", &state);
+	if (!err)
+		err = kmmv_configfs_get(p, c->name, "hits", &hits);
+	if (!err)
+		err = kmmv_configfs_get(p, c->name, "error", &error);
 	if (!err)
 		printf("%-30s %-8s %12s  %s\n", c->name, state, hits,
 		       c->attr[ATTR_TRACEPOINT] ?: c->attr[ATTR_FUNCTION] ?: "-");
@@ -62,13 +68,14 @@ static int print(const struct places *p, const struct counter *c, bool verbose)
 	return err;
 }
 
-static void put(json_t *object, const char *name, const char *text)
+static int put(json_t *object, const char *name, const char *text)
 {
-	if (!strcmp(name, "hits") || !strcmp(name, "max_keys"))
-		json_object_set_new(object, name,
-				    json_integer(strtoll(text, NULL, 10)));
-	else
-		json_object_set_new(object, name, json_string(text));
+	bool is_number = !strcmp(name, "hits") || !strcmp(name, "max_keys");
+	json_t *value = is_number ? json_integer(strtoll(text, NULL, 10))
+				  : kmmv_json_text(text);
+
+	return json_object_set_new(object, name, value) ? kmmv_fault_memory()
+							: 0;
 }
 
 static int to_json(const struct places *p, const struct counter *c, json_t *all)
@@ -76,17 +83,22 @@ static int to_json(const struct places *p, const struct counter *c, json_t *all)
 	json_t *object = json_object();
 	unsigned int i;
 	char *text;
+	int err;
 
-	put(object, "name", c->name);
-	for (i = 0; i < sizeof(own) / sizeof(*own); i++) {
-		text = kmmv_configfs_get(p, c->name, own[i]);
-		if (text)
-			put(object, own[i], text);
+	err = put(object, "name", c->name);
+	for (i = 0; !err && i < sizeof(own) / sizeof(*own); i++) {
+		err = kmmv_configfs_get(p, c->name, own[i], &text);
+		if (!err)
+			err = put(object, own[i], text);
 		free(text);
 	}
-	for (i = 0; i < NR_ATTRIBUTES; i++)
+	for (i = 0; !err && i < NR_ATTRIBUTES; i++)
 		if (c->attr[i])
-			put(object, kmmv_attribute_names[i], c->attr[i]);
+			err = put(object, kmmv_attribute_names[i], c->attr[i]);
+	if (err) {
+		json_decref(object);
+		return err;
+	}
 	return json_array_append_new(all, object) ? kmmv_fault_memory() : 0;
 }
 
@@ -107,15 +119,13 @@ static int each(const struct places *p, char *const *only, bool verbose,
 		if (!is_wanted(names[i], only))
 			continue;
 		err = kmmv_configfs_read(p, names[i], &c);
-		/* One that was removed meanwhile. */
-		if (err == -ENOENT) {
-			err = 0;
-			continue;
+		if (!err) {
+			err = all ? to_json(p, c, all) : print(p, c, verbose);
+			kmmv_counter_free(c);
 		}
-		if (err)
-			break;
-		err = all ? to_json(p, c, all) : print(p, c, verbose);
-		kmmv_counter_free(c);
+		/* One that was removed meanwhile. */
+		if (err == -ENOENT)
+			err = 0;
 	}
 	kmmv_configfs_names_free(names, nr);
 	return err;
@@ -134,32 +144,52 @@ int kmmv_list(const struct places *p, char *const *only, bool verbose,
 	}
 	err = each(p, only, verbose, all);
 	if (!err && all) {
-		json_dumpf(all, stdout, JSON_INDENT(1));
+		if (json_dumpf(all, stdout, JSON_INDENT(1)) && !ferror(stdout))
+			err = kmmv_fault_memory();
 		putchar('\n');
 	}
 	json_decref(all);
 	return err;
 }
 
-/* The user's text, if the kernel still has what it means. */
-static bool export_saved(const struct places *p, struct hooks **hooks,
-			 const char *name)
+/* Does the kernel have what the saved file means today? It may not be defined any more. */
+static int is_meant(const struct places *p, struct hooks **hooks,
+		    const char *name)
 {
 	struct counter *c = NULL;
-	char *text, *path;
-	bool valid, applied;
+	char path[PATH_MAX];
+	int rc;
 
-	text = kmmv_saved_get(p, name, &applied);
-	path = kmmv_saved_path(p, name);
-	valid = text && path && kmmv_saved_is_current(p, name) &&
-		!kmmv_config_read(path, &c) && c && !c->fault &&
-		!kmmv_define(p, hooks, c) && kmmv_is_as_defined(p, c);
-	if (valid)
-		printf("%s\n", text);
+	rc = kmmv_saved_path(p, name, path);
+	if (!rc)
+		rc = kmmv_saved_is_current(p, name);
+	if (rc > 0) {
+		rc = kmmv_config_read(path, &c);
+		if (!rc && c && !c->fault)
+			rc = kmmv_define(p, hooks, c)
+				     ?: kmmv_is_as_defined(p, c);
+		if (rc != -ENOMEM && rc < 0)
+			rc = 0;
+	}
 	kmmv_counter_free_all(c);
-	free(path);
+	return rc;
+}
+
+/* Print the user's text, if the kernel still has what it means. Return: 1 if so. */
+static int export_saved(const struct places *p, struct hooks **hooks,
+			const char *name)
+{
+	bool applied;
+	char *text;
+	int rc;
+
+	rc = kmmv_saved_get(p, name, &text, &applied);
+	if (!rc && text)
+		rc = is_meant(p, hooks, name);
+	if (rc > 0)
+		printf("%s\n", text);
 	free(text);
-	return valid;
+	return rc;
 }
 
 static int export_raw(const struct places *p, const char *name)
@@ -192,10 +222,15 @@ int kmmv_export(const struct places *p, struct hooks **hooks, char *const *only)
 	if (nr < 0)
 		return nr;
 	err = check_names(p, only);
-	for (i = 0; !err && i < nr; i++)
-		if (is_wanted(names[i], only) &&
-		    !export_saved(p, hooks, names[i]))
+	for (i = 0; !err && i < nr; i++) {
+		if (!is_wanted(names[i], only))
+			continue;
+		err = export_saved(p, hooks, names[i]);
+		if (!err)
 			err = export_raw(p, names[i]);
+		else if (err > 0)
+			err = 0;
+	}
 	kmmv_configfs_names_free(names, nr);
 	return err;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,39 +20,41 @@ static const char sum_word[] = "# as ";
 
 int kmmv_saved_lock(const struct places *p)
 {
-	char *path;
-	int fd, err = 0;
+	char path[PATH_MAX];
+	int fd, err;
 
 	if (mkdir(p->run, 0755) && errno != EEXIST)
 		return kmmv_fault_set(-errno, "%s: %s", p->run,
 				      strerror(errno));
-	if (asprintf(&path, "%s/.lock", p->run) < 0)
-		return kmmv_fault_memory();
+	err = kmmv_saved_path(p, ".lock", path);
+	if (err)
+		return err;
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0 || flock(fd, LOCK_EX))
 		err = kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
-	free(path);
 	if (err && fd >= 0)
 		close(fd);
 	return err ?: fd;
 }
 
-char *kmmv_saved_path(const struct places *p, const char *name)
+int kmmv_saved_path(const struct places *p, const char *name,
+		    char path[PATH_MAX])
 {
-	char *path;
-
-	return asprintf(&path, "%s/%s", p->run, name) < 0 ? NULL : path;
+	if (snprintf(path, PATH_MAX, "%s/%s", p->run, name) < PATH_MAX)
+		return 0;
+	return kmmv_fault_set(-ENAMETOOLONG, "%.40s...: the name is too long",
+			      name);
 }
 
 int kmmv_saved_mark(const struct places *p)
 {
-	char *path = kmmv_saved_path(p, ".system");
-	int fd;
+	char path[PATH_MAX];
+	int fd, err;
 
-	if (!path)
-		return kmmv_fault_memory();
+	err = kmmv_saved_path(p, ".system", path);
+	if (err)
+		return err;
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	free(path);
 	if (fd < 0)
 		return kmmv_fault_set(-errno, "%s: %s", p->run,
 				      strerror(errno));
@@ -61,11 +64,9 @@ int kmmv_saved_mark(const struct places *p)
 
 bool kmmv_saved_is_marked(const struct places *p)
 {
-	char *path = kmmv_saved_path(p, ".system");
-	bool marked = path && !access(path, F_OK);
+	char path[PATH_MAX];
 
-	free(path);
-	return marked;
+	return !kmmv_saved_path(p, ".system", path) && !access(path, F_OK);
 }
 
 /* FNV-1a, with the NUL */
@@ -100,17 +101,18 @@ static int print_sum(const struct places *p, const char *name, char **line)
 int kmmv_saved_put(const struct places *p, const struct counter *c,
 		   bool applied)
 {
-	char *text = kmmv_counter_print(c);
-	char *path = kmmv_saved_path(p, c->name), *new = NULL, *sum = NULL;
-	int err = 0;
+	char *text = kmmv_counter_print(c), *sum = NULL;
+	char path[PATH_MAX], new[PATH_MAX];
 	FILE *f;
+	int err;
 
-	if (!text || !path || asprintf(&new, "%s/.new", p->run) < 0) {
-		new = NULL;
-		err = kmmv_fault_memory();
-		goto out;
-	}
-	err = print_sum(p, c->name, &sum);
+	err = text ? 0 : kmmv_fault_memory();
+	if (!err)
+		err = kmmv_saved_path(p, c->name, path);
+	if (!err)
+		err = kmmv_saved_path(p, ".new", new);
+	if (!err)
+		err = print_sum(p, c->name, &sum);
 	if (err)
 		goto out;
 	f = fopen(new, "we");
@@ -123,36 +125,48 @@ int kmmv_saved_put(const struct places *p, const struct counter *c,
 		err = kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
 out:
 	free(sum);
-	free(new);
-	free(path);
 	free(text);
 	return err;
 }
 
-/* All of a file, or NULL. */
-static char *read_file(const struct places *p, const char *name)
+/* All of a file; NULL if there is none, or nothing is in it. */
+static int read_file(const struct places *p, const char *name, char **text)
 {
-	char *path = kmmv_saved_path(p, name), *text = NULL;
+	char path[PATH_MAX];
 	size_t size = 0;
-	FILE *f = NULL;
+	FILE *f;
+	int err;
 
-	if (path)
-		f = fopen(path, "re");
-	free(path);
+	*text = NULL;
+	err = kmmv_saved_path(p, name, path);
+	if (err)
+		return err;
+	f = fopen(path, "re");
+	if (!f && errno == ENOENT)
+		return 0;
 	if (!f)
-		return NULL;
-	if (getdelim(&text, &size, '\0', f) < 0) {
-		free(text);
-		text = NULL;
+		return kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
+	errno = 0;
+	if (getdelim(text, &size, '\0', f) < 0) {
+		if (errno)
+			err = kmmv_fault_set(-errno, "%s: %s", path,
+					     strerror(errno));
+		free(*text);
+		*text = NULL;
 	}
 	fclose(f);
-	return text;
+	return err;
 }
 
-char *kmmv_saved_get(const struct places *p, const char *name, bool *applied)
+int kmmv_saved_get(const struct places *p, const char *name, char **saved,
+		   bool *applied)
 {
-	char *text = read_file(p, name), *at = text;
+	char *text, *at;
+	int err;
 
+	*saved = NULL;
+	err = read_file(p, name, &text);
+	at = text;
 	while (at && *at == '#') {
 		at = strchr(at, '\n');
 		if (at)
@@ -160,30 +174,36 @@ char *kmmv_saved_get(const struct places *p, const char *name, bool *applied)
 	}
 	if (!at) {
 		free(text);
-		return NULL;
+		return err;
 	}
 	*applied = !strncmp(text, applied_line, strlen(applied_line));
 	memmove(text, at, strlen(at) + 1);
-	return text;
+	*saved = text;
+	return 0;
 }
 
-bool kmmv_saved_is_current(const struct places *p, const char *name)
+int kmmv_saved_is_current(const struct places *p, const char *name)
 {
-	char *text = read_file(p, name), *sum = NULL;
-	const char *end = text ? strchr(text, '\n') : NULL;
-	bool current = end && !print_sum(p, name, &sum) &&
-		       !strncmp(end + 1, sum, strlen(sum));
+	char *text, *sum = NULL;
+	const char *end;
+	int rc;
 
+	rc = read_file(p, name, &text);
+	end = text ? strchr(text, '\n') : NULL;
+	if (!rc && end) {
+		rc = print_sum(p, name, &sum);
+		if (!rc)
+			rc = !strncmp(end + 1, sum, strlen(sum));
+	}
 	free(sum);
 	free(text);
-	return current;
+	return rc;
 }
 
 void kmmv_saved_remove(const struct places *p, const char *name)
 {
-	char *path = kmmv_saved_path(p, name);
+	char path[PATH_MAX];
 
-	if (path)
+	if (!kmmv_saved_path(p, name, path))
 		unlink(path);
-	free(path);
 }

@@ -8,6 +8,7 @@
 #ifndef KMMV_CTL_SAVED_H
 #define KMMV_CTL_SAVED_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "counter.h"
@@ -29,20 +30,24 @@ int kmmv_saved_put(const struct places *places, const struct counter *counter,
 
 /*
  * kmmv_saved_get - the definition of a counter, as kmmv_counter_print() prints it
- * @applied: is it from a configuration file?
+ * @saved: memory for free(), or NULL: there is none
+ * @applied: is it from a configuration file? Only set if there is one.
  *
- * Return: memory for free(), or NULL: there is none.
+ * Return: 0; -errno if nobody can tell.
  */
-char *kmmv_saved_get(const struct places *places, const char *name,
-		     bool *applied);
+int kmmv_saved_get(const struct places *places, const char *name, char **saved,
+		   bool *applied);
 
 /*
  * kmmv_saved_is_current - is there a definition, and is it of what configfs has?
  *
  * If it is not, the counter is another one of that name, or was changed by hand. Other
  * offsets in a module that came back make no difference: configfs has the old ones.
+ *
+ * Return: 1 if so; 0 if not; -ENOENT if there is no such counter; -errno if nobody can
+ * tell.
  */
-bool kmmv_saved_is_current(const struct places *places, const char *name);
+int kmmv_saved_is_current(const struct places *places, const char *name);
 
 /*
  * kmmv_saved_mark - note that the system's configuration has been applied
@@ -52,8 +57,9 @@ bool kmmv_saved_is_current(const struct places *places, const char *name);
 int kmmv_saved_mark(const struct places *places);
 bool kmmv_saved_is_marked(const struct places *places);
 
-/* kmmv_saved_path - the file, as memory for free(), or NULL */
-char *kmmv_saved_path(const struct places *places, const char *name);
+/* kmmv_saved_path - the file. Return: 0; -ENAMETOOLONG. */
+int kmmv_saved_path(const struct places *places, const char *name,
+		    char path[PATH_MAX]);
 
 void kmmv_saved_remove(const struct places *places, const char *name);
 

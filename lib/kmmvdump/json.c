@@ -2,16 +2,23 @@
 /* kmmvdump's output as JSON. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "jsontext.h"
 #include "kmmvdump.h"
 
-static json_t *json_text(const char *text)
-{
-	json_t *whole = kmmv_json_text(text);
+/* A member for which there is no memory is not left out: there is no output then. */
+static bool no_memory;
 
-	return whole ? whole : json_null();
+static void set(json_t *object, const char *name, json_t *value)
+{
+	no_memory |= json_object_set_new(object, name, value) != 0;
+}
+
+static void append(json_t *array, json_t *value)
+{
+	no_memory |= json_array_append_new(array, value) != 0;
 }
 
 static json_t *json_cpus(const struct kmmv *k,
@@ -23,7 +30,7 @@ static json_t *json_cpus(const struct kmmv *k,
 
 	for (cpu = 0; cpu < info->nr_cpus; cpu++)
 		if (has(k, cpu))
-			json_array_append_new(array, json_integer(cpu));
+			append(array, json_integer(cpu));
 	return array;
 }
 
@@ -45,19 +52,18 @@ static json_t *json_header(const struct kmmv *k, const struct kmmv_info *info)
 {
 	json_t *o = json_object();
 
-	json_object_set_new(o, "major", json_integer(info->major));
-	json_object_set_new(o, "minor", json_integer(info->minor));
-	json_object_set_new(o, "features", json_u64(info->features));
-	json_object_set_new(o, "epoch", json_u64(info->epoch));
-	json_object_set_new(o, "generation", json_u64(info->generation));
-	json_object_set_new(o, "capacity", json_integer(info->capacity));
-	json_object_set_new(o, "instances", json_integer(info->nr_instances));
-	json_object_set_new(o, "slots_free", json_integer(info->slots_free));
-	json_object_set_new(o, "mapped", json_u64(info->mapped));
-	json_object_set_new(o, "live", json_boolean(info->live));
-	json_object_set_new(o, "possible",
-			    json_cpus(k, kmmv_cpu_possible, info));
-	json_object_set_new(o, "online", json_cpus(k, kmmv_cpu_online, info));
+	set(o, "major", json_integer(info->major));
+	set(o, "minor", json_integer(info->minor));
+	set(o, "features", json_u64(info->features));
+	set(o, "epoch", json_u64(info->epoch));
+	set(o, "generation", json_u64(info->generation));
+	set(o, "capacity", json_integer(info->capacity));
+	set(o, "instances", json_integer(info->nr_instances));
+	set(o, "slots_free", json_integer(info->slots_free));
+	set(o, "mapped", json_u64(info->mapped));
+	set(o, "live", json_boolean(info->live));
+	set(o, "possible", json_cpus(k, kmmv_cpu_possible, info));
+	set(o, "online", json_cpus(k, kmmv_cpu_online, info));
 	return o;
 }
 
@@ -65,17 +71,15 @@ static json_t *json_family(const struct kmmv_family_info *f)
 {
 	json_t *o = json_object();
 
-	json_object_set_new(o, "id", json_integer(f->id));
-	json_object_set_new(o, "name", json_text(f->name));
-	json_object_set_new(o, "units", json_text(f->units));
-	json_object_set_new(o, "semantics",
-			    json_string(dump_semantics[f->semantics]));
-	json_object_set_new(o, "since",
-			    json_string(f->since_boot ? "boot" : "load"));
-	json_object_set_new(o, "total", json_boolean(f->total));
-	json_object_set_new(o, "source", json_boolean(f->source));
-	json_object_set_new(o, "oneline", json_text(f->oneline));
-	json_object_set_new(o, "help", json_text(f->help));
+	set(o, "id", json_integer(f->id));
+	set(o, "name", kmmv_json_text(f->name));
+	set(o, "units", kmmv_json_text(f->units));
+	set(o, "semantics", json_string(dump_semantics[f->semantics]));
+	set(o, "since", json_string(f->since_boot ? "boot" : "load"));
+	set(o, "total", json_boolean(f->total));
+	set(o, "source", json_boolean(f->source));
+	set(o, "oneline", kmmv_json_text(f->oneline));
+	set(o, "help", kmmv_json_text(f->help));
 	return o;
 }
 
@@ -88,22 +92,29 @@ static void json_values(json_t *o, const struct kmmv *k,
 	uint32_t cpu;
 
 	if (v->status[number]) {
-		json_object_set_new(o, "error",
-				    json_integer(v->status[number]));
+		set(o, "error", json_integer(v->status[number]));
 		return;
 	}
 	if (!v->cpu) {
-		json_object_set_new(o, "value", json_value(f, v->sums[number]));
+		set(o, "value", json_value(f, v->sums[number]));
 		return;
 	}
 	cpu_values = v->cpu + (size_t)number * v->info.nr_possible;
 	array = json_array();
 	for (cpu = 0; cpu < v->info.nr_cpus; cpu++)
-		json_array_append_new(array,
-				      kmmv_cpu_possible(k, cpu)
-					      ? json_value(f, *cpu_values++)
-					      : json_null());
-	json_object_set_new(o, "values", array);
+		append(array, kmmv_cpu_possible(k, cpu)
+				      ? json_value(f, *cpu_values++)
+				      : json_null());
+	set(o, "values", array);
+}
+
+static json_t *json_label(const struct kmmv_instance_info *in)
+{
+	json_t *o = json_object();
+
+	set(o, "key", kmmv_json_text(in->label_key));
+	set(o, "text", kmmv_json_text(in->label));
+	return o;
 }
 
 static json_t *json_instance(const struct kmmv *k, const struct dump *d,
@@ -113,16 +124,13 @@ static json_t *json_instance(const struct kmmv *k, const struct dump *d,
 	const struct kmmv_family_info *f = kmmv_family_by_id(k, in->family);
 	json_t *o = json_object();
 
-	json_object_set_new(o, "number", json_integer(in->number));
-	json_object_set_new(o, "incarnation", json_integer(in->incarnation));
-	json_object_set_new(o, "family", json_text(f ? f->name : "?"));
-	json_object_set_new(o, "state", json_string(dump_states[in->state]));
-	json_object_set_new(o, "name", json_text(in->name));
+	set(o, "number", json_integer(in->number));
+	set(o, "incarnation", json_integer(in->incarnation));
+	set(o, "family", kmmv_json_text(f ? f->name : "?"));
+	set(o, "state", json_string(dump_states[in->state]));
+	set(o, "name", kmmv_json_text(in->name));
 	if (in->label)
-		json_object_set_new(o, "label",
-				    json_pack("{s:o, s:o}", "key",
-					      json_text(in->label_key), "text",
-					      json_text(in->label)));
+		set(o, "label", json_label(in));
 	if (!d->names_only)
 		json_values(o, k, f, v, in->number);
 	return o;
@@ -131,11 +139,13 @@ static json_t *json_instance(const struct kmmv *k, const struct dump *d,
 /* Print a value behind TEXT. Each is freed before the next one is made. */
 static int put(const char *text, json_t *value)
 {
-	int err = !value || fputs(text, stdout) == EOF ||
-		  json_dumpf(value, stdout, JSON_INDENT(1));
+	int err = 0;
 
+	if (no_memory || fputs(text, stdout) == EOF ||
+	    json_dumpf(value, stdout, JSON_INDENT(1)))
+		err = ferror(stdout) ? -EIO : -ENOMEM;
 	json_decref(value);
-	return err ? -EIO : 0;
+	return err;
 }
 
 static int put_families(const struct kmmv *k, const struct dump *d)

@@ -28,7 +28,8 @@ printf 'qa_call\nqa_other\nqa_mod_call [qa_mod]\n' \
 
 ctl()
 {
-	KERNEL=$root LD_PRELOAD=$work/kernel.so build/kmmvctl -r "$root" "$@"
+	KERNEL=$root LD_PRELOAD=$work/kernel.so:${LD_PRELOAD-} \
+		build/kmmvctl -r "$root" "$@"
 }
 
 # by_hand COMMAND ARGUMENT...: as a program that is not kmmvctl
@@ -420,6 +421,58 @@ like "describe a path" "$(ctl describe qa_call 'thing->next->inside')" \
 	'thing->next->inside.y +unsigned short +arg0@40@92:2u'
 like "describe a module's" "$(ctl describe qa_mod_hit)" 'of module qa_mod'
 says "describe what is not there" 'no function qa_clal.*near: qa_call' describe qa_clal
+# ---- no memory
+
+# shellcheck source=qa/shipped/nomemory
+. qa/shipped/nomemory
+rm -f "$root"/etc/kmmv/trace.d/*
+for counter in "$counters"/*; do
+	ctl remove "${counter##*/}"
+done
+rm -f "$root"/run/kmmvctl/*
+removed()
+{
+	[ ! -d "$counters/poor" ] || ctl remove poor || return
+	[ -z "$(ls "$counters")$(ls "$root/run/kmmvctl")" ]
+}
+poor=(poor tracepoint=qa/qa_hit 'value=log2 number' key='thing->next->level'
+	'event=default thing->text, n=number' units=count help=Text)
+each_fails "add" removed ctl add "${poor[@]}"
+ok "add" ctl add "${poor[@]}"
+each_fails "list" true ctl list -v
+each_fails "list -j" true ctl list -j
+each_fails "export" true ctl export
+disabled()
+{
+	ctl disable poor
+}
+each_fails "enable" disabled ctl enable poor
+ok "remove" ctl remove poor
+cat >"$root/etc/kmmv/trace.d/poor.conf" <<'E2'
+[poor]
+tracepoint = qa/qa_hit
+key = thing->next->level
+value = log2 number
+event = default thing->text, n=number
+units = count
+help = Text
+[none]
+function = qa_call
+nothing = of the kind
+E2
+pruned()
+{
+	local status=0
+
+	# A counter with a wrong attribute is never made.
+	[ ! -e "$counters/none" ] || status=1
+	removed || status=1
+	return $status
+}
+each_fails "apply" pruned ctl apply
+rm "$root"/etc/kmmv/trace.d/*
+each_fails "describe" true ctl describe qa/qa_hit
+
 is "the examples are ten sets" "$(grep -cE '^# [0-9]+\. ' lib/kmmvctl/trace.conf)" 10
 if [ -r /sys/kernel/btf/vmlinux ]; then
 	# sched_stat_wait is not in every kernel (CONFIG_SCHEDSTATS).

@@ -406,4 +406,15 @@ dies "--instance of no ring" 2 'usage: kmmvdump' $dump -d "$area" -i x
 dies "--follow with --json" 2 'usage: kmmvdump' $dump -d "$area" -F -j
 dies "two rings" 2 'usage: kmmvdump' $dump -d "$area" -F one two
 dies "--rings with --follow" 2 'usage: kmmvdump' $dump -d "$area" -L -F
+
+# ---- no memory
+
+# shellcheck source=qa/shipped/nomemory
+. qa/shipped/nomemory
+each_fails "text" true $dump -d "$area"
+each_fails "values per CPU" true $dump -d "$area" -a -r 0
+each_fails "JSON" true $dump -d "$area" -j
+each_fails "--rings" true $dump -d "$work/events" --rings
+each_fails "--follow" true $dump -d "$work/events" --follow -N 3
+each_fails "--own" true "${own[@]}"
 finish

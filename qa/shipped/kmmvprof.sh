@@ -689,4 +689,28 @@ dies "no sysfs" 1 'none: No such file' $prof events -S "$work/none"
 dies "usage: no command" 2 '^usage: kmmvprof' "$prof"
 is "--version" "$($prof -V)" "kmmvprof $version"
 like "--help" "$($prof --help)" '^usage: kmmvprof'
+
+# ---- no memory
+
+make -s -C lib >&2 || bail "does not build"
+# shellcheck source=qa/shipped/nomemory
+. qa/shipped/nomemory
+built=build/kmmvprof
+# Names of functions for which there is no memory are unknown, and the rest is of use.
+# shellcheck disable=SC2034 # each_fails reads it
+no_memory='memory|\[unknown\]'
+{
+	echo "state 0 1000 0 0 997 start cpu-clock"
+	user 4 1000000 $pie one pie burn_one
+	kernel 3 1000000 0 $schedule one 'schedule;do_nanosleep'
+	echo "state 0 1007 0 0 997 stop cpu-clock"
+} >"$work/lines"
+serve "$dir" <"$work/lines"
+each_fails "report" true $built report -D "$dir"
+each_fails "report -j" true $built report -j -b command,symbol -D "$dir"
+each_fails "folded" true $built folded -D "$dir"
+each_fails "record" "rm -f $work/poor" $built record -o "$work/poor" -D "$dir"
+ok "record" $built record -o "$work/poor" -D "$dir"
+each_fails "report of a recording" true $built report -i "$work/poor"
+each_fails "events" true $built events -S "$work/pmu"
 finish

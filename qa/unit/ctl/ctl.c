@@ -309,7 +309,7 @@ START_TEST(unreadable_attribute)
 					     "config/kmmv/trace/qa",
 					     "config/kmmv/trace/qa/error" };
 	const int count = sizeof(parts) / sizeof(*parts);
-	char path[256];
+	char path[256], *text;
 	int i;
 
 	for (i = 0; i < count; i++) {
@@ -317,7 +317,8 @@ START_TEST(unreadable_attribute)
 			 parts[i]);
 		ck_assert_int_eq(mkdir(path, 0700), 0);
 	}
-	ck_assert_ptr_null(kmmv_configfs_get(&places, "qa", "error"));
+	ck_assert_int_eq(kmmv_configfs_get(&places, "qa", "error", &text), -EISDIR);
+	ck_assert_ptr_null(text);
 	ck_assert_ptr_nonnull(strstr(kmmv_fault_text(), "Is a directory"));
 	while (i--) {
 		snprintf(path, sizeof(path), "%s/sys/kernel/%s", root,

@@ -5,7 +5,7 @@ ctl-libs-all := -lbpf -linih -ljansson
 
 unit-programs += ctl
 ctl-sources := qa/unit/ctl/ctl.c $(ctl-parts)
-ctl-cflags := -D_GNU_SOURCE -Ilib/kmmvctl -Ikmod/include/uapi
+ctl-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvctl -Ikmod/include/uapi
 ctl-libs := $(ctl-libs-all)
 ctl-variants := plain asan
 
