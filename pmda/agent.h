@@ -138,8 +138,8 @@ struct changes {
 /* Bring the mapping and the tables up to date; true if there is a mapping. */
 bool agent_attach_sync(void);
 /*
- * A sync has no memory for something: that is an error of the tables, and the next
- * request takes all of them over again, though nothing may have changed.
+ * Report that a sync has no memory for something. That is an error of the tables, and
+ * the first request after a second takes all of them over again, changed or not.
  */
 void agent_attach_no_memory(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
@@ -514,6 +514,8 @@ uint32_t agent_seen_list(struct family *f, int ctx, const int **ids);
 /* ---- pmns.c ---- */
 
 void agent_pmns_rebuild(void);
+/* Whether it is to be rebuilt, as there was no memory for all of it. */
+bool agent_pmns_is_due(void);
 int agent_pmns_pmid(const char *name, pmID *pmid, pmdaExt *ext);
 int agent_pmns_name(pmID pmid, char ***names, pmdaExt *ext);
 int agent_pmns_children(const char *name, int traverse, char ***names,

@@ -26,6 +26,7 @@ static uint64_t retries, rereads;	/* of closed mappings */
 static uint64_t taken;	/* times the tables were taken over */
 static uint64_t known;	/* of the handle's changes */
 static bool all_due;	/* numbers or memory were refused: look at all again */
+static uint64_t due_ms;	/* not before; a change of the tables does so, too */
 
 static void open_failed(int rc)
 {
@@ -124,7 +125,8 @@ bool agent_attach_sync(void)
 	all_due |= agent_id_pending();
 	if (handle) {
 		rc = kmmv_update(handle);
-		if (rc > 0 || (rc == 0 && all_due))
+		if (rc > 0 ||
+		    (rc == 0 && all_due && agent_now_ms() >= due_ms))
 			take_over();
 		if (rc >= 0)
 			return true;
@@ -148,6 +150,7 @@ void agent_attach_no_memory(const char *fmt, ...)
 	va_end(ap);
 	agent_error(agent_table_errors, "no memory for %s", what);
 	all_due = true;
+	due_ms = agent_now_ms() + RETRY_MS;
 }
 
 bool agent_attach_changed(void)

@@ -26,6 +26,7 @@ struct kid {
 #define KEY_SIZE (AGENT_NAME_SIZE + 128)
 
 static struct family *families[MAX_FAMILIES];
+static bool lacking; /* there was no memory for some */
 static int limit;
 static struct kid *kids;
 static uint32_t nr_kids;
@@ -222,6 +223,7 @@ static struct family *make(const char *name, int fid)
 
 	if (!f) {
 		agent_attach_no_memory("family %s", name);
+		lacking = true;
 		return NULL;
 	}
 	f->fid = fid;
@@ -234,6 +236,7 @@ static struct family *make(const char *name, int fid)
 		free(f->help);
 		free(f);
 		agent_attach_no_memory("family %s", name);
+		lacking = true;
 		return NULL;
 	}
 	families[fid] = f;
@@ -336,6 +339,7 @@ void agent_family_load(void)
 {
 	int fid;
 
+	lacking = false;
 	for (fid = 0; fid < agent_id_limit(SERIAL_FAMILIES); fid++) {
 		const struct id *id = agent_id_by_number(SERIAL_FAMILIES, fid);
 
@@ -360,7 +364,7 @@ bool agent_family_hidden(const struct family *f)
 	return false;
 }
 
-static void replace(char **text, const char *new)
+static void replace(const struct family *f, char **text, const char *new)
 {
 	char *copy;
 
@@ -368,7 +372,7 @@ static void replace(char **text, const char *new)
 		return;
 	copy = strdup(new);
 	if (!copy) {
-		agent_attach_no_memory("a text");
+		agent_attach_no_memory("the help of %s", f->name);
 		return;
 	}
 	free(*text);
@@ -409,13 +413,14 @@ static struct family *take(const struct kmmv_family_info *info, bool *new)
 	 */
 	hidden = agent_family_hidden(f);
 	if (hidden || strcmp(agent_id_rest(id), rest_of(info)) != 0) {
-		agent_id_describe(id, rest_of(info));
+		if (!agent_id_describe(id, rest_of(info)))
+			agent_attach_no_memory("family %s", info->name);
 		family_of(id);
 	}
 	*new |= hidden || !known;
 	f->source = info->source;
-	replace(&f->oneline, info->oneline);
-	replace(&f->help, info->help);
+	replace(f, &f->oneline, info->oneline);
+	replace(f, &f->help, info->help);
 	f->present = true;
 	return f;
 }
@@ -453,6 +458,11 @@ bool agent_family_sync(struct kmmv *handle)
 	free(kids);
 	kids = list;
 	agent_family_absent_all();
+	/* Families that the device has no more have metrics, too. */
+	if (lacking) {
+		agent_family_load();
+		new = true;
+	}
 	for (i = 0; i < n; i++) {
 		info = kmmv_family(handle, i);
 		if (valid_name(info->name) && !has_prefix(info->name, names, n))

@@ -166,7 +166,11 @@ static struct id *add(const void *about, int scope, int number,
 			       !lasting);
 	if (!id) {
 		agent_error(about, "%s: no memory for its number", shown);
-		pending = true;
+		/* A block is asked for again by whoever lists it. */
+		if (!agent_idtable_is_block(scope)) {
+			pending = true;
+			retry_ms = agent_now_ms() + RETRY_MS;
+		}
 		return NULL;
 	}
 	if (!lasting)
@@ -183,23 +187,24 @@ struct id *agent_id_add(const void *about, int scope, int number,
 	return add(about, scope, number, name, rest, name);
 }
 
-struct id *agent_id_add_block(const void *about, const struct id *inst,
-			      uint32_t block)
+struct id *agent_id_add_block(const struct id *inst, uint32_t block,
+			      const char *shown)
 {
-	char name[32], shown[AGENT_NAME_SIZE];
+	char name[32];
 
 	if (inst->own && lasting)
 		return NULL;
 	pmsprintf(name, sizeof(name), "%d.%u", inst->number, block);
-	pmsprintf(shown, sizeof(shown), "CPUs of %s", inst->name);
-	return add(about, inst->scope + 1, -1, name, "", shown);
+	return add(inst, inst->scope + 1, -1, name, "", shown);
 }
 
-void agent_id_describe(struct id *id, const char *rest)
+bool agent_id_describe(struct id *id, const char *rest)
 {
-	agent_idtable_describe(id, rest);
+	if (!agent_idtable_describe(id, rest))
+		return false;
 	if (lasting && !id->own)
 		agent_idfile_put_name(id);
+	return true;
 }
 
 static void saved(void)

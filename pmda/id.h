@@ -99,8 +99,11 @@ bool agent_id_has_rests(int scope);
  */
 struct id *agent_id_add(const void *about, int scope, int number,
 			const char *name, const char *rest);
-/* Make ID, of a family or field, the last in order, with another REST. */
-void agent_id_describe(struct id *id, const char *rest);
+/*
+ * Make ID, of a family or field, the last in order, with another REST; false, and it
+ * keeps its rest, if there is no memory.
+ */
+bool agent_id_describe(struct id *id, const char *rest);
 /* False if the numbers added could not be saved, and were removed. */
 bool agent_id_commit(void);
 /* No more can be added before agent_id_commit(): they are pending then. */
@@ -118,9 +121,9 @@ void agent_id_release(const char *name);
 
 /* The number of a block of INST's CPUs, or NULL. */
 struct id *agent_id_block(const struct id *inst, uint32_t block);
-/* Add it; ABOUT is the subject of an error. */
-struct id *agent_id_add_block(const void *about, const struct id *inst,
-			      uint32_t block);
+/* Add it. INST is the subject of an error, which calls it SHOWN. */
+struct id *agent_id_add_block(const struct id *inst, uint32_t block,
+			      const char *shown);
 
 /*
  * Do a batch of deferred work, between requests. Returns the milliseconds until

@@ -375,20 +375,21 @@ void agent_idtable_remove(struct id *id)
 		free_id(id);
 }
 
-void agent_idtable_describe(struct id *id, const char *rest)
+bool agent_idtable_describe(struct id *id, const char *rest)
 {
 	char *text;
 
 	id->order = ++order;
 	if (strcmp(agent_id_rest(id), rest) == 0)
-		return;
+		return true;
 	text = strdup(rest);
 	if (!text)
-		return;
+		return false;
 	scopes[id->scope].rests += (*rest != '\0') -
 				   (*agent_id_rest(id) != '\0');
 	free(id->text);
 	id->text = text;
+	return true;
 }
 
 void agent_id_hold(struct id *id)

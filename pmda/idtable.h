@@ -34,7 +34,7 @@ struct id *agent_idtable_add(int scope, int number, const char *name,
 /* With its blocks, if it is an instance. */
 void agent_idtable_remove(struct id *id);
 /* The same as agent_id_describe(), in memory alone. */
-void agent_idtable_describe(struct id *id, const char *rest);
+bool agent_idtable_describe(struct id *id, const char *rest);
 void agent_idtable_set_state(struct id *id, int state, uint32_t since);
 /*
  * ID, not in use, is not to be purged for now: it counts as not in use since SINCE.
@@ -42,8 +42,8 @@ void agent_idtable_set_state(struct id *id, int state, uint32_t since);
  */
 void agent_idtable_put_off(struct id *id, uint32_t since);
 /*
- * Move the times since which names are not in use by SECONDS, but not past NOW. FN is
- * called for each.
+ * Make the times since which names are not in use later by SECONDS, but not later than
+ * NOW. FN is called for each.
  */
 void agent_idtable_shift(uint64_t seconds, uint32_t now,
 			 void (*fn)(struct id *id));

@@ -313,6 +313,8 @@ static void unbind_slot(struct slot *slot, int state)
 	inst->bound = false;
 	f->gone += count_of(f, inst);
 	agent_id_set_state(inst->lasting, state);
+	/* Those of its blocks. */
+	agent_error_settle(inst->lasting);
 }
 
 static void bind_slot(uint32_t n, const struct kmmv_instance_info *info,

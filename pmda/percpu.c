@@ -59,8 +59,13 @@ int agent_percpu_id(const struct inst *inst, uint32_t cpu)
 static void want_block(const struct family *f, const struct inst *inst,
 		       uint32_t cpu)
 {
-	if (!agent_id_block(inst->lasting, cpu / BLOCK))
-		agent_id_add_block(f, inst->lasting, cpu / BLOCK);
+	char shown[2 * AGENT_NAME_SIZE];
+
+	if (agent_id_block(inst->lasting, cpu / BLOCK))
+		return;
+	pmsprintf(shown, sizeof(shown), "CPUs of %s[%s]", f->name,
+		  inst->lasting->name);
+	agent_id_add_block(inst->lasting, cpu / BLOCK, shown);
 }
 
 void agent_percpu_name(const struct inst *inst, uint32_t cpu, char *name,
@@ -128,7 +133,9 @@ int agent_percpu_by_name(struct family *f, const char *name,
 	if (!inst || !answers(cell->cpu))
 		return PM_ERR_INST;
 	if (inst->active) {
+		agent_error_begin(inst->lasting);
 		want_block(f, inst, cell->cpu);
+		agent_error_end(inst->lasting);
 		agent_id_commit();
 	}
 	if (agent_percpu_id(inst, cell->cpu) < 0)
@@ -173,25 +180,25 @@ static uint32_t listed_cpus(const uint32_t **result)
 }
 
 /*
- * Give numbers to the blocks that a listing may need. The family is the subject of
- * errors, until a listing finds all blocks in order.
+ * Give numbers to the blocks that a listing may need. Errors last until the next one,
+ * or until the instance is unbound.
  */
 static void want_blocks(struct family *f, const uint32_t *cpus,
 			uint32_t nr_cpus)
 {
 	uint32_t i, j, cells = 0;
 
-	agent_error_begin(f);
 	for (i = 0; i < f->active.count && cells < agent_percpu_limit; i++) {
 		const struct inst *inst = &f->insts[f->active.pos[i]];
 
+		agent_error_begin(inst->lasting);
 		for (j = 0; j < nr_cpus; j++) {
 			if (j == 0 || cpus[j] / BLOCK != cpus[j - 1] / BLOCK)
 				want_block(f, inst, cpus[j]);
 		}
+		agent_error_end(inst->lasting);
 		cells += nr_cpus;
 	}
-	agent_error_end(f);
 	agent_id_commit();
 }
 

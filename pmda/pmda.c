@@ -49,7 +49,7 @@ static void end_context(int ctx)
 
 static void take_over(struct kmmv *handle, const struct changes *changes)
 {
-	if (!agent_provider_sync(handle, changes))
+	if (!agent_provider_sync(handle, changes) && !agent_pmns_is_due())
 		return;
 	agent_pmns_rebuild();
 	pmdaExtSetFlags(agent_ext, PMDA_EXT_NAMES_CHANGE);

@@ -4,31 +4,47 @@
  * rebuilt when a family appears. Names stay in it while the agent runs, except
  * for those that conflict with a newer one.
  */
+#include <errno.h>
 #include "provider.h"
 
 static pmdaNameSpace *tree;
 
 static int nr_inserted;
+static bool due; /* for want of memory, it is not whole */
 
 static void insert(pmID pmid, const char *prefix, const char *name)
 {
 	char path[512];
+	int rc;
 
 	pmsprintf(path, sizeof(path), "kmmv.%s%s", prefix, name);
-	if (pmdaTreeInsert(tree, pmid, path) < 0)
+	rc = pmdaTreeInsert(tree, pmid, path);
+	if (rc == -ENOMEM) {
+		agent_attach_no_memory("the name %s", path);
+		due = true;
+	} else if (rc < 0) {
 		agent_error(&tree, "%s: cannot be a metric's name", path);
+	}
 	nr_inserted++;
+}
+
+bool agent_pmns_is_due(void)
+{
+	return due;
 }
 
 void agent_pmns_rebuild(void)
 {
-	if (tree)
-		pmdaTreeRelease(tree);
-	if (pmdaTreeCreate(&tree) < 0) {
-		tree = NULL;
-		agent_error(&tree, "no memory for the name space");
+	pmdaNameSpace *old = tree;
+
+	due = pmdaTreeCreate(&tree) < 0;
+	if (due) {
+		tree = old;
+		agent_attach_no_memory("the name space");
 		return;
 	}
+	if (old)
+		pmdaTreeRelease(old);
 	agent_error_begin(&tree);
 	nr_inserted = 0;
 	/* Siblings are listed in reverse order of insertion. */

@@ -237,7 +237,8 @@ static void watch(struct kmmv_ring *r)
 
 	snprintf(path, sizeof(path), "%s/ring/%s", r->dir, r->name);
 	r->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	inotify_add_watch(r->notify, path, IN_MODIFY);
+	if (inotify_add_watch(r->notify, path, IN_MODIFY) < 0)
+		abort();
 }
 
 int kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *rec)

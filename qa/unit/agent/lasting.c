@@ -395,10 +395,10 @@ static void setup_full(void)
 	begin_lasting(numbers);
 }
 
-/* It is told of until a listing has a number for all. */
+/* It is told of while the instance is there. */
 START_TEST(blocks_that_lack_are_told_of)
 {
-	static const char lacks[] = "CPUs of zero: no number left";
+	static const char lacks[] = "CPUs of counter[zero]: no number left";
 
 	names_are(INST(0, 0, "active", "zero") INST(1, 1, "active", "one"));
 	ck_assert_int_eq(host_listed(indom(FIRST_SERIAL + 1)), 0);
@@ -407,8 +407,11 @@ START_TEST(blocks_that_lack_are_told_of)
 	names_are(INST(2, 0, "active", "two"));
 	ck_assert_int_gt(host_listed(indom(agent_scope_of(family("boot")) + 1)), 0);
 	ck_assert(told_of(lacks));
-	names_are(INST(0, 0, "free", "zero") INST(2, 0, "free", "two"));
 	ck_assert_int_eq(host_listed(indom(FIRST_SERIAL + 1)), 0);
+	ck_assert(told_of(lacks));
+	names_are(INST(0, 0, "free", "zero") INST(2, 0, "free", "two"));
+	ck_assert(!told_of(lacks));
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
 	ck_assert(!told_of("no number left"));
 }
 END_TEST

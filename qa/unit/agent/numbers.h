@@ -14,8 +14,9 @@
 	"instance number=" #number " family=" #family \
 	" incarnation=0 state=" state " name=" name "\n"
 
-/* The next generation has these names; and the agent takes them over. */
+/* The next generation has these names. */
 void put_names(const char *lines);
+/* And the agent takes them over. */
 void names_are(const char *lines);
 /* The agent as a daemon, which may write; NUMBERS is the file that it finds. */
 void begin_lasting(const char *numbers);

@@ -302,6 +302,7 @@ START_TEST(names_that_never_came_before_the_clock_was_set)
 	ck_assert_int_eq(on_disk("- 16 0 "), 1);
 }
 END_TEST
+
 void add_purge(Suite *suite)
 {
 	TCase *tcase;
