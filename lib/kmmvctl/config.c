@@ -29,6 +29,7 @@ struct reader {
 	bool awaited; /* the line is to be an attribute: take() is called for it */
 	char section[COUNTER_NAME];
 	struct counter **list, *current;
+	int failed; /* getline() */
 	int err; /* of the file */
 	char *reason;
 };
@@ -44,7 +45,7 @@ static void bad_file(struct reader *r, int err)
 		r->reason = NULL;
 }
 
-/* The first error of a counter counts. Without memory, it is not known whole. */
+/* The first error of a counter counts. Lack of memory is one of the file, too. */
 static void bad_counter(struct reader *r, int err)
 {
 	struct counter *c = r->current;
@@ -171,10 +172,14 @@ static void note_line(struct reader *r, const char *line)
 static char *read_line(char *line, int size, void *stream)
 {
 	struct reader *r = stream;
-	ssize_t length = getline(&r->text, &r->room, r->file);
+	ssize_t length;
 
-	if (length < 0)
+	errno = 0;
+	length = getline(&r->text, &r->room, r->file);
+	if (length < 0) {
+		r->failed = feof(r->file) ? 0 : -errno;
 		return NULL;
+	}
 	check_line(r);
 	r->line++;
 	if (length < size && !memchr(r->text, '\0', length)) {
@@ -231,11 +236,13 @@ int kmmv_config_read(const char *path, struct counter **counters)
 	/* What it returns, the number of a line, take() and check_line() have said. */
 	ini_parse_stream(read_line, &r, take, &r);
 	check_line(&r);
-	if (!feof(r.file)) {
-		kmmv_fault_set(-EIO, "%s", strerror(errno));
-		bad_file(&r, -EIO);
+	if (r.failed) {
+		int err = r.failed == -ENOMEM ? -ENOMEM : -EIO;
+
+		kmmv_fault_set(err, "%s", strerror(-r.failed));
+		bad_file(&r, err);
 		if (r.current)
-			bad_counter(&r, -EIO);
+			bad_counter(&r, err);
 	}
 	free(r.text);
 	if (r.file != stdin)

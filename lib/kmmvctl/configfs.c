@@ -77,7 +77,7 @@ void kmmv_configfs_names_free(char **names, int nr)
 		free(names);
 }
 
-/* Has no need of memory: what is there must be known without. */
+/* In the caller's memory: whether a counter is there does not depend on malloc(). */
 static int path_of(const struct places *p, const char *name,
 		   const char *attribute, char path[PATH_MAX])
 {
@@ -95,6 +95,18 @@ bool kmmv_configfs_has(const struct places *p, const char *name)
 	return !path_of(p, name, NULL, path) && !access(path, F_OK);
 }
 
+/*
+ * A counter of another version of the module may lack an attribute. One that is being
+ * removed has none, also not the one that every version has.
+ */
+static bool is_whole(const struct places *p, const char *name)
+{
+	char path[PATH_MAX];
+
+	return !path_of(p, name, kmmv_attribute_names[ATTR_ENABLE], path) &&
+	       !access(path, F_OK);
+}
+
 /* An attribute's text comes from one read. */
 static int read_attribute(const struct places *p, const char *name,
 			  const char *attribute, char *text, size_t size)
@@ -110,9 +122,7 @@ static int read_attribute(const struct places *p, const char *name,
 	if (fd < 0) {
 		err = errno;
 		kmmv_fault_set(-err, "%s: %s", path, strerror(err));
-		/* Another module's counters may lack an attribute. */
-		return err == ENOENT && kmmv_configfs_has(p, name) ? -EIO
-								   : -err;
+		return err == ENOENT && is_whole(p, name) ? -EIO : -err;
 	}
 	length = read(fd, text, size - 1);
 	if (length < 0)

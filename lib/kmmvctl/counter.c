@@ -197,8 +197,9 @@ static int check_text(unsigned int i, const char *text)
 /* Without blanks at the ends; with those at which lines of an event can end. */
 static char *join(unsigned int i, const char *old, const char *more)
 {
-	size_t size;
-	char *text;
+	char *text = NULL;
+	size_t size = 0;
+	bool failed;
 	FILE *f;
 
 	f = open_memstream(&text, &size);
@@ -211,7 +212,9 @@ static char *join(unsigned int i, const char *old, const char *more)
 		if (i == ATTR_EVENT && *more == ',' && more[1] != ' ')
 			putc(' ', f);
 	}
-	if (fclose(f)) {
+	/* glibc's fclose() does not tell that there was no memory. */
+	failed = ferror(f);
+	if (fclose(f) || failed || !text) {
 		free(text);
 		return NULL;
 	}
@@ -292,9 +295,10 @@ static void print_text(FILE *f, unsigned int i, const char *text)
 
 char *kmmv_counter_print(const struct counter *c)
 {
+	char *text = NULL;
 	unsigned int i;
-	char *text;
 	size_t size;
+	bool failed;
 	FILE *f;
 
 	f = open_memstream(&text, &size);
@@ -304,7 +308,8 @@ char *kmmv_counter_print(const struct counter *c)
 	for (i = 0; i < NR_ATTRIBUTES; i++)
 		if (c->text[i])
 			print_text(f, i, c->text[i]);
-	if (!fclose(f))
+	failed = ferror(f);
+	if (!fclose(f) && !failed)
 		return text;
 	free(text);
 	return NULL;

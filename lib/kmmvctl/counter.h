@@ -39,7 +39,7 @@ struct counter {
 	char *where;
 	/*
 	 * What is wrong with it, in the user's file; NULL: nothing so far. It is
-	 * kmmv_no_memory if nobody could remember that.
+	 * kmmv_no_memory, which is not freed, if there was no memory for the text.
 	 */
 	char *fault;
 	/* Of @fault: a line of its section may be meant for another counter. */

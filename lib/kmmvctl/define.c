@@ -128,6 +128,7 @@ static int define_event(const struct hook *hook, const struct places *places,
 	const char *at = c->text[ATTR_EVENT];
 	size_t size, ring = strcspn(at, " \t,");
 	unsigned int nr;
+	bool failed;
 	int err = 0;
 	FILE *to;
 
@@ -148,7 +149,8 @@ static int define_event(const struct hook *hook, const struct places *places,
 		else
 			err = define_field(hook, places, &at, to);
 	}
-	if (fclose(to) && !err)
+	failed = ferror(to);
+	if ((fclose(to) || failed || !c->attr[ATTR_EVENT]) && !err)
 		err = kmmv_fault_memory();
 	return err;
 }

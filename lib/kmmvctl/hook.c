@@ -56,8 +56,9 @@ int kmmv_hooks_open(const char *dir, struct hooks **hooks)
 				"count hits only, without value, key and event",
 				path);
 		else
-			kmmv_fault_set(-EINVAL, "%s: %s", path, strerror(-err));
-		err = err == -ENOENT ? err : -EINVAL;
+			kmmv_fault_set(err, "%s: %s", path, strerror(-err));
+		if (err != -ENOENT && err != -ENOMEM)
+			err = -EINVAL;
 		goto err_free;
 	}
 	free(path);

@@ -359,6 +359,10 @@ int main(int argc, char **argv)
 	if (kmmv_places_set(&places, root))
 		return fail();
 	status = run(argc - optind, argv + optind);
+	if (fflush(stdout) || ferror(stdout)) {
+		kmmv_fault_set(-EIO, "standard output: %s", strerror(errno));
+		status = fail();
+	}
 	kmmv_hooks_close(hooks);
 	kmmv_places_free(&places);
 	return status;

@@ -228,7 +228,8 @@ int kmmv_export(const struct places *p, struct hooks **hooks, char *const *only)
 		err = export_saved(p, hooks, names[i]);
 		if (!err)
 			err = export_raw(p, names[i]);
-		else if (err > 0)
+		/* One that was removed meanwhile. */
+		if (err > 0 || err == -ENOENT)
 			err = 0;
 	}
 	kmmv_configfs_names_free(names, nr);

@@ -8,7 +8,7 @@
 #include "jsontext.h"
 #include "kmmvdump.h"
 
-/* A member for which there is no memory is not left out: there is no output then. */
+/* A member for which there is no memory is not left out: the output ends before, unfinished. */
 static bool no_memory;
 
 static void set(json_t *object, const char *name, json_t *value)
@@ -162,7 +162,8 @@ static int put_families(const struct kmmv *k, const struct dump *d)
 		err = put(between, json_family(f));
 		between = ",\n";
 	}
-	printf("]");
+	if (!err)
+		printf("]");
 	return err;
 }
 
@@ -182,7 +183,8 @@ static int put_instances(const struct kmmv *k, const struct dump *d,
 		err = put(between, json_instance(k, d, v, in));
 		between = ",\n";
 	}
-	printf("]");
+	if (!err)
+		printf("]");
 	return err;
 }
 
@@ -193,6 +195,7 @@ int dump_json(const struct kmmv *k, const struct dump *d,
 
 	if (!err && !d->header_only)
 		err = put_families(k, d) ?: put_instances(k, d, v);
-	printf("\n}\n");
+	if (!err)
+		printf("\n}\n");
 	return err;
 }

@@ -270,6 +270,9 @@ static void print_bytes(const struct kmmv_record *record)
 		printf("%02x", bytes[i]);
 }
 
+/* A line lacks a text: it is the last one. */
+static bool no_memory;
+
 static void print_field(struct kmmv_ring *r,
 			const struct kmmv_field_info *field,
 			const struct kmmv_record *record)
@@ -294,6 +297,7 @@ static void print_field(struct kmmv_ring *r,
 		return;
 	}
 	longer = malloc((size_t)n + 1);
+	no_memory |= !longer;
 	if (!longer)
 		return;
 	kmmv_field_text(field, record, longer, (size_t)n + 1);
@@ -411,6 +415,8 @@ static int drain(struct kmmv_ring *r, struct kmmv *k, const char *ring,
 		if (names_for(k, &record, &in))
 			return complain(kmmv_error(k));
 		*lines += print_record(r, k, ring, f, &record, in);
+		if (no_memory)
+			return complain("out of memory");
 		if (ferror(stdout))
 			break;
 		if (ended || (f->count && *lines >= f->count)) {

@@ -2,11 +2,13 @@
 /* Events by their names in sysfs. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pmu.h"
 
@@ -38,20 +40,20 @@ static int read_line(const struct search *s, const char *sub, const char *name,
 		     size_t length, char *line)
 {
 	char path[PATH_SIZE];
-	FILE *file;
-	int n;
+	ssize_t got;
+	int n, fd;
 
 	n = snprintf(path, sizeof(path), "%s/%.*s%s%s%s%.*s", s->dir,
 		     (int)s->pmu_length, s->pmu, *sub ? "/" : "", sub,
 		     length ? "/" : "", (int)length, name);
 	if (n >= (int)sizeof(path) || memchr(name, '/', length))
 		return -ENOENT;
-	file = fopen(path, "re");
-	if (!file)
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return -errno;
-	if (!fgets(line, LINE_SIZE, file))
-		*line = '\0';
-	fclose(file);
+	got = read(fd, line, LINE_SIZE - 1);
+	close(fd);
+	line[got > 0 ? got : 0] = '\0';
 	line[strcspn(line, "\n")] = '\0';
 	return 0;
 }

@@ -300,13 +300,17 @@ int prof_recording_read(const char *path, unsigned int modes,
 
 	if (!file)
 		return fail(path, strerror(errno));
-	while (!why && getline(&text, &room, file) > 0) {
+	while (!why) {
+		errno = 0;
+		if (getline(&text, &room, file) <= 0)
+			break;
 		number++;
 		line = json_loads(text, 0, NULL);
 		why = line ? read_line(&r, line) : "is not JSON";
 		json_decref(line);
 	}
-	if (!why && ferror(file))
+	/* For want of memory, there is no error of the file. */
+	if (!why && !feof(file))
 		why = strerror(errno);
 	if (!why && !r.ended)
 		why = "is cut off; record it again";

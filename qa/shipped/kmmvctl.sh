@@ -165,7 +165,8 @@ ok "enable one that is stale" ctl enable io.read
 is "with today's offsets, too" "$(get io.read key) $(get io.read state)" \
 	"thing->next->level=arg0@40@8:4s on"
 ok "disable" ctl disable io.read
-sed -i.sum '/^# as /d' "$root/run/kmmvctl/io.read"
+cp "$root/run/kmmvctl/io.read" "$work/io.read"
+sed -i '/^# as /d' "$root/run/kmmvctl/io.read"
 build/qa/bench/kmmvbtf "$root" moved
 ok "enable one whose file does not say of what it is" ctl enable io.read
 is "as configfs has it" "$(get io.read key) $(get io.read state)" \
@@ -173,7 +174,7 @@ is "as configfs has it" "$(get io.read key) $(get io.read state)" \
 like "export has no names for it" "$(ctl export io.read)" \
 	'^# key = thing->next->level=arg0@40@8:4s'
 build/qa/bench/kmmvbtf "$root"
-mv "$root/run/kmmvctl/io.read.sum" "$root/run/kmmvctl/io.read"
+cp "$work/io.read" "$root/run/kmmvctl/io.read"
 ok "disable" ctl disable io.read
 ok "enable" ctl enable io.read
 log >/dev/null
@@ -421,6 +422,15 @@ like "describe a path" "$(ctl describe qa_call 'thing->next->inside')" \
 	'thing->next->inside.y +unsigned short +arg0@40@92:2u'
 like "describe a module's" "$(ctl describe qa_mod_hit)" 'of module qa_mod'
 says "describe what is not there" 'no function qa_clal.*near: qa_call' describe qa_clal
+is "the examples are ten sets" "$(grep -cE '^# [0-9]+\. ' lib/kmmvctl/trace.conf)" 10
+if [ -r /sys/kernel/btf/vmlinux ]; then
+	# sched_stat_wait is not in every kernel (CONFIG_SCHEDSTATS).
+	is "the running kernel has them" "$(build/kmmvctl check lib/kmmvctl/trace.conf 2>&1 |
+		grep -v sched_stat_wait)" ""
+else
+	skip "the running kernel has them" "machine: no BTF"
+fi
+
 # ---- no memory
 
 # shellcheck source=qa/shipped/nomemory
@@ -430,23 +440,35 @@ for counter in "$counters"/*; do
 	ctl remove "${counter##*/}"
 done
 rm -f "$root"/run/kmmvctl/*
+# shellcheck disable=SC2317 # called by each_fails
 removed()
 {
 	[ ! -d "$counters/poor" ] || ctl remove poor || return
 	[ -z "$(ls "$counters")$(ls "$root/run/kmmvctl")" ]
 }
+# done_to_poor ARGUMENT...: what there is of a counter afterwards
+done_to_poor()
+{
+	local status
+
+	ctl "$@"
+	status=$?
+	LD_PRELOAD='' cat "$counters"/poor/* 2>/dev/null
+	return $status
+}
 poor=(poor tracepoint=qa/qa_hit 'value=log2 number' key='thing->next->level'
 	'event=default thing->text, n=number' units=count help=Text)
-each_fails "add" removed ctl add "${poor[@]}"
+each_fails "add" removed done_to_poor add "${poor[@]}"
 ok "add" ctl add "${poor[@]}"
 each_fails "list" true ctl list -v
 each_fails "list -j" true ctl list -j
 each_fails "export" true ctl export
+# shellcheck disable=SC2317 # called by each_fails
 disabled()
 {
 	ctl disable poor
 }
-each_fails "enable" disabled ctl enable poor
+each_fails "enable" disabled done_to_poor enable poor
 ok "remove" ctl remove poor
 cat >"$root/etc/kmmv/trace.d/poor.conf" <<'E2'
 [poor]
@@ -460,6 +482,7 @@ help = Text
 function = qa_call
 nothing = of the kind
 E2
+# shellcheck disable=SC2317 # called by each_fails
 pruned()
 {
 	local status=0
@@ -469,16 +492,10 @@ pruned()
 	removed || status=1
 	return $status
 }
-each_fails "apply" pruned ctl apply
+each_fails "apply" pruned done_to_poor apply
 rm "$root"/etc/kmmv/trace.d/*
 each_fails "describe" true ctl describe qa/qa_hit
-
-is "the examples are ten sets" "$(grep -cE '^# [0-9]+\. ' lib/kmmvctl/trace.conf)" 10
-if [ -r /sys/kernel/btf/vmlinux ]; then
-	# sched_stat_wait is not in every kernel (CONFIG_SCHEDSTATS).
-	is "the running kernel has them" "$(build/kmmvctl check lib/kmmvctl/trace.conf 2>&1 |
-		grep -v sched_stat_wait)" ""
-else
-	skip "the running kernel has them" "machine: no BTF"
-fi
+ctl list -j >/dev/full 2>"$work/err"
+is "a disk that is full" "$? $(cat "$work/err")" \
+	"1 kmmvctl: standard output: No space left on device"
 finish

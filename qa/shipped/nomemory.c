@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Has the Nth allocation that a program makes fail; to be preloaded. Those of its
- * libraries succeed, but for jansson's on the program's behalf.
+ * Has the Nth allocation that a program makes fail; to be preloaded. What else its
+ * libraries allocate succeeds, but for what is below.
  *
  *	NOMEMORY_AT	N, counted from 1
  *	NOMEMORY_FILE	is made when it fails
@@ -64,6 +64,7 @@ static bool fails(const void *caller)
 }
 
 #define FAILS fails(__builtin_return_address(0))
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 void *malloc(size_t size)
 {
@@ -99,27 +100,14 @@ char *strdup(const char *text)
 	return copy ? memcpy(copy, text, size) : NULL;
 }
 
-char *strndup(const char *text, size_t most)
-{
-	size_t size = strnlen(text, most);
-	char *copy = FAILS ? NULL : __libc_malloc(size + 1);
-
-	if (!copy)
-		return NULL;
-	copy[size] = '\0';
-	return memcpy(copy, text, size);
-}
-
-int vasprintf(char **to_text, const char *format, va_list ap)
+static int print_to(char **to_text, const char *format, va_list ap)
 {
 	size_t size;
 	FILE *f;
 	int n;
 
-	if (FAILS)
-		return -1;
 	*to_text = NULL;
-	f = open_memstream(to_text, &size);
+	f = NEXT(open_memstream)(to_text, &size);
 	if (!f)
 		return -1;
 	n = vfprintf(f, format, ap);
@@ -135,7 +123,7 @@ int asprintf(char **to_text, const char *format, ...)
 	if (FAILS)
 		return -1;
 	va_start(ap, format);
-	n = vasprintf(to_text, format, ap);
+	n = print_to(to_text, format, ap);
 	va_end(ap);
 	return n;
 }
@@ -152,21 +140,46 @@ int __asprintf_chk(char **to_text, int flag, const char *format, ...)
 	if (FAILS)
 		return -1;
 	va_start(ap, format);
-	n = vasprintf(to_text, format, ap);
+	n = print_to(to_text, format, ap);
 	va_end(ap);
 	return n;
 }
-
-#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 FILE *fopen(const char *path, const char *mode)
 {
 	return FAILS ? NULL : NEXT(fopen)(path, mode);
 }
 
+/* With 64-bit offsets of files. */
+FILE *fopen64(const char *path, const char *mode)
+{
+	return FAILS ? NULL : NEXT(fopen64)(path, mode);
+}
+
 FILE *fdopen(int fd, const char *mode)
 {
 	return FAILS ? NULL : NEXT(fdopen)(fd, mode);
+}
+
+FILE *open_memstream(char **text, size_t *size)
+{
+	return FAILS ? NULL : NEXT(open_memstream)(text, size);
+}
+
+ssize_t getdelim(char **line, size_t *size, int end, FILE *f)
+{
+	return FAILS ? -1 : NEXT(getdelim)(line, size, end, f);
+}
+
+/* What getline() is with optimization. */
+ssize_t __getdelim(char **line, size_t *size, int end, FILE *f)
+{
+	return FAILS ? -1 : NEXT(getdelim)(line, size, end, f);
+}
+
+ssize_t getline(char **line, size_t *size, FILE *f)
+{
+	return FAILS ? -1 : NEXT(getdelim)(line, size, '\n', f);
 }
 
 json_t *json_object(void)

@@ -77,7 +77,7 @@ needed=900
 [ ! -e /sys/kernel/debug/kmemleak ] || needed=4000
 free=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
 if [ "$free" -lt $((needed + 32 * cpus)) ]; then
-	skip "4 Mi instances" "machine: only $free MiB"
+	skip "4 Mi instances" "machine: only $free MiB of $((needed + 32 * cpus))"
 else
 	load_core capacity=$((4 << 20)) max_bytes=$((32 * cpus << 20)) &&
 		load_client || bail "4 Mi does not load"
