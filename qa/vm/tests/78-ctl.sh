@@ -132,7 +132,8 @@ for i in range(20):
     s.sendto(b"x", ("127.0.0.1", 1))
 '
 is "6. TCP: resets by port" "$(count tcp.resets 34568)" 7
-python '
+# Not by the function: kill would end its shell, and leave the sender.
+python3 -c '
 import socket
 s = socket.socket()
 s.bind(("10.9.9.1", 34567))
