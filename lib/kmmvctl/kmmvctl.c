@@ -359,8 +359,10 @@ int main(int argc, char **argv)
 	if (kmmv_places_set(&places, root))
 		return fail();
 	status = run(argc - optind, argv + optind);
+	errno = 0;
 	if (fflush(stdout) || ferror(stdout)) {
-		kmmv_fault_set(-EIO, "standard output: %s", strerror(errno));
+		/* The errno of an earlier write is lost. */
+		kmmv_fault_set(-EIO, "standard output: %s", strerror(errno ?: EIO));
 		status = fail();
 	}
 	kmmv_hooks_close(hooks);

@@ -100,12 +100,15 @@ char *strdup(const char *text)
 	return copy ? memcpy(copy, text, size) : NULL;
 }
 
-static int print_to(char **to_text, const char *format, va_list ap)
+static int print_to(const void *caller, char **to_text, const char *format,
+		    va_list ap)
 {
 	size_t size;
 	FILE *f;
 	int n;
 
+	if (fails(caller))
+		return -1;
 	*to_text = NULL;
 	f = NEXT(open_memstream)(to_text, &size);
 	if (!f)
@@ -120,10 +123,8 @@ int asprintf(char **to_text, const char *format, ...)
 	va_list ap;
 	int n;
 
-	if (FAILS)
-		return -1;
 	va_start(ap, format);
-	n = print_to(to_text, format, ap);
+	n = print_to(__builtin_return_address(0), to_text, format, ap);
 	va_end(ap);
 	return n;
 }
@@ -137,10 +138,8 @@ int __asprintf_chk(char **to_text, int flag, const char *format, ...)
 	int n;
 
 	(void)flag;
-	if (FAILS)
-		return -1;
 	va_start(ap, format);
-	n = print_to(to_text, format, ap);
+	n = print_to(__builtin_return_address(0), to_text, format, ap);
 	va_end(ap);
 	return n;
 }

@@ -7,7 +7,6 @@ agent-sources = $(wildcard qa/unit/agent/*.c) qa/agent/ringsim.c \
 	$(wildcard pmda/*.c) $(lib-sources)
 agent-cflags = $(lib-cflags) -Ipmda -Iqa/unit/lib -Dmain=agent_main
 # Tests make allocations of the agent and of libkmmv fail.
-agent-libs := -Wl,-z,muldefs,--wrap=malloc,--wrap=calloc,--wrap=realloc \
-	-Wl,--wrap=reallocarray,--wrap=strdup,--wrap=asprintf -lpcp_pmda -lpcp
+agent-libs = $(refuse-wrap),-z,muldefs -lpcp_pmda -lpcp
 agent-variants := plain asan
 endif

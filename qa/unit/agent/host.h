@@ -30,7 +30,7 @@ extern struct area area;
 
 /* The allocation that fails, counted from 1; 0 once it has, or for none. */
 extern int host_fails_at;
-/* malloc() of this size fails; 0: none does */
+/* Each allocation of this size fails; 0: none does */
 extern size_t malloc_refused;
 
 /* Times that the agent has had mirrored counters copied. */

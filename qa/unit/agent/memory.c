@@ -8,6 +8,7 @@
 
 #include "idtable.h"
 #include "numbers.h"
+#include "refuse.h"
 
 int host_fails_at;
 size_t malloc_refused;
@@ -15,65 +16,14 @@ size_t malloc_refused;
 static bool lasts;	/* the failure, until it is ended */
 static bool is_failing;
 
-static bool fails(void)
+static bool fails(size_t size)
 {
+	if (size && size == malloc_refused)
+		return true;
 	if (!host_fails_at || --host_fails_at)
 		return is_failing;
 	is_failing = lasts;
 	return true;
-}
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__real_reallocarray(void *old, size_t n, size_t size);
-void *__wrap_reallocarray(void *old, size_t n, size_t size);
-char *__real_strdup(const char *text);
-char *__wrap_strdup(const char *text);
-int __wrap_asprintf(char **to, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-void *__wrap_malloc(size_t size)
-{
-	if (fails() || (size && size == malloc_refused))
-		return NULL;
-	return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __real_realloc(old, size);
-}
-
-void *__wrap_reallocarray(void *old, size_t n, size_t size)
-{
-	return fails() ? NULL : __real_reallocarray(old, n, size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-	return fails() ? NULL : __real_strdup(text);
-}
-
-int __wrap_asprintf(char **to, const char *format, ...)
-{
-	va_list ap;
-	int n;
-
-	if (fails())
-		return -1;
-	va_start(ap, format);
-	n = vasprintf(to, format, ap);
-	va_end(ap);
-	return n;
 }
 
 /* ---- a client that asks for all that there is, and takes errors for answers */

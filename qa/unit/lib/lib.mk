@@ -33,13 +33,15 @@ libring-sources += $(libring-parts)
 libring-split-sources += $(libring-parts)
 # The tests make allocations fail.
 libring-wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
+# For refuse.h.
+refuse-wrap = $(libring-wrap),--wrap=realloc,--wrap=strdup,--wrap=asprintf
 libring-libs := $(libring-wrap)
 libring-split-libs := $(libring-wrap)
 
 unit-programs += libmemory
 libmemory-sources := qa/unit/lib/libmemory.c $(lib-sources)
 libmemory-cflags := $(lib-cflags)
-libmemory-libs := $(libring-wrap),--wrap=realloc,--wrap=mmap,--wrap=strdup,--wrap=asprintf
+libmemory-libs := $(refuse-wrap),--wrap=mmap
 libmemory-variants := plain asan
 
 # A writer's step at each load; see loads.h.

@@ -6,75 +6,27 @@
 #include <sys/stat.h>
 
 #include "libarea.h"
+#include "refuse.h"
 
 static struct area area;
 /* The allocation that fails, counted from 1; 0 once it has, or for none. */
 static int fails_at;
 
-static bool fails(void)
+static bool fails(size_t size)
 {
+	(void)size;
 	return fails_at && !--fails_at;
 }
 
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__real_reallocarray(void *old, size_t n, size_t size);
-void *__wrap_reallocarray(void *old, size_t n, size_t size);
 void *__real_mmap(void *at, size_t size, int access, int flags, int fd, off_t from);
 void *__wrap_mmap(void *at, size_t size, int access, int flags, int fd, off_t from);
-char *__real_strdup(const char *text);
-char *__wrap_strdup(const char *text);
-int __wrap_asprintf(char **to, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __real_realloc(old, size);
-}
-
-void *__wrap_reallocarray(void *old, size_t n, size_t size)
-{
-	return fails() ? NULL : __real_reallocarray(old, n, size);
-}
 
 void *__wrap_mmap(void *at, size_t size, int access, int flags, int fd, off_t from)
 {
-	if (!fails())
+	if (!fails(size))
 		return __real_mmap(at, size, access, flags, fd, from);
 	errno = ENOMEM;
 	return MAP_FAILED;
-}
-
-char *__wrap_strdup(const char *text)
-{
-	return fails() ? NULL : __real_strdup(text);
-}
-
-int __wrap_asprintf(char **to, const char *format, ...)
-{
-	va_list ap;
-	int n;
-
-	if (fails())
-		return -1;
-	va_start(ap, format);
-	n = vasprintf(to, format, ap);
-	va_end(ap);
-	return n;
 }
 
 static void check_told(int err, const struct kmmv *k, int n)
