@@ -299,6 +299,32 @@ FAILED console 0
 ok console 3"
 shown '^    \| # > process [0-9]* sleep$' 120
 shown '^    \| .*Kernel Offset' 120
+
+# A machine that is lost before its first test says nothing of the tests.
+rm "$dir"/qa/vm/tests/*
+guest_test 10-another <<'E'
+printf '1..1\nok 1\n'
+E
+mv "$dir/qa/vm/run" "$dir/qa/vm/real"
+cat >"$dir/qa/vm/run" <<'E'
+#!/bin/sh
+[ ! -e build/lost ] || exec qa/vm/real "$@"
+[ -e build/never ] || touch build/lost
+echo "vm: VM lost: it did not boot" >&2
+exit 128
+E
+chmod +x "$dir/qa/vm/run"
+touch "$dir/build/never"
+said=$("$dir/qa/check" vm/ 2>&1)
+is "a machine that never boots has failed" "$(tail -n 1 <<<"$said")" \
+	"4 passed, 1 failed, 0 skipped"
+shown 'never ran: no machine'
+rm "$dir/build/never"
+said=$(SMP=1 MEM=512M "$dir/qa/check" vm/ 2>&1)
+is "one that boots the second time has not" "$(tail -n 1 <<<"$said")" \
+	"8 passed, 0 failed, 0 skipped"
+shown '^lost   a machine before its first test$'
+shown '^    \| vm: VM lost: it did not boot$'
 rm -rf "$dir/qa/vm"
 
 vm()
@@ -328,5 +354,8 @@ vm -t 1200 sh -c 'kill -STOP -1; sleep 150; kill -CONT -1; echo goes on'
 is "so does a machine that stopped reporting" "$(cat "$dir/out")" "goes on"
 like "which was silent" "$(cat "$dir/err")" '^vm: silent for'
 like "so QEMU did" "$(cat "$dir/err")" '^vm: QEMU translates anew$'
+QEMU_EXTRA=-S vm -t 1200 echo booted
+is "so does one that stops before its first report" "$(cat "$dir/out")" "booted"
+like "which was silent" "$(cat "$dir/err")" '^vm: silent for 9'
 
 finish
