@@ -71,8 +71,11 @@ static const char *path(const char *suffix)
 	return text;
 }
 
-/* False if LINE is not a record. The first line tells other versions apart. */
-static bool take(char *line)
+/*
+ * -EINVAL if LINE is not a record, -ENOMEM if there is no memory for it. The first
+ * line tells other versions apart.
+ */
+static int take(char *line)
 {
 	int scope, number, at = 0;
 	unsigned int since = 0;
@@ -80,42 +83,79 @@ static bool take(char *line)
 
 	if (sscanf(line, "%c %d %d%n", &kind, &scope, &number, &at) != 3 ||
 	    !at || scope < 0 || number < 0)
-		return false;
+		return -EINVAL;
 	switch (kind) {
 	case '+':
 		if (line[at] != ' ' || !line[at + 1] || line[at + 1] == ' ')
-			return false;
+			return -EINVAL;
 		return agent_idtable_loaded(scope, number, line + at + 1);
 	case '=':
-		return agent_idtable_reserve(scope, number);
+		return agent_idtable_reserve(scope, number) ? 0 : -EINVAL;
 	case '-':
 	case '!':
 		if (sscanf(line + at, "%u", &since) != 1)
-			return false;
+			return -EINVAL;
 		return agent_idtable_loaded_state(kind, scope, number, since);
 	case '*':
 	case 'x':
 		return agent_idtable_loaded_state(kind, scope, number, 0);
 	default:
-		return false;
+		return -EINVAL;
 	}
 }
 
-static bool take_line(char *line, size_t length)
+static int take_line(char *line, size_t length)
 {
+	if (strlen(line) != length)
+		return -EINVAL;
+	if (file.length == 0)
+		return strcmp(line, HEADER) == 0 ? 0 : -EINVAL;
 	line[length - 1] = '\0';
 	return take(line);
+}
+
+static bool is_other_version(const char *line)
+{
+	return file.length == 0 && strncmp(line, "kmmv numbers ", 13) == 0 &&
+	       strcmp(line, HEADER) != 0;
+}
+
+/* A last line that is cut short is no error. */
+static int take_lines(FILE *in)
+{
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t n;
+	int rc = 0;
+
+	for (;;) {
+		n = getline(&line, &room, in);
+		if (n < 0)
+			rc = feof(in) ? 0 : -errno;
+		if (n < 0 || line[n - 1] != '\n')
+			break;
+		if (is_other_version(line))
+			rc = -EOPNOTSUPP;
+		else
+			rc = take_line(line, n);
+		if (rc < 0 && rc != -EINVAL)
+			break;
+		if (rc == -EINVAL)
+			file.damaged += n;
+		rc = 0;
+		file.length += n;
+		file.lines++;
+	}
+	free(line);
+	return rc;
 }
 
 int agent_idfile_load(void)
 {
 	struct file before = file;
 	struct stat st;
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t n;
 	FILE *in;
-	int rc = 0;
+	int rc;
 
 	memset(&file, 0, sizeof(file));
 	in = fopen(path(""), "re");
@@ -127,23 +167,19 @@ int agent_idfile_load(void)
 	}
 	file.dev = st.st_dev;
 	file.ino = st.st_ino;
-	while ((n = getline(&line, &room, in)) > 0 && line[n - 1] == '\n') {
-		if (file.length == 0 && strncmp(line, "kmmv numbers ", 13) == 0 &&
-		    strcmp(line, HEADER) != 0) {
-			rc = -EOPNOTSUPP;
-			break;
-		}
-		if (strlen(line) != (size_t)n ||
-		    (file.length == 0 ? strcmp(line, HEADER) != 0 :
-					!take_line(line, n)))
-			file.damaged += n;
-		file.length += n;
-		file.lines++;
-	}
-	if (ferror(in))
-		rc = -EIO;
-	free(line);
+	rc = take_lines(in);
 	fclose(in);
+	if (rc < 0) {
+		/*
+		 * It is read again before anything is written, and there will be
+		 * memory. A disk may stay as it is: use what could be read.
+		 */
+		if (rc == -ENOMEM)
+			agent_idtable_unload();
+		file = before;
+		file.length = 0;
+		return rc;
+	}
 	if (file.damaged) {
 		agent_error(NULL, "%s is damaged: invalid records are ignored",
 			    path(""));
@@ -152,7 +188,7 @@ int agent_idfile_load(void)
 		    file.damaged != before.damaged)
 			agent_idtable_skip(file.damaged);
 	}
-	return rc;
+	return 0;
 }
 
 static int take_lock(void)

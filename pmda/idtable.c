@@ -500,52 +500,57 @@ static bool can_be(int scope, int number)
 	return scope < NR_SCOPES && number < range(scope);
 }
 
-bool agent_idtable_loaded(int scope, int number, char *text)
+/* An instance's rest never changes, and may be in use. */
+static int loaded_rest(struct id *id, const char *rest)
+{
+	return has_text(id->scope) && !agent_idtable_describe(id, rest) ?
+		       -ENOMEM : 0;
+}
+
+int agent_idtable_loaded(int scope, int number, char *text)
 {
 	size_t length = strcspn(text, " ");
 	const char *rest = text[length] ? text + length + 1 : "";
 	struct id *id, *other;
 
 	if (!can_be(scope, number))
-		return false;
+		return -EINVAL;
 	text[length] = '\0';
 	agent_idtable_reserve(scope, number + 1);
 	id = agent_id_by_number(scope, number);
 	if (id && id->own)
-		return true;
+		return 0;
 	if (id && strcmp(id->name, text) != 0)
-		return false;
-	if (id) {
-		/* An instance's rest never changes, and may be in use. */
-		if (has_text(scope))
-			agent_idtable_describe(id, rest);
-		return true;
-	}
+		return -EINVAL;
+	if (id)
+		return loaded_rest(id, rest);
 	other = agent_id_find(scope, text);
 	if (other && other->user)
-		return true;
+		return 0;
 	if (other)
 		agent_idtable_remove(other);
 	id = make(scope, number, text, length, rest, ID_AWAY, time(NULL));
-	if (id && agent_idtable_is_block(scope) && !id->of)
+	if (!id)
+		return -ENOMEM;
+	if (agent_idtable_is_block(scope) && !id->of)
 		agent_idtable_remove(id);
-	else if (id)
+	else
 		id->on_disk = ID_USED;
-	return true;
+	return 0;
 }
 
-bool agent_idtable_loaded_state(char kind, int scope, int number, uint32_t since)
+int agent_idtable_loaded_state(char kind, int scope, int number, uint32_t since)
 {
 	struct id *id = agent_id_by_number(scope, number);
 	uint32_t now = time(NULL);
 
 	if (!can_be(scope, number))
-		return false;
+		return -EINVAL;
 	if (!id || id->own || id->user || !agent_idtable_is_instance(scope))
-		return true;
+		return 0;
 	if (kind == 'x') {
 		agent_idtable_remove(id);
-		return true;
+		return 0;
 	}
 	delist(id);
 	id->state = kind == '!' ? ID_FORGOTTEN : ID_AWAY;
@@ -554,7 +559,7 @@ bool agent_idtable_loaded_state(char kind, int scope, int number, uint32_t since
 	/* The clock may have been set back: no time is in the future. */
 	id->since = kind == '*' || since > now ? now : since;
 	enlist(id);
-	return true;
+	return 0;
 }
 
 /* ---- all of them ---- */
@@ -578,18 +583,20 @@ void agent_idtable_walk_end(void)
 	walking = false;
 }
 
-void agent_idtable_drop_own(void (*drop)(struct id *id))
+static void remove_those(bool (*is)(const struct id *id),
+			 void (*drop)(struct id *id))
 {
 	uint32_t i;
 
-	for (i = 0; i < nr_chains && nr_own; i++) {
+	for (i = 0; i < nr_chains; i++) {
 		struct id *id = names[i];
 
 		while (id) {
 			struct id *next = id->by_name;
 
-			if (id->own) {
-				drop(id);
+			if (is(id)) {
+				if (drop)
+					drop(id);
 				agent_idtable_remove(id);
 				/*
 				 * Its blocks were removed as well: NEXT may be
@@ -600,6 +607,28 @@ void agent_idtable_drop_own(void (*drop)(struct id *id))
 			id = next;
 		}
 	}
+}
+
+static bool is_own(const struct id *id)
+{
+	return id->own;
+}
+
+void agent_idtable_drop_own(void (*drop)(struct id *id))
+{
+	if (nr_own)
+		remove_those(is_own, drop);
+}
+
+static bool is_unused(const struct id *id)
+{
+	return agent_idtable_is_instance(id->scope) && !id->own && !id->user;
+}
+
+/* Other scopes have no records that change a number. */
+void agent_idtable_unload(void)
+{
+	remove_those(is_unused, NULL);
 }
 
 uint32_t agent_idtable_count(void)

@@ -59,11 +59,15 @@ bool agent_idtable_reserve(int scope, int limit);
 /* NUMBER, the last one given out, is not in use. */
 void agent_idtable_give_back(int scope, int number);
 
-/* A record that was read; false if no agent can have written it. TEXT is the
- * name, and a rest behind a blank. */
-bool agent_idtable_loaded(int scope, int number, char *text);
-bool agent_idtable_loaded_state(char kind, int scope, int number,
-				uint32_t since);
+/*
+ * A record that was read: -EINVAL if no agent can have written it. TEXT is the name,
+ * and a rest behind a blank.
+ */
+int agent_idtable_loaded(int scope, int number, char *text);
+int agent_idtable_loaded_state(char kind, int scope, int number,
+			       uint32_t since);
+/* Reading ended early: forget what nobody uses yet, as later records may change it. */
+void agent_idtable_unload(void);
 /* BYTES of records were lost, whose numbers may be in use: skip numbers. */
 void agent_idtable_skip(off_t bytes);
 
@@ -88,7 +92,7 @@ void agent_idpool_give(void *p, size_t size);
 
 /* ---- idfile.c ---- */
 
-/* Read the file into the table. */
+/* Read the file into the table: all of it, or -errno. */
 int agent_idfile_load(void);
 /* Get the file ready for new records: -errno if they cannot be saved. */
 int agent_idfile_open(void);

@@ -19,18 +19,28 @@ void names_are(const char *lines)
 	ck_assert(agent_attach_sync());
 }
 
-void begin_lasting(const char *numbers)
+void begin_machine(const char *numbers)
 {
 	area_init(&area, 4, 16, 8, true);
 	host_init(area.dir);
 	if (numbers)
 		host_write(host.var, NUMBERS, numbers);
-	agent_id_load(true);
+}
+
+void begin_attached(void)
+{
 	area_names(&area, "kmmv abi=1.0 epoch=77\n" TABLE "end 1\n");
 	area_share(&area);
 	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
 	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
 	ck_assert(agent_attach_sync());
+}
+
+void begin_lasting(const char *numbers)
+{
+	begin_machine(numbers);
+	agent_id_load(true);
+	begin_attached();
 }
 
 void setup_lasting(void)

@@ -18,7 +18,11 @@
 void put_names(const char *lines);
 /* And the agent takes them over. */
 void names_are(const char *lines);
-/* The agent as a daemon, which may write; NUMBERS is the file that it finds. */
+/* A machine on which an agent finds the file NUMBERS. */
+void begin_machine(const char *numbers);
+/* The agent as a daemon, once it has loaded its numbers, on a device. */
+void begin_attached(void);
+/* All of it: the agent may write. */
 void begin_lasting(const char *numbers);
 void setup_lasting(void);
 /* The number of lines of the file that begin like this. */

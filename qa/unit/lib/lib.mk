@@ -33,8 +33,8 @@ libring-sources += $(libring-parts)
 libring-split-sources += $(libring-parts)
 # The tests make allocations fail.
 libring-wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
-# For refuse.h.
-refuse-wrap = $(libring-wrap),--wrap=realloc,--wrap=strdup,--wrap=asprintf
+# For refuse.h. With optimization, getline() is __getdelim().
+refuse-wrap = $(libring-wrap),--wrap=realloc,--wrap=strdup,--wrap=asprintf,--wrap=__getdelim
 libring-libs := $(libring-wrap)
 libring-split-libs := $(libring-wrap)
 

@@ -6,6 +6,7 @@
 #ifndef REFUSE_H
 #define REFUSE_H
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,6 +27,8 @@ char *__real_strdup(const char *text);
 char *__wrap_strdup(const char *text);
 int __wrap_asprintf(char **to, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+ssize_t __real___getdelim(char **line, size_t *size, int end, FILE *file);
+ssize_t __wrap___getdelim(char **line, size_t *size, int end, FILE *file);
 
 void *__wrap_malloc(size_t size)
 {
@@ -63,6 +66,16 @@ int __wrap_asprintf(char **to, const char *format, ...)
 	n = vasprintf(to, format, ap);
 	va_end(ap);
 	return n;
+}
+
+/* Any line may be longer than those before it. */
+ssize_t __wrap___getdelim(char **line, size_t *size, int end, FILE *file)
+{
+	if (fails(0)) {
+		errno = ENOMEM;
+		return -1;
+	}
+	return __real___getdelim(line, size, end, file);
 }
 
 #endif /* REFUSE_H */
