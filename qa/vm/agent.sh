@@ -97,11 +97,21 @@ make_sda()
 	done
 }
 
+# installs [FOLDER]: ./Install there. If it fails, print what the logs say.
+installs()
+{
+	local status=0
+
+	(cd "${1:-.}" && ./Install) </dev/null || status=$?
+	[ $status = 0 ] || tail -n 40 /var/log/pcp/pmcd/{pmcd,kmmv}.log
+	return $status
+}
+
 # Install the modules, pmcd and the agent, and load the test client.
 install_agent()
 {
 	start_udev
-	ok "./Install" sh -c './Install </dev/null'
+	ok "./Install" installs
 	ok "the agent reads the device" wait_for 20 has_values
 	load_client || bail "the client does not load"
 }
