@@ -317,6 +317,9 @@ if wait_for 20 ring_ready; then
 	ok "--follow: what comes" wait_for 20 lines 6
 	echo 12 >&9
 	ok "--follow: a loss without an event" wait_for 20 lines 7
+	long=$(printf 'long%0600d' 0)
+	echo "$long" >&9
+	ok "--follow: a long text" wait_for 20 lines 8
 	kill -TERM $follow_pid
 	wait $follow_pid
 	is "--follow: ends well" $? 0
@@ -329,7 +332,8 @@ if wait_for 20 ring_ready; then
 1.500000002 cpu 1 default type-40 #9 bytes=010203ff
 1.500000003 cpu 1 default disk.done requests["db"] began=? flags=? who=?
 3.000000000 cpu 0 default hit requests["web 1"] delta=7
-3.000000000 cpu 0 default lost 0 dropped 12'
+3.000000000 cpu 0 default lost 0 dropped 12
+4.000000000 cpu 0 default mark - text="'"$long"'"'
 	is "-N: so many lines" "$($dump -d "$work/events" -F default -N 2 |
 		wc -l)" 2
 	is "-i: instances" "$($dump -d "$work/events" -R default -i 'web*' \
@@ -414,7 +418,7 @@ dies "--rings with --follow" 2 'usage: kmmvdump' $dump -d "$area" -L -F
 each_fails "text" true $dump -d "$area"
 each_fails "values per CPU" true $dump -d "$area" -a -r 0
 each_fails "JSON" true $dump -d "$area" -j
-each_fails "--follow" true $dump -d "$work/events" --follow -N 3
+each_fails "--follow" true $dump -d "$work/events" --follow -N 7
 # shellcheck disable=SC2317 # called by each_fails
 not_left()
 {

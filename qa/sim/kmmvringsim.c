@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A simulated ring for kmmvdump: kmmvringsim DIR makes DIR/ring/default, a
- * memfd with some events of all kinds, prints "ready", and adds a hit for each
- * line of input, or as many drops as the line says.
+ * memfd with some events of all kinds, prints "ready", and adds for each line of
+ * input a hit, as many drops as the line says, or a mark with a text that begins with
+ * a letter.
  */
+#include <ctype.h>
 #include <stdint.h>
 
 /* No handle here has this ioctl. */
@@ -37,13 +39,20 @@ static void some_events(struct ring_area *a)
 	ring_commit(&a->cpu[1]);
 }
 
+static void put_mark(struct ring_area *a, uint64_t time, const char *line)
+{
+	ring_event(&a->cpu[0], time, RING_AUTO, false, KMMV_EVENT_MARK,
+		   KMMV_EVENT_NO_INSTANCE, line, strcspn(line, "\n"));
+	ring_commit(&a->cpu[0]);
+}
+
 static const char *dir;
 
 /* The encoder's assertions need a test of Check. */
 START_TEST(serve)
 {
 	uint64_t time = 2000000000, drops;
-	char path[4096], target[64], line[64];
+	char path[4096], target[64], line[1024];
 	struct ring_area a;
 
 	ring_init(&a, 2, 4, 1);
@@ -58,7 +67,9 @@ START_TEST(serve)
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		drops = strtoull(line, NULL, 10);
-		if (drops)
+		if (isalpha(*line))
+			put_mark(&a, time += 1000000000, line);
+		else if (drops)
 			ring_drop(&a, 0, KMMV_DROP_FULL, drops);
 		else
 			ring_hit(&a, 0, time += 1000000000, 7);
