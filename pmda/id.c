@@ -29,6 +29,7 @@ static bool writer, lasting;
 static bool pending;
 static bool unsaved;	/* numbers cannot be saved, which was said */
 static uint64_t retry_ms, look_ms, compact_ms;
+static void (*on_loaded)(void);
 
 /* Names of this batch, which are removed if it cannot be saved. */
 static struct id *batch[BATCH];
@@ -80,17 +81,34 @@ static uint32_t now_seconds(void)
 	return now;
 }
 
-void agent_id_load(bool may_write)
+static void wait_to_retry(void)
 {
-	int rc;
+	pending = true;
+	retry_ms = agent_now_ms() + RETRY_MS;
+}
 
+static void load(void)
+{
+	int rc = agent_idfile_load();
+
+	if (rc < 0)
+		agent_error(&on_loaded, "saved numbers cannot be read: %s",
+			    pmErrStr(rc));
+	else
+		agent_error_settle(&on_loaded);
+	if (agent_idfile_is_unread())
+		wait_to_retry();
+	else
+		on_loaded();
+}
+
+void agent_id_load(bool may_write, void (*loaded)(void))
+{
 	writer = may_write;
-	rc = agent_idfile_load();
+	on_loaded = loaded;
+	load();
 	/* From here on it is noticed that the clock is set. */
 	now_seconds();
-	if (rc < 0)
-		agent_error(&pending, "saved numbers cannot be read: %s",
-			    pmErrStr(rc));
 }
 
 void agent_id_own(uid_t uid, gid_t gid)
@@ -118,8 +136,8 @@ void agent_id_lasting(bool on)
 
 static void failed(int rc)
 {
-	pending = unsaved = true;
-	retry_ms = agent_now_ms() + RETRY_MS;
+	unsaved = true;
+	wait_to_retry();
 	agent_error(&pending,
 		    "new names wait, as their numbers cannot be saved: %s",
 		    rc == -EBUSY ? "another agent is running" : pmErrStr(rc));
@@ -148,10 +166,14 @@ static struct id *add(const void *about, int scope, int number,
 {
 	struct id *id;
 
-	if (number >= 0 && agent_id_by_number(scope, number))
-		number = -1;
+	if (agent_idfile_is_unread()) {
+		pending = true;
+		return NULL;
+	}
 	if (lasting && !may_add())
 		return NULL;
+	if (number >= 0 && agent_id_by_number(scope, number))
+		number = -1;
 	/* Another agent may have saved the name meanwhile. */
 	id = lasting ? agent_id_find(scope, name) : NULL;
 	if (id)
@@ -167,10 +189,8 @@ static struct id *add(const void *about, int scope, int number,
 	if (!id) {
 		agent_error(about, "%s: no memory for its number", shown);
 		/* A block is asked for again by whoever lists it. */
-		if (!agent_idtable_is_block(scope)) {
-			pending = true;
-			retry_ms = agent_now_ms() + RETRY_MS;
-		}
+		if (!agent_idtable_is_block(scope))
+			wait_to_retry();
 		return NULL;
 	}
 	if (!lasting)
@@ -254,7 +274,9 @@ bool agent_id_pending(void)
 	if (!pending || (retry_ms && agent_now_ms() < retry_ms))
 		return false;
 	pending = false;
-	return true;
+	if (agent_idfile_is_unread())
+		load();
+	return !pending;
 }
 
 /* ---- state ---- */

@@ -75,8 +75,11 @@ struct id_ops {
 /* Before anything else. */
 void agent_id_init(const struct id_ops *ops);
 
-/* Read the file. WRITER: this process may write it. */
-void agent_id_load(bool writer);
+/*
+ * Read the file, and call LOADED. WRITER: this process may write it. Without memory, no
+ * name gets a number until the file could be read: agent_id_pending() does so.
+ */
+void agent_id_load(bool writer, void (*loaded)(void));
 /* Give the files to the agent's user, while the process is still root. */
 void agent_id_own(uid_t uid, gid_t gid);
 /* Names seen from now on are the device's (true) or captured files' (false). */

@@ -51,6 +51,7 @@ static off_t copy_length;
 static uint32_t copy_lines, cursor;
 static bool rewrite;	/* the file cannot be appended to */
 static bool lost;	/* records were lost: the file lacks known state */
+static bool unread;	/* there was no memory to read the file */
 
 static struct {
 	char *text;
@@ -71,10 +72,7 @@ static const char *path(const char *suffix)
 	return text;
 }
 
-/*
- * -EINVAL if LINE is not a record, -ENOMEM if there is no memory for it. The first
- * line tells other versions apart.
- */
+/* -EINVAL if LINE is not a record, -ENOMEM if there is no memory for it. */
 static int take(char *line)
 {
 	int scope, number, at = 0;
@@ -104,6 +102,11 @@ static int take(char *line)
 	}
 }
 
+static bool is_same_file(const struct file *f, const struct stat *st)
+{
+	return f->dev == st->st_dev && f->ino == st->st_ino;
+}
+
 static int take_line(char *line, size_t length)
 {
 	if (strlen(line) != length)
@@ -114,13 +117,14 @@ static int take_line(char *line, size_t length)
 	return take(line);
 }
 
+/* The first line tells other versions apart. */
 static bool is_other_version(const char *line)
 {
 	return file.length == 0 && strncmp(line, "kmmv numbers ", 13) == 0 &&
 	       strcmp(line, HEADER) != 0;
 }
 
-/* A last line that is cut short is no error. */
+/* A last line that is cut short is no error, unless reading failed there. */
 static int take_lines(FILE *in)
 {
 	char *line = NULL;
@@ -130,10 +134,14 @@ static int take_lines(FILE *in)
 
 	for (;;) {
 		n = getline(&line, &room, in);
-		if (n < 0)
+		if (n < 0) {
 			rc = feof(in) ? 0 : -errno;
-		if (n < 0 || line[n - 1] != '\n')
 			break;
+		}
+		if (line[n - 1] != '\n') {
+			rc = ferror(in) ? -EIO : 0;
+			break;
+		}
 		if (is_other_version(line))
 			rc = -EOPNOTSUPP;
 		else
@@ -150,32 +158,48 @@ static int take_lines(FILE *in)
 	return rc;
 }
 
+/*
+ * Read IN, which replaced the file BEFORE, or was appended to it. Another agent's
+ * rewrite has no record of what it purged: forget that here, too, and write again what
+ * is in use.
+ */
+static int take_file(FILE *in, const struct file *before)
+{
+	struct stat st;
+
+	if (fstat(fileno(in), &st) < 0 || !S_ISREG(st.st_mode))
+		return -EINVAL;
+	file.dev = st.st_dev;
+	file.ino = st.st_ino;
+	if (before->ino && !is_same_file(before, &st)) {
+		agent_idtable_unload();
+		lost = true;
+	}
+	return take_lines(in);
+}
+
 int agent_idfile_load(void)
 {
 	struct file before = file;
-	struct stat st;
 	FILE *in;
 	int rc;
 
 	memset(&file, 0, sizeof(file));
 	in = fopen(path(""), "re");
-	if (!in)
-		return errno == ENOENT ? 0 : -errno;
-	if (fstat(fileno(in), &st) < 0 || !S_ISREG(st.st_mode)) {
+	rc = in ? take_file(in, &before) : -errno;
+	if (in)
 		fclose(in);
-		return -EINVAL;
-	}
-	file.dev = st.st_dev;
-	file.ino = st.st_ino;
-	rc = take_lines(in);
-	fclose(in);
+	unread = rc == -ENOMEM;
+	if (rc == -ENOENT)
+		return 0;
+	/*
+	 * What a disk did not give stays so, and what could be read is used. Memory comes
+	 * again: the records that were not read may change those that were.
+	 */
+	if (unread)
+		agent_idtable_unload();
 	if (rc < 0) {
-		/*
-		 * It is read again before anything is written, and there will be
-		 * memory. A disk may stay as it is: use what could be read.
-		 */
-		if (rc == -ENOMEM)
-			agent_idtable_unload();
+		/* This process reads the file again before it writes. */
 		file = before;
 		file.length = 0;
 		return rc;
@@ -189,6 +213,11 @@ int agent_idfile_load(void)
 			agent_idtable_skip(file.damaged);
 	}
 	return 0;
+}
+
+bool agent_idfile_is_unread(void)
+{
+	return unread;
 }
 
 static int take_lock(void)
@@ -403,15 +432,12 @@ static int sync_directory(void)
 	return rc;
 }
 
-/* Keep the damaged file for inspection. */
-static void keep_damaged(void)
+/* Keep the damaged file FROM for inspection. */
+static void keep_damaged(const char *from)
 {
-	char *from = strdup(path(""));
-
 	unlink(path(".damaged"));
-	if (from && link(from, path(".damaged")) < 0)
+	if (link(from, path(".damaged")) < 0)
 		agent_error(NULL, "%s cannot be kept: %s", from, osstrerror());
-	free(from);
 }
 
 static int finish_copy(void)
@@ -423,7 +449,7 @@ static int finish_copy(void)
 	if (!to)
 		return -ENOMEM;
 	if (file.damaged)
-		keep_damaged();
+		keep_damaged(to);
 	if (fstat(copy, &st) < 0 || rename(path(".new"), to) < 0)
 		rc = -errno;
 	free(to);
@@ -488,8 +514,7 @@ static int reread(bool *there)
 	if (stat(path(""), &st) < 0)
 		return errno == ENOENT ? 0 : -errno;
 	*there = true;
-	if (st.st_dev == file.dev && st.st_ino == file.ino &&
-	    st.st_size == file.length)
+	if (is_same_file(&file, &st) && st.st_size == file.length)
 		return 0;
 	return agent_idfile_load();
 }

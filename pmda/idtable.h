@@ -66,7 +66,7 @@ void agent_idtable_give_back(int scope, int number);
 int agent_idtable_loaded(int scope, int number, char *text);
 int agent_idtable_loaded_state(char kind, int scope, int number,
 			       uint32_t since);
-/* Reading ended early: forget what nobody uses yet, as later records may change it. */
+/* Forget the instances that are not in use, to read them again. */
 void agent_idtable_unload(void);
 /* BYTES of records were lost, whose numbers may be in use: skip numbers. */
 void agent_idtable_skip(off_t bytes);
@@ -92,8 +92,13 @@ void agent_idpool_give(void *p, size_t size);
 
 /* ---- idfile.c ---- */
 
-/* Read the file into the table: all of it, or -errno. */
+/*
+ * Read the file into the table. After an error, the table has a part of it; for want of
+ * memory, none of its instances, and the file is to be read again before names are
+ * looked up: it is unread.
+ */
 int agent_idfile_load(void);
+bool agent_idfile_is_unread(void);
 /* Get the file ready for new records: -errno if they cannot be saved. */
 int agent_idfile_open(void);
 /* Put a record: a name with its number, a state, a purge. */

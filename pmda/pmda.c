@@ -55,6 +55,14 @@ static void take_over(struct kmmv *handle, const struct changes *changes)
 	pmdaExtSetFlags(agent_ext, PMDA_EXT_NAMES_CHANGE);
 }
 
+/* Families of the file have metrics, also without the device. */
+static void numbers_loaded(void)
+{
+	agent_family_load();
+	agent_pmns_rebuild();
+	pmdaExtSetFlags(agent_ext, PMDA_EXT_NAMES_CHANGE);
+}
+
 static void init(pmdaInterface *dispatch)
 {
 	if (dispatch->status != 0)
@@ -87,9 +95,8 @@ static void start(const pmdaInterface *dispatch, bool writer)
 	if (dispatch->status != 0)
 		return;
 	agent_id_init(&agent_instance_id_ops);
-	agent_id_load(writer);
-	agent_family_load();
 	agent_pmns_rebuild();
+	agent_id_load(writer, numbers_loaded);
 	agent_attach_sync();
 	/* Names get numbers in batches: do all before the first request. */
 	while (agent_id_work() == 0)

@@ -136,7 +136,7 @@ static void begin(uint32_t nr, uint32_t capacity)
 	dispatch.comm.pmda_interface = PMDA_INTERFACE_7;
 	dispatch.domain = 389;
 	kmmv_init(&dispatch);
-	agent_id_load(true);
+	agent_id_load(true, agent_family_load);
 	make_counters(nr, capacity);
 	make_names(nr);
 	agent_attach_want(false);

@@ -6,7 +6,7 @@ unit-programs += agent
 agent-sources = $(wildcard qa/unit/agent/*.c) qa/agent/ringsim.c \
 	$(wildcard pmda/*.c) $(lib-sources)
 agent-cflags = $(lib-cflags) -Ipmda -Iqa/unit/lib -Dmain=agent_main
-# Tests make allocations of the agent and of libkmmv fail.
-agent-libs = $(refuse-wrap),-z,muldefs -lpcp_pmda -lpcp
+# Tests make allocations of the agent and of libkmmv fail, and its reading.
+agent-libs = $(refuse-wrap),--wrap=fopen64,--wrap=fileno,-z,muldefs -lpcp_pmda -lpcp
 agent-variants := plain asan
 endif

@@ -54,7 +54,7 @@ static void setup_stream(void)
 {
 	area_init(&area, 1, ROOM, NAMES, true);
 	host_init(area.dir);
-	agent_id_load(true);
+	load_numbers(true);
 	make_names(EPOCH, false);
 	area_share(&area);
 	attach();

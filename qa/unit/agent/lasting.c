@@ -10,6 +10,78 @@
 
 #include "numbers.h"
 
+/* ---- a disk that cannot be read behind GOOD bytes */
+
+static size_t good = SIZE_MAX;
+static FILE *real, *cut;
+
+static ssize_t read_good(void *cookie, char *to, size_t size)
+{
+	size_t at = ftell(cookie);
+
+	if (at >= good) {
+		errno = EIO;
+		return -1;
+	}
+	return fread(to, 1, size < good - at ? size : good - at, cookie);
+}
+
+static int close_real(void *cookie)
+{
+	return fclose(cookie);
+}
+
+FILE *__real_fopen64(const char *path, const char *mode);
+FILE *__wrap_fopen64(const char *path, const char *mode);
+int __real_fileno(FILE *file);
+int __wrap_fileno(FILE *file);
+
+FILE *__wrap_fopen64(const char *path, const char *mode)
+{
+	cookie_io_functions_t io = { .read = read_good, .close = close_real };
+
+	real = __real_fopen64(path, mode);
+	if (!real || good == SIZE_MAX || !strstr(path, ".numbers"))
+		return real;
+	cut = fopencookie(real, "r", io);
+	return cut;
+}
+
+int __wrap_fileno(FILE *file)
+{
+	return __real_fileno(cut && file == cut ? real : file);
+}
+
+#define UNREADABLE                                                          \
+	HEADER "+ 0 250 counter:counter:0,0,1,0,0,0\n+ 516 40 zero\n" \
+	       "+ 516 41 one\n"
+
+/* What can be read is used; nothing is written, as the rest would be cut off. */
+START_TEST(files_that_cannot_be_read_are_left_alone)
+{
+	begin_machine(UNREADABLE);
+	fake.on = true;
+	fake.ms = 1000000;
+	/* In the middle of the last line. */
+	good = strlen(UNREADABLE) - 4;
+	load_numbers(true);
+	begin_attached();
+	ck_assert(told_of("cannot be read: Input/output error"));
+	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "one"));
+	ck_assert(told_of("cannot be saved: Input/output error"));
+	ck_assert_int_eq(number_of("counter", "zero"), 40);
+	ck_assert_int_eq(number_of("counter", "one"), -1);
+	good = SIZE_MAX;
+	ck_assert_int_eq(on_disk("+ 516 41 one\n"), 1);
+	fake.ms += 10000;
+	agent_attach_sync();
+	ck_assert_int_eq(number_of("counter", "one"), 41);
+}
+END_TEST
+
+/* ---- what is on disk */
+
+
 /* A state that could not be written is written with the next ones. */
 START_TEST(states_that_were_not_written_are)
 {
@@ -166,7 +238,7 @@ START_TEST(fields_of_captured_files_are_numbered_anew)
 	reload_types(TYPE_FIELD("16", "v1.evt", "writer"));
 	pmid = pmID_build(DOMAIN, CLUSTER_RING_FIELDS, 0);
 	ck_assert_uint_ne(host_pmid(EVT ".writer"), pmid);
-	agent_id_load(true);
+	load_numbers(true);
 	reload_types(TYPE_FIELD("16", "v1.evt", "writer"));
 	ck_assert_uint_eq(host_pmid(EVT ".writer"), pmid);
 }
@@ -182,7 +254,7 @@ START_TEST(names_in_use_are_not_read_anew)
 	ck_assert_ptr_nonnull(inst);
 	ck_assert_int_eq(inst->id, 1);
 	host_write(host.var, NUMBERS, HEADER "+ 16 1 a_b a+b\n");
-	agent_id_load(true);
+	load_numbers(true);
 	ck_assert_str_eq(agent_inst_raw(inst), "a b");
 	ck_assert_str_eq(agent_id_rest(inst->lasting), "a b");
 }
@@ -193,7 +265,7 @@ START_TEST(lines_of_no_known_kind_are_damage)
 {
 	ck_assert(!told_of("is damaged"));
 	host_write(host.var, NUMBERS, HEADER "+ 16 0 zero\n% 16 9 a\n");
-	agent_id_load(true);
+	load_numbers(true);
 	ck_assert(told_of("is damaged"));
 	ck_assert_int_gt(agent_id_limit(16), 1000);
 }
@@ -221,12 +293,12 @@ START_TEST(damage_is_skipped_once)
 	int limit;
 
 	host_write(host.var, NUMBERS, HEADER "% 16 9 a\n+ 16 0 ze");
-	agent_id_load(true);
+	load_numbers(true);
 	limit = agent_id_limit(16);
-	agent_id_load(true);
+	load_numbers(true);
 	ck_assert_int_eq(agent_id_limit(16), limit);
 	host_write(host.var, NUMBERS, HEADER "% 16 9 a\n%\n");
-	agent_id_load(true);
+	load_numbers(true);
 	ck_assert_int_gt(agent_id_limit(16), limit);
 }
 END_TEST
@@ -238,14 +310,14 @@ START_TEST(damage_leaves_half)
 
 	sprintf(numbers, HEADER "%040000d\n", 0);
 	host_write(host.var, NUMBERS, numbers);
-	agent_id_load(true);
+	load_numbers(true);
 	ck_assert_int_eq(agent_id_limit(SERIAL_FAMILIES), FIRST_FREE_FAMILY +
 			 (MAX_FAMILIES - FIRST_FREE_FAMILY) / 2);
 	ck_assert_int_eq(agent_id_limit(SERIAL_FIELDS), MAX_FIELDS / 2);
 	ck_assert_int_eq(agent_id_limit(SERIAL_RINGS), MAX_RINGS / 2);
 	sprintf(numbers, HEADER "%070000d\n", 0);
 	host_write(host.var, NUMBERS, numbers);
-	agent_id_load(true);
+	load_numbers(true);
 	ck_assert_int_eq(agent_id_limit(SERIAL_FIELDS), MAX_FIELDS * 3 / 4);
 	ck_assert_int_eq(agent_id_limit(SERIAL_RINGS), MAX_RINGS * 3 / 4);
 }
@@ -256,7 +328,7 @@ START_TEST(numbers_that_cannot_be_read_are_told_of)
 {
 	ck_assert_int_eq(unlink(host_path(NUMBERS)), 0);
 	ck_assert_int_eq(mkdir(host_path(NUMBERS), 0755), 0);
-	agent_id_load(true);
+	load_numbers(true);
 	ck_assert(told_of("saved numbers cannot be read"));
 }
 END_TEST
@@ -424,7 +496,7 @@ static bool is_damage(const char *text, size_t size)
 	fwrite(text, size, 1, file);
 	fclose(file);
 	agent_error_settle(NULL);
-	agent_id_load(true);
+	load_numbers(true);
 	return told_of("is damaged");
 }
 
@@ -464,7 +536,7 @@ START_TEST(marks_are_not_garbage)
 	for (i = 0; i < 8000; i++)
 		at += sprintf(numbers + at, "= %d 1\n", FIRST_SERIAL + i);
 	host_write(host.var, NUMBERS, numbers);
-	agent_id_load(true);
+	load_numbers(true);
 	ck_assert_int_eq(stat(host_path(NUMBERS), &before), 0);
 	names_are(INST(0, 0, "active", "zero"));
 	for (i = 0; i < 8; i++)
@@ -664,6 +736,9 @@ void add_lasting(Suite *suite)
 
 	tcase = add_case(suite, "none", setup_none);
 	tcase_add_loop_test(tcase, numbers_that_lack_are_told_of, 0, 3);
+
+	tcase = add_case(suite, "unreadable", NULL);
+	tcase_add_test(tcase, files_that_cannot_be_read_are_left_alone);
 
 	tcase = add_case(suite, "files", setup);
 	tcase_add_test(tcase, nothing_else_is_given_away);

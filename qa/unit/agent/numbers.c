@@ -36,10 +36,15 @@ void begin_attached(void)
 	ck_assert(agent_attach_sync());
 }
 
+void load_numbers(bool writer)
+{
+	agent_id_load(writer, agent_family_load);
+}
+
 void begin_lasting(const char *numbers)
 {
 	begin_machine(numbers);
-	agent_id_load(true);
+	load_numbers(true);
 	begin_attached();
 }
 
@@ -75,4 +80,11 @@ struct family *family(const char *name)
 
 	ck_assert_ptr_nonnull(f);
 	return f;
+}
+
+int number_of(const char *name, const char *inst)
+{
+	struct id *id = agent_id_find(agent_scope_of(family(name)), inst);
+
+	return id && id->user ? id->number : -1;
 }

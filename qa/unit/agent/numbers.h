@@ -20,6 +20,8 @@ void put_names(const char *lines);
 void names_are(const char *lines);
 /* A machine on which an agent finds the file NUMBERS. */
 void begin_machine(const char *numbers);
+/* Read it, as a process that may write it, or one that may not. */
+void load_numbers(bool writer);
 /* The agent as a daemon, once it has loaded its numbers, on a device. */
 void begin_attached(void);
 /* All of it: the agent may write. */
@@ -30,5 +32,7 @@ int on_disk(const char *begin);
 /* The daemon's work between requests, at that time. */
 void work_at(uint64_t seconds);
 struct family *family(const char *name);
+/* The number of its instance, if the device has that, or -1. */
+int number_of(const char *name, const char *inst);
 
 #endif /* NUMBERS_H */

@@ -131,7 +131,7 @@ START_TEST(names_that_are_put_off_leave_others_their_turn)
 		agent_id_set_state(id, ID_FORGOTTEN);
 	}
 	host_write(host.var, NUMBERS, HEADER "+ 16 0 zero\n- 16 0 1\n");
-	agent_id_load(true);
+	load_numbers(true);
 	ck_assert_ptr_nonnull(agent_id_find(16, "zero"));
 	agent_id_names = 0;
 	agent_id_purge();
