@@ -302,7 +302,8 @@ pmns_setup()
 
 # Wait until the agent has a value, which it has even without a device:
 # pmdaproc.sh counts metrics, but accepts none. There are many tries, as a
-# machine may be slow to start the agent.
+# machine may be slow to start the agent. pmcd gives up an agent that does not
+# answer within 3 s, and starts it again on SIGHUP.
 values_check()
 {
 	tries=60
@@ -312,6 +313,8 @@ values_check()
 			values_explain
 			return 1
 		fi
+		[ $((tries % 20)) -ne 0 ] ||
+			pmsignal -a -s HUP pmcd >/dev/null 2>&1
 		pmsleep 1
 	done
 }

@@ -40,6 +40,8 @@ values_after()
 		pminfo() { [ "$tried" -lt "$late" ] || echo value; }
 		# shellcheck disable=SC2317
 		pmsleep() { tried=$((tried + 1)); }
+		# shellcheck disable=SC2317
+		pmsignal() { :; }
 		values_check
 		echo "status $?, $tried"
 	)
@@ -117,6 +119,21 @@ like "says that there are no values" "$tap_text" "no values of the agent"
 rm -r /etc/pcp/kmmv
 sed -i '/^kmmv/d' /etc/pcp/pmcd/pmcd.conf
 ok "Install after that" sh -c './Install </dev/null'
+
+# pmcd gives up an agent that is slow to start, too, and is told to start it again.
+mv $dir/pmdakmmv $dir/real
+cat >$dir/pmdakmmv <<E
+#!/bin/sh
+[ ! -e $dir/slow ] || { rm $dir/slow; sleep 10; }
+exec $dir/real "\$@"
+E
+chmod 755 $dir/pmdakmmv
+touch $dir/slow
+ok "Install of an agent that is slow to start" sh -c "cd $dir && ./Install </dev/null"
+like "which pmcd gave up" "$(cat /var/log/pcp/pmcd/pmcd.log)" \
+	"initial PDU exchange with kmmv PMDA: Timeout"
+mv $dir/real $dir/pmdakmmv
+ok "Install of one that is not" sh -c "cd $dir && ./Install </dev/null"
 
 # A device: captured files suffice.
 mkdir /mnt/dev
