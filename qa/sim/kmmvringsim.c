@@ -2,8 +2,7 @@
 /*
  * A simulated ring for kmmvdump: kmmvringsim DIR makes DIR/ring/default, a
  * memfd with some events of all kinds, prints "ready", and adds for each line of
- * input a hit, as many drops as the line says, or a mark with a text that begins with
- * a letter.
+ * input a mark, if the line begins with a letter, as many drops as it says, or a hit.
  */
 #include <ctype.h>
 #include <stdint.h>
@@ -67,7 +66,7 @@ START_TEST(serve)
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		drops = strtoull(line, NULL, 10);
-		if (isalpha(*line))
+		if (isalpha((unsigned char)*line))
 			put_mark(&a, time += 1000000000, line);
 		else if (drops)
 			ring_drop(&a, 0, KMMV_DROP_FULL, drops);
