@@ -76,6 +76,37 @@ START_TEST(files_that_cannot_be_read_are_left_alone)
 	fake.ms += 10000;
 	agent_attach_sync();
 	ck_assert_int_eq(number_of("counter", "one"), 41);
+	fake.on = false;
+}
+END_TEST
+
+/* What another agent has purged in a file that it wrote anew is purged. */
+START_TEST(files_that_are_replaced_are_read_anew)
+{
+	static const char fresh[] = NUMBERS ".fresh";
+	static const char families[] =
+		HEADER "+ 0 250 counter:counter:0,0,1,0,0,0\n"
+		       "+ 0 251 boot:counter:0,0,1,0,0,0 since=boot\n";
+	char text[256], to[160];
+
+	snprintf(text, sizeof(text), "%s+ 516 41 one\n+ 516 42 two\n",
+		 families);
+	begin_machine(text);
+	load_numbers(true);
+	begin_attached();
+	names_are(INST(2, 0, "active", "two"));
+	snprintf(text, sizeof(text), "%s= 516 43\n", families);
+	host_write(host.var, fresh, text);
+	snprintf(to, sizeof(to), "%s", host_path(NUMBERS));
+	ck_assert_int_eq(rename(host_path(fresh), to), 0);
+	names_are(INST(0, 0, "active", "other") INST(2, 0, "active", "two"));
+	ck_assert_int_eq(number_of("counter", "other"), 43);
+	names_are(INST(0, 0, "active", "other") INST(1, 0, "active", "one")
+			  INST(2, 0, "active", "two"));
+	ck_assert_int_eq(number_of("counter", "one"), 44);
+	ck_assert_int_eq(number_of("counter", "two"), 42);
+	ck_assert_int_eq(on_disk("+ 516 44 one\n"), 1);
+	ck_assert_int_eq(on_disk("+ 516 42 two\n"), 1);
 }
 END_TEST
 
@@ -739,6 +770,7 @@ void add_lasting(Suite *suite)
 
 	tcase = add_case(suite, "unreadable", NULL);
 	tcase_add_test(tcase, files_that_cannot_be_read_are_left_alone);
+	tcase_add_test(tcase, files_that_are_replaced_are_read_anew);
 
 	tcase = add_case(suite, "files", setup);
 	tcase_add_test(tcase, nothing_else_is_given_away);
