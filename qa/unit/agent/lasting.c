@@ -65,7 +65,7 @@ START_TEST(files_that_cannot_be_read_are_left_alone)
 	/* In the middle of the last line. */
 	good = strlen(UNREADABLE) - 4;
 	load_numbers(true);
-	begin_attached();
+	begin_attached("");
 	ck_assert(told_of("cannot be read: Input/output error"));
 	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "one"));
 	ck_assert(told_of("cannot be saved: Input/output error"));
@@ -93,7 +93,7 @@ START_TEST(files_that_are_replaced_are_read_anew)
 		 families);
 	begin_machine(text);
 	load_numbers(true);
-	begin_attached();
+	begin_attached("");
 	names_are(INST(2, 0, "active", "two"));
 	snprintf(text, sizeof(text), "%s= 516 43\n", families);
 	host_write(host.var, fresh, text);

@@ -442,9 +442,7 @@ static int load_in_child(int n, bool writer)
 
 	/* What is told takes memory, too. */
 	ck_assert(lasts || !failed || told_of("memory"));
-	begin_attached();
-	put_names(SAVED_NAMES);
-	agent_attach_sync();
+	begin_attached(SAVED_NAMES);
 	later();
 	agent_attach_sync();
 	ck_assert(!told_of("memory"));

@@ -27,9 +27,9 @@ void begin_machine(const char *numbers)
 		host_write(host.var, NUMBERS, numbers);
 }
 
-void begin_attached(void)
+void begin_attached(const char *lines)
 {
-	area_names(&area, "kmmv abi=1.0 epoch=77\n" TABLE "end 1\n");
+	area_names(&area, "kmmv abi=1.0 epoch=77\n" TABLE "%send 1\n", lines);
 	area_share(&area);
 	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
 	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
@@ -45,7 +45,7 @@ void begin_lasting(const char *numbers)
 {
 	begin_machine(numbers);
 	load_numbers(true);
-	begin_attached();
+	begin_attached("");
 }
 
 void setup_lasting(void)

@@ -22,8 +22,8 @@ void names_are(const char *lines);
 void begin_machine(const char *numbers);
 /* Read it, as a process that may write it, or one that may not. */
 void load_numbers(bool writer);
-/* The agent as a daemon, once it has loaded its numbers, on a device. */
-void begin_attached(void);
+/* The agent as a daemon, once it has loaded its numbers, on a device with these names. */
+void begin_attached(const char *lines);
 /* All of it: the agent may write. */
 void begin_lasting(const char *numbers);
 void setup_lasting(void);
