@@ -30,6 +30,8 @@ static bool pending;
 static bool unsaved;	/* numbers cannot be saved, which was said */
 static uint64_t retry_ms, look_ms, compact_ms;
 static void (*on_loaded)(void);
+static bool load_failed;	/* which was said */
+static bool loaded_late;	/* when names were added */
 
 /* Names of this batch, which are removed if it cannot be saved. */
 static struct id *batch[BATCH];
@@ -91,6 +93,7 @@ static void load(void)
 {
 	int rc = agent_idfile_load();
 
+	load_failed = rc < 0;
 	if (rc < 0)
 		agent_error(&on_loaded, "saved numbers cannot be read: %s",
 			    pmErrStr(rc));
@@ -155,9 +158,17 @@ static bool may_add(void)
 	if (nr_batch)
 		return true;
 	rc = agent_idfile_open();
-	if (rc < 0)
+	if (rc < 0) {
 		failed(rc);
-	return rc == 0;
+		return false;
+	}
+	/* Opening has read the file; the caller is visiting the families. */
+	if (load_failed) {
+		agent_error_settle(&on_loaded);
+		load_failed = false;
+		loaded_late = pending = true;
+	}
+	return true;
 }
 
 /* SHOWN: whose number it is, for the user. */
@@ -274,8 +285,12 @@ bool agent_id_pending(void)
 	if (!pending || (retry_ms && agent_now_ms() < retry_ms))
 		return false;
 	pending = false;
-	if (agent_idfile_is_unread())
+	if (agent_idfile_is_unread()) {
 		load();
+	} else if (loaded_late) {
+		loaded_late = false;
+		on_loaded();
+	}
 	return !pending;
 }
 

@@ -54,7 +54,7 @@ int __wrap_fileno(FILE *file)
 
 #define UNREADABLE                                                          \
 	HEADER "+ 0 250 counter:counter:0,0,1,0,0,0\n+ 516 40 zero\n" \
-	       "+ 516 41 one\n"
+	       "+ 516 41 one\n+ 0 252 gone:counter:0,0,1,0,0,0\n"
 
 /* What can be read is used; nothing is written, as the rest would be cut off. */
 START_TEST(files_that_cannot_be_read_are_left_alone)
@@ -62,8 +62,8 @@ START_TEST(files_that_cannot_be_read_are_left_alone)
 	begin_machine(UNREADABLE);
 	fake.on = true;
 	fake.ms = 1000000;
-	/* In the middle of the last line. */
-	good = strlen(UNREADABLE) - 4;
+	/* In the middle of a line. */
+	good = strstr(UNREADABLE, "one") - UNREADABLE;
 	load_numbers(true);
 	begin_attached("");
 	ck_assert(told_of("cannot be read: Input/output error"));
@@ -76,6 +76,9 @@ START_TEST(files_that_cannot_be_read_are_left_alone)
 	fake.ms += 10000;
 	agent_attach_sync();
 	ck_assert_int_eq(number_of("counter", "one"), 41);
+	ck_assert(!told_of("cannot be read"));
+	agent_attach_sync();
+	ck_assert_ptr_nonnull(family("gone"));
 	fake.on = false;
 }
 END_TEST
