@@ -122,7 +122,8 @@ bool agent_attach_sync(void)
 	int rc;
 
 	/* Kept until the tables are taken over, which -EAGAIN may put off. */
-	all_due |= agent_id_pending();
+	if (agent_id_pending())
+		all_due = true;
 	if (handle) {
 		rc = kmmv_update(handle);
 		if (rc > 0 ||

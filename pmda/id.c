@@ -89,6 +89,16 @@ static void wait_to_retry(void)
 	retry_ms = agent_now_ms() + RETRY_MS;
 }
 
+static void saved(void)
+{
+	retry_ms = 0;
+	if (!unsaved)
+		return;
+	unsaved = false;
+	agent_error_settle(&pending);
+	pmNotifyErr(LOG_INFO, "numbers are saved again");
+}
+
 static void load(void)
 {
 	int rc = agent_idfile_load();
@@ -99,6 +109,8 @@ static void load(void)
 			    pmErrStr(rc));
 	else
 		agent_error_settle(&on_loaded);
+	if (rc == 0)
+		saved();
 	if (agent_idfile_is_unread())
 		wait_to_retry();
 	else
@@ -146,29 +158,32 @@ static void failed(int rc)
 		    rc == -EBUSY ? "another agent is running" : pmErrStr(rc));
 }
 
-/* Whether one more can be added to the batch. */
-static bool may_add(void)
+/* Opening reads what was not read. Families may be visited now: they are loaded later. */
+static bool open_file(void)
 {
-	int rc;
+	int rc = agent_idfile_open();
 
-	if (nr_batch == BATCH || (retry_ms && agent_now_ms() < retry_ms)) {
-		pending = true;
-		return false;
-	}
-	if (nr_batch)
-		return true;
-	rc = agent_idfile_open();
 	if (rc < 0) {
 		failed(rc);
 		return false;
 	}
-	/* Opening has read the file; the caller is visiting the families. */
 	if (load_failed) {
 		agent_error_settle(&on_loaded);
+		saved();
 		load_failed = false;
 		loaded_late = pending = true;
 	}
 	return true;
+}
+
+/* Whether one more can be added to the batch. */
+static bool may_add(void)
+{
+	if (nr_batch == BATCH || (retry_ms && agent_now_ms() < retry_ms)) {
+		pending = true;
+		return false;
+	}
+	return nr_batch || open_file();
 }
 
 /* SHOWN: whose number it is, for the user. */
@@ -236,16 +251,6 @@ bool agent_id_describe(struct id *id, const char *rest)
 	if (lasting && !id->own)
 		agent_idfile_put_name(id);
 	return true;
-}
-
-static void saved(void)
-{
-	retry_ms = 0;
-	if (!unsaved)
-		return;
-	unsaved = false;
-	agent_error_settle(&pending);
-	pmNotifyErr(LOG_INFO, "numbers are saved again");
 }
 
 bool agent_id_commit(void)
@@ -395,6 +400,8 @@ int agent_id_work(void)
 		/* Errors about names that are gone: no attempt settles them. */
 		agent_error_end(&pending);
 		agent_error_begin(&pending);
+		if (load_failed)
+			open_file();
 		note_away();
 		agent_id_purge();
 		agent_idfile_save();

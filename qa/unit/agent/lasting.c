@@ -52,8 +52,10 @@ int __wrap_fileno(FILE *file)
 	return __real_fileno(cut && file == cut ? real : file);
 }
 
-#define UNREADABLE                                                          \
-	HEADER "+ 0 250 counter:counter:0,0,1,0,0,0\n+ 516 40 zero\n" \
+#define UNREADABLE                                             \
+	HEADER "+ 0 250 counter:counter:0,0,1,0,0,0\n"         \
+	       "+ 0 251 boot:counter:0,0,1,0,0,0 since=boot\n" \
+	       "+ 516 40 zero\n"                               \
 	       "+ 516 41 one\n+ 0 252 gone:counter:0,0,1,0,0,0\n"
 
 /* What can be read is used; nothing is written, as the rest would be cut off. */
@@ -76,9 +78,30 @@ START_TEST(files_that_cannot_be_read_are_left_alone)
 	fake.ms += 10000;
 	agent_attach_sync();
 	ck_assert_int_eq(number_of("counter", "one"), 41);
-	ck_assert(!told_of("cannot be read"));
+	ck_assert(!told_of("cannot be"));
 	agent_attach_sync();
 	ck_assert_ptr_nonnull(family("gone"));
+	fake.on = false;
+}
+END_TEST
+
+/* Also without a new name, the file is read again. */
+START_TEST(files_that_can_be_read_again_are)
+{
+	begin_machine(UNREADABLE);
+	fake.on = true;
+	fake.ms = 1000000;
+	good = strstr(UNREADABLE, "+ 516 41") - UNREADABLE;
+	load_numbers(true);
+	begin_attached(INST(0, 0, "active", "zero"));
+	ck_assert(told_of("cannot be read: Input/output error"));
+	good = SIZE_MAX;
+	fake.ms += 100000;
+	agent_id_work();
+	agent_attach_sync();
+	ck_assert(!told_of("cannot be"));
+	ck_assert_ptr_nonnull(family("gone"));
+	ck_assert_int_eq(number_of("counter", "zero"), 40);
 	fake.on = false;
 }
 END_TEST
@@ -773,6 +796,7 @@ void add_lasting(Suite *suite)
 
 	tcase = add_case(suite, "unreadable", NULL);
 	tcase_add_test(tcase, files_that_cannot_be_read_are_left_alone);
+	tcase_add_test(tcase, files_that_can_be_read_again_are);
 	tcase_add_test(tcase, files_that_are_replaced_are_read_anew);
 
 	tcase = add_case(suite, "files", setup);
