@@ -31,7 +31,7 @@ static bool unsaved;	/* numbers cannot be saved, which was said */
 static uint64_t retry_ms, look_ms, compact_ms;
 static void (*on_loaded)(void);
 static bool load_failed;	/* which was said */
-static bool loaded_late;	/* when names were added */
+static bool loaded_late;	/* by open_file(): on_loaded() is to be called */
 
 /* Names of this batch, which are removed if it cannot be saved. */
 static struct id *batch[BATCH];

@@ -138,7 +138,6 @@ END_TEST
 
 /* ---- what is on disk */
 
-
 /* A state that could not be written is written with the next ones. */
 START_TEST(states_that_were_not_written_are)
 {
