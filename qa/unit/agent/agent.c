@@ -371,6 +371,8 @@ int main(void)
 	add_pool(suite);
 	add_profile(suite);
 	add_lasting(suite);
+	add_reading(suite);
+	add_limits(suite);
 	add_purge(suite);
 
 	runner = srunner_create(suite);

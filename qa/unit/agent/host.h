@@ -326,11 +326,13 @@ bool has_metric(const char *name);
 void add_changes(Suite *suite);
 void add_instances(Suite *suite);
 void add_lasting(Suite *suite);
+void add_limits(Suite *suite);
 void add_loop(Suite *suite);
 void add_memory(Suite *suite);
 void add_pool(Suite *suite);
 void add_profile(Suite *suite);
 void add_purge(Suite *suite);
+void add_reading(Suite *suite);
 void add_rings(Suite *suite);
 void add_who(Suite *suite);
 

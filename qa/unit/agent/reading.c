@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lasting numbers are read: from a disk that fails, a file that another agent has
+ * written anew, and one that is torn or damaged.
+ */
+#include "numbers.h"
+
+/* ---- a disk that cannot be read behind GOOD bytes */
+
+static size_t good = SIZE_MAX;
+static FILE *real, *cut;
+
+static ssize_t read_good(void *cookie, char *to, size_t size)
+{
+	size_t at = ftell(cookie);
+
+	if (at >= good) {
+		errno = EIO;
+		return -1;
+	}
+	return fread(to, 1, size < good - at ? size : good - at, cookie);
+}
+
+static int close_real(void *cookie)
+{
+	return fclose(cookie);
+}
+
+FILE *__real_fopen64(const char *path, const char *mode);
+FILE *__wrap_fopen64(const char *path, const char *mode);
+int __real_fileno(FILE *file);
+int __wrap_fileno(FILE *file);
+
+FILE *__wrap_fopen64(const char *path, const char *mode)
+{
+	cookie_io_functions_t io = { .read = read_good, .close = close_real };
+
+	real = __real_fopen64(path, mode);
+	if (!real || good == SIZE_MAX || !strstr(path, ".numbers"))
+		return real;
+	cut = fopencookie(real, "r", io);
+	return cut;
+}
+
+int __wrap_fileno(FILE *file)
+{
+	return __real_fileno(cut && file == cut ? real : file);
+}
+
+#define UNREADABLE                                             \
+	HEADER "+ 0 250 counter:counter:0,0,1,0,0,0\n"         \
+	       "+ 0 251 boot:counter:0,0,1,0,0,0 since=boot\n" \
+	       "+ 516 40 zero\n"                               \
+	       "+ 516 41 one\n+ 0 252 gone:counter:0,0,1,0,0,0\n"
+
+/* What can be read is used; nothing is written, as the rest would be cut off. */
+START_TEST(files_that_cannot_be_read_are_left_alone)
+{
+	begin_machine(UNREADABLE);
+	fake.on = true;
+	fake.ms = 1000000;
+	/* In the middle of a line. */
+	good = strstr(UNREADABLE, "one") - UNREADABLE;
+	load_numbers(true);
+	begin_attached("");
+	ck_assert(told_of("cannot be read: Input/output error"));
+	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "one"));
+	ck_assert(told_of("cannot be saved: Input/output error"));
+	ck_assert_int_eq(number_of("counter", "zero"), 40);
+	ck_assert_int_eq(number_of("counter", "one"), -1);
+	good = SIZE_MAX;
+	ck_assert_int_eq(on_disk("+ 516 41 one\n"), 1);
+	fake.ms += 10000;
+	agent_attach_sync();
+	ck_assert_int_eq(number_of("counter", "one"), 41);
+	ck_assert(!told_of("cannot be"));
+	agent_attach_sync();
+	ck_assert_ptr_nonnull(family("gone"));
+	fake.on = false;
+}
+END_TEST
+
+/* Also without a new name, the file is read again. */
+START_TEST(files_that_can_be_read_again_are)
+{
+	begin_machine(UNREADABLE);
+	fake.on = true;
+	fake.ms = 1000000;
+	good = strstr(UNREADABLE, "+ 516 41") - UNREADABLE;
+	load_numbers(true);
+	begin_attached(INST(0, 0, "active", "zero"));
+	ck_assert(told_of("cannot be read: Input/output error"));
+	good = SIZE_MAX;
+	fake.ms += 100000;
+	agent_id_work();
+	agent_attach_sync();
+	ck_assert(!told_of("cannot be"));
+	ck_assert_ptr_nonnull(family("gone"));
+	ck_assert_int_eq(number_of("counter", "zero"), 40);
+	fake.on = false;
+}
+END_TEST
+
+/* What another agent has purged in a file that it wrote anew is purged. */
+START_TEST(files_that_are_replaced_are_read_anew)
+{
+	static const char fresh[] = NUMBERS ".fresh";
+	static const char families[] =
+		HEADER "+ 0 250 counter:counter:0,0,1,0,0,0\n"
+		       "+ 0 251 boot:counter:0,0,1,0,0,0 since=boot\n";
+	char text[256], to[160];
+
+	snprintf(text, sizeof(text), "%s+ 516 41 one\n+ 516 42 two\n",
+		 families);
+	begin_machine(text);
+	load_numbers(true);
+	begin_attached("");
+	names_are(INST(2, 0, "active", "two"));
+	snprintf(text, sizeof(text), "%s= 516 43\n", families);
+	host_write(host.var, fresh, text);
+	snprintf(to, sizeof(to), "%s", host_path(NUMBERS));
+	ck_assert_int_eq(rename(host_path(fresh), to), 0);
+	names_are(INST(0, 0, "active", "other") INST(2, 0, "active", "two"));
+	ck_assert_int_eq(number_of("counter", "other"), 43);
+	names_are(INST(0, 0, "active", "other") INST(1, 0, "active", "one")
+			  INST(2, 0, "active", "two"));
+	ck_assert_int_eq(number_of("counter", "one"), 44);
+	ck_assert_int_eq(number_of("counter", "two"), 42);
+	ck_assert_int_eq(on_disk("+ 516 44 one\n"), 1);
+	ck_assert_int_eq(on_disk("+ 516 42 two\n"), 1);
+}
+END_TEST
+
+/* A line that is no record is damage: its numbers may have been given out. */
+START_TEST(lines_of_no_known_kind_are_damage)
+{
+	ck_assert(!told_of("is damaged"));
+	host_write(host.var, NUMBERS, HEADER "+ 16 0 zero\n% 16 9 a\n");
+	load_numbers(true);
+	ck_assert(told_of("is damaged"));
+	ck_assert_int_gt(agent_id_limit(16), 1000);
+}
+END_TEST
+
+static void setup_torn(void)
+{
+	begin_lasting(HEADER "+ 16 0 zero\n+ 16 1 on");
+}
+
+/* A record that a crash cut short was given to nobody; the next takes its place. */
+START_TEST(torn_records_are_healed)
+{
+	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "two"));
+	ck_assert_int_eq(on_disk("+ 16 1 two\n"), 1);
+	ck_assert_int_eq(on_disk("+ 16 1 "), 1);
+	ck_assert_int_eq(on_disk("+ 16 0 zero\n"), 1);
+	ck_assert(!told_of("is damaged"));
+}
+END_TEST
+
+/* A cut tail makes the agent read the file again, and loses no more numbers. */
+START_TEST(damage_is_skipped_once)
+{
+	int limit;
+
+	host_write(host.var, NUMBERS, HEADER "% 16 9 a\n+ 16 0 ze");
+	load_numbers(true);
+	limit = agent_id_limit(16);
+	load_numbers(true);
+	ck_assert_int_eq(agent_id_limit(16), limit);
+	host_write(host.var, NUMBERS, HEADER "% 16 9 a\n%\n");
+	load_numbers(true);
+	ck_assert_int_gt(agent_id_limit(16), limit);
+}
+END_TEST
+
+/* However much was damaged, half of the numbers that were free still are. */
+START_TEST(damage_leaves_half)
+{
+	static char numbers[80000];
+
+	sprintf(numbers, HEADER "%040000d\n", 0);
+	host_write(host.var, NUMBERS, numbers);
+	load_numbers(true);
+	ck_assert_int_eq(agent_id_limit(SERIAL_FAMILIES), FIRST_FREE_FAMILY +
+			 (MAX_FAMILIES - FIRST_FREE_FAMILY) / 2);
+	ck_assert_int_eq(agent_id_limit(SERIAL_FIELDS), MAX_FIELDS / 2);
+	ck_assert_int_eq(agent_id_limit(SERIAL_RINGS), MAX_RINGS / 2);
+	sprintf(numbers, HEADER "%070000d\n", 0);
+	host_write(host.var, NUMBERS, numbers);
+	load_numbers(true);
+	ck_assert_int_eq(agent_id_limit(SERIAL_FIELDS), MAX_FIELDS * 3 / 4);
+	ck_assert_int_eq(agent_id_limit(SERIAL_RINGS), MAX_RINGS * 3 / 4);
+}
+END_TEST
+
+/* A file that is none. */
+START_TEST(numbers_that_cannot_be_read_are_told_of)
+{
+	ck_assert_int_eq(unlink(host_path(NUMBERS)), 0);
+	ck_assert_int_eq(mkdir(host_path(NUMBERS), 0755), 0);
+	load_numbers(true);
+	ck_assert(told_of("saved numbers cannot be read"));
+}
+END_TEST
+
+static bool is_damage(const char *text, size_t size)
+{
+	FILE *file = fopen(host_path(NUMBERS), "w");
+
+	ck_assert_ptr_nonnull(file);
+	fwrite(text, size, 1, file);
+	fclose(file);
+	agent_error_settle(NULL);
+	load_numbers(true);
+	return told_of("is damaged");
+}
+
+/* Records that no agent can have written are damage, too. */
+START_TEST(lines_of_no_agent_are_damage)
+{
+	static const char *const lines[] = {
+		"+ 0 4080 a\n", "+ 2 4096 a\n", "+ 8176 0 a\n",
+		"= 1 8193\n", "= 8176 1\n", "- 16 2147483647 1\n",
+		"* 8176 1\n", "+ 16 0 another\n",
+	};
+	static const char with_nul[] = HEADER "+ 16 1 a\0b\n";
+	char text[128];
+	size_t i;
+
+	ck_assert(!is_damage(HEADER "+ 16 0 zero\n= 1 8192\n", 36));
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		snprintf(text, sizeof(text), HEADER "+ 16 0 zero\n%s",
+			 lines[i]);
+		ck_assert_msg(is_damage(text, strlen(text)), "%s", lines[i]);
+	}
+	ck_assert(is_damage(with_nul, sizeof(with_nul) - 1));
+	ck_assert(is_damage("kmmv\n+ 16 0 zero\n", 17));
+	ck_assert(is_damage("\n+ 16 0 zero\n", 13));
+}
+END_TEST
+
+void add_reading(Suite *suite)
+{
+	TCase *tcase;
+
+	tcase = add_case(suite, "unreadable", NULL);
+	tcase_add_test(tcase, files_that_cannot_be_read_are_left_alone);
+	tcase_add_test(tcase, files_that_can_be_read_again_are);
+	tcase_add_test(tcase, files_that_are_replaced_are_read_anew);
+
+	tcase = add_case(suite, "torn", setup_torn);
+	tcase_add_test(tcase, torn_records_are_healed);
+
+	tcase = add_case(suite, "damaged", setup_lasting);
+	tcase_add_test(tcase, lines_of_no_known_kind_are_damage);
+	tcase_add_test(tcase, damage_is_skipped_once);
+	tcase_add_test(tcase, damage_leaves_half);
+	tcase_add_test(tcase, numbers_that_cannot_be_read_are_told_of);
+	tcase_add_test(tcase, lines_of_no_agent_are_damage);
+}
