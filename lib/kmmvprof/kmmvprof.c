@@ -50,6 +50,20 @@ static void end(int signal)
 	ended = 1;
 }
 
+/*
+ * A signal ends the reading, and a second one the program. SA_RESTART: stdio drops what
+ * it was writing when a signal interrupts it; poll(2) and nanosleep(2) end all the same.
+ */
+static void handle_signals(bool reading)
+{
+	struct sigaction action = { .sa_flags = SA_RESTART | SA_RESETHAND };
+
+	action.sa_handler = reading ? end : SIG_DFL;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
 static const char usage[] =
 	"usage: kmmvprof report|folded|top|record [options]\n"
 	"       kmmvprof events [-S DIR] [PMU/EVENT/...]\n"
@@ -400,6 +414,8 @@ static int show(struct prof_profile *p)
 {
 	int err;
 
+	/* Nobody may read it any more: it can be ended at any point. */
+	handle_signals(false);
 	if (command == FOLDED)
 		err = prof_report_folded(p, !weighted || report.by_samples,
 					 stdout);
@@ -469,7 +485,6 @@ static int run_top(struct prof_profile *p)
 
 int main(int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = end };
 	struct prof_profile p = { 0 };
 	int status, err;
 
@@ -482,9 +497,7 @@ int main(int argc, char **argv)
 	status = parse(argc, argv);
 	if (status)
 		return status - 1;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	handle_signals(true);
 	prof_table_init(&p.table, parts_wanted(), ROWS_MAX);
 	prof_table_init(&p.notes,
 			1U << PROF_PART_IMAGE | 1U << PROF_PART_SYMBOL,

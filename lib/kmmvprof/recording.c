@@ -170,7 +170,7 @@ static int fail(const char *path, const char *why)
 	return -1;
 }
 
-/* To a pipe or a device, as it is; it must not be replaced by a file. */
+/* To a pipe or a device, as it is, or where a link leads: no file may take its place. */
 static int write_into(const struct prof_profile *profile, const char *path)
 {
 	FILE *file = fopen(path, "we");
@@ -213,7 +213,7 @@ int prof_recording_write(const struct prof_profile *profile, const char *path)
 	char *beside;
 	int err;
 
-	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
 		return write_into(profile, path);
 	if (asprintf(&beside, "%s.XXXXXX", path) < 0)
 		return fail(path, "out of memory");

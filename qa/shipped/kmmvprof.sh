@@ -315,6 +315,10 @@ is "a recording of all is one of a process" \
 like "a recording to a pipe" "$($prof record -D "$dir" -o /dev/stdout | tail -n 1)" \
 	'^{"end":"7"}$'
 ok "it is no new file" test -L /dev/stdout
+ln -s /proc/self/fd/1 "$work/link"
+$prof record -D "$dir" -o "$work/link" >"$work/linked"
+is "a recording to what a link leads to" "$? $(tail -n 1 "$work/linked")" '0 {"end":"7"}'
+ok "the link is still there" test -L "$work/link"
 # A recording can say anything.
 sed '2,3s/"image":"/&\\u001b]0;x\\u0007\\nmain;forged 1\\n/
 	2s/"symbol":"/&\\u009b31m\\r/; s/"event":"[a-z]*/&\\u001b[2J/
@@ -337,6 +341,40 @@ echo 'x' >"$work/cut"
 dies "no recording" 1 'cut: line 1: is not JSON' $prof report -i "$work/cut"
 dies "a recording that cannot be written" 1 'No such file' \
 	$prof record -D "$dir" -o "$work/none/file"
+
+# A signal while nobody reads what is printed: no line is made of parts of two.
+cat >"$work/stall.py" <<'E2'
+import array, fcntl, os, signal, subprocess, sys, termios, time
+whole = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, check=True).stdout
+ours, theirs = os.pipe()
+fcntl.fcntl(ours, fcntl.F_SETPIPE_SZ, 4096)
+child = subprocess.Popen(sys.argv[1:], stdout=theirs)
+os.close(theirs)
+held = array.array("i", [0])
+while held[0] < 4096 and child.poll() is None:
+    fcntl.ioctl(ours, termios.FIONREAD, held)
+    time.sleep(0.01)
+# It waits in write(2).
+while open(f"/proc/{child.pid}/stat").read().split()[2] != "S":
+    time.sleep(0.01)
+child.send_signal(signal.SIGINT)
+got = open(ours, "rb").read()
+child.wait()
+print(len(whole) > 8192, whole.startswith(got), 0 < len(got) < len(whole))
+E2
+python3 - "$work/recording" >"$work/many" <<'E2'
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+row = next(line for line in lines if "samples" in line and "note" not in line and line.get("stack"))
+rows = [dict(row, command=f"command {i}") for i in range(2000)]
+for line in lines[:1] + rows + [{"end": str(len(rows))}]:
+    print(json.dumps(line))
+E2
+for command in report folded; do
+	is "$command: a signal cuts it off" \
+		"$(python3 "$work/stall.py" $prof $command -i "$work/many" -b command)" \
+		"True True True"
+done
 
 # Fields are where the names say.
 names 12 >"$dir/names"
