@@ -570,5 +570,7 @@ int agent_instance(pmInDom indom, int inst, char *name, pmInResult **result,
 		   pmdaExt *ext);
 int agent_store(pmdaResult *result, pmdaExt *ext);
 int agent_fetch(int count, pmID *pmids, pmdaResult **result, pmdaExt *ext);
+/* Values that a request gets take so much memory, and one more metric. */
+extern uint64_t agent_fetch_bytes_max;
 
 #endif /* KMMV_AGENT_H */

@@ -152,6 +152,24 @@ static void set_state(pmdaResult *res, pmdaExt *ext)
 #endif
 }
 
+/*
+ * A client may ask for a metric thousands of times in one request. What one metric has
+ * is bounded elsewhere.
+ */
+uint64_t agent_fetch_bytes_max = 256 << 20;
+
+/* Of one set, all values are as long as the first, or short. */
+static uint64_t size_of(const pmValueSet *set)
+{
+	uint64_t size = sizeof(set->vlist[0]);
+
+	if (set->numval <= 0)
+		return 0;
+	if (set->valfmt != PM_VAL_INSITU)
+		size += set->vlist[0].value.pval->vlen;
+	return size * set->numval;
+}
+
 int agent_fetch(int count, pmID *pmids, pmdaResult **result, pmdaExt *ext)
 {
 	static uint64_t number;
@@ -164,6 +182,7 @@ int agent_fetch(int count, pmID *pmids, pmdaResult **result, pmdaExt *ext)
 		.ctx = ext->e_context,
 		.profile = ext->e_prof,
 	};
+	uint64_t bytes = 0;
 	int i;
 
 	if (!res || count > res_room) {
@@ -179,12 +198,15 @@ int agent_fetch(int count, pmID *pmids, pmdaResult **result, pmdaExt *ext)
 	agent_attach_sync();
 	agent_provider_prepare(&req);
 	for (i = 0; i < count; i++) {
-		res->vset[i] = fetch_one(pmids[i], &req);
-		if (res->vset[i])
-			continue;
-		while (i > 0)
-			free(res->vset[--i]);
-		return -ENOMEM;
+		res->vset[i] = bytes < agent_fetch_bytes_max ?
+			fetch_one(pmids[i], &req) :
+			agent_values_error(pmids[i], PM_ERR_TOOBIG);
+		if (!res->vset[i]) {
+			while (i > 0)
+				free(res->vset[--i]);
+			return -ENOMEM;
+		}
+		bytes += size_of(res->vset[i]);
 	}
 	res->numpmid = count;
 	set_state(res, ext);

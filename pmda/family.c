@@ -392,7 +392,7 @@ static void add_number(const struct kmmv_family_info *info)
 static struct family *take(const struct kmmv_family_info *info, bool *new)
 {
 	char key[KEY_SIZE];
-	bool known, hidden;
+	bool known, hidden, total;
 	struct family *f;
 	struct id *id;
 
@@ -401,6 +401,7 @@ static struct family *take(const struct kmmv_family_info *info, bool *new)
 	if (!id)
 		return NULL;
 	known = families[id->number];
+	total = known && agent_family_has_total(families[id->number]);
 	f = family_of(id);
 	if (!f)
 		return NULL;
@@ -417,7 +418,7 @@ static struct family *take(const struct kmmv_family_info *info, bool *new)
 			agent_attach_no_memory("family %s", info->name);
 		family_of(id);
 	}
-	*new |= hidden || !known;
+	*new |= hidden || !known || total != agent_family_has_total(f);
 	f->source = info->source;
 	replace(f, &f->oneline, info->oneline);
 	replace(f, &f->help, info->help);

@@ -143,6 +143,26 @@ inst 0 0 0 active 9 x
 E
 ok "and a metric's again" wait_for 60 shows kmmv.value.tree "x 16"
 
+# A family's sum becomes meaningless, and means something again.
+names_of_all()
+{
+	[ "$(db "children kmmv.all" | grep -c " tree\>")" -eq "$1" ] &&
+		[ "$(db "desc kmmv.all.tree" | grep -c "PMID: $domain")" -eq "$1" ]
+}
+ok "a family that has a total" names_of_all 1
+change 1 <<E
+set epoch 90
+family 0 tree count counter,total=no Tree
+inst 0 0 0 active 9 x
+E
+ok "has none, by the name, too" wait_for 60 names_of_all 0
+change 1 <<E
+set epoch 91
+family 0 tree count counter Tree
+inst 0 0 0 active 9 x
+E
+ok "and has one again" wait_for 60 names_of_all 1
+
 change 1 <<E
 set epoch 82
 family 0 odd furlongs counter Odd

@@ -64,6 +64,7 @@ is "instances are left out" "$(held control.percpu.omitted=7)" "omitted"
 is "the profiler backs off" "$(held profile.missed/backoff=19,0,0,0)" "backoff"
 is "what its ticks miss is another matter" "$(held profile.missed/late=50,0,0,0 \
 	profile.missed/throttled=50,0,0,0)" ""
+is "a ring that is disabled loses none" "$(held profile.lost/disabled=0,5,0,0)" ""
 for cause in overflow ring; do
 	is "samples are lost: $cause" "$(held profile.lost/$cause=0,0,1,0)" \
 		"lost_profile"

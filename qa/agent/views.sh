@@ -100,6 +100,10 @@ for view in pmda/site/*.pmchart; do
 			pminfo -a "$work/machine" "$metric" >/dev/null || echo "$metric"
 		done
 done >"$work/unknown"
+# A cause that is not drawn is a loss that is not seen.
+is "every loss of a ring is drawn" "$(grep -o 'kmmv.ring.\(lost\|dropped[.a-z_]*\)' \
+	pmda/site/KmmvRing.pmchart | sort -u)" "$(pminfo -a "$work/machine" kmmv.ring |
+	grep -x 'kmmv.ring.\(lost\|dropped[.a-z_]*\)' | sort -u)"
 is "every metric of a view exists" "$(cat "$work/unknown")" ""
 
 # ---- pictures of the README

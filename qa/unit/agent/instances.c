@@ -136,6 +136,37 @@ START_TEST(percpu_memory_is_bounded)
 }
 END_TEST
 
+/* However often a metric is asked for in one request, which costs the client nothing. */
+START_TEST(request_memory_is_bounded)
+{
+	enum { TIMES = 1000, VALUES = MANY / 7 * 6 * MANY_CPUS };
+	uint64_t kept = agent_fetch_bytes_max;
+	pmdaResult *result;
+	pmID pmids[TIMES];
+	int i;
+
+	for (i = 0; i < TIMES; i++)
+		pmids[i] = host_pmid("kmmv.percpu.counter");
+	/* More than two take. */
+	agent_fetch_bytes_max = 2 * VALUES * sizeof(uint64_t) * 3;
+	ck_assert_int_eq(agent_fetch(TIMES, pmids, &result, agent_ext), 0);
+	ck_assert_int_eq(result->vset[0]->numval, VALUES);
+	ck_assert_int_eq(result->vset[TIMES - 1]->numval, PM_ERR_TOOBIG);
+	for (i = 0; result->vset[i]->numval > 0; i++)
+		ck_assert_int_lt(i, 3);
+	for (i = 0; i < TIMES; i++)
+		free(result->vset[i]);
+	/* One metric has all that it has. */
+	agent_fetch_bytes_max = 1;
+	ck_assert_int_eq(agent_fetch(2, pmids, &result, agent_ext), 0);
+	ck_assert_int_eq(result->vset[0]->numval, VALUES);
+	ck_assert_int_eq(result->vset[1]->numval, PM_ERR_TOOBIG);
+	free(result->vset[0]);
+	free(result->vset[1]);
+	agent_fetch_bytes_max = kept;
+}
+END_TEST
+
 static uint64_t omitted(void)
 {
 	pmValueSet *set = host_fetch("kmmv.control.percpu.omitted");
@@ -544,6 +575,7 @@ void add_instances(Suite *suite)
 	tcase_add_test(tcase, names_that_are_too_long);
 	tcase_add_test(tcase, gone_by_identifier);
 	tcase_add_test(tcase, percpu_memory_is_bounded);
+	tcase_add_test(tcase, request_memory_is_bounded);
 	tcase_add_test(tcase, left_of_many_is_bounded);
 
 	tcase = add_case(suite, "wide", setup_wide);
