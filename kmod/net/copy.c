@@ -130,6 +130,17 @@ static void copy_present(void)
 	section_end();
 }
 
+/* Once, when no device lacks memory that an earlier load may have shown. */
+static void adopt(u64 now)
+{
+	static bool adopted;
+
+	if (adopted || kmmv_net_device_missing())
+		return;
+	adopted = true;
+	kmmv_net_name_adopt(now);
+}
+
 /**
  * kmmv_net_copy() - copy what devices have counted
  * @all: read those that are present, too
@@ -149,6 +160,7 @@ void kmmv_net_copy(bool all, u64 keep)
 	copy_departed(now);
 	/* Those that were renamed without memory for an heir. */
 	name_fresh(now);
+	adopt(now);
 	kmmv_net_name_settle(now, keep);
 	kmmv_net_self_add(KMMV_NET_COPIES, all);
 }

@@ -143,6 +143,7 @@ static void split(struct kmmv_net_device *device, struct kmmv_net_device *heir)
 
 	if (!heir || heir->nr != device->nr) {
 		kvfree(heir);
+		kmmv_net_self_add(KMMV_NET_FAILED_DEVICES, 1);
 		device->renamed = true;
 		depart(device);
 		return;
@@ -363,6 +364,12 @@ void kmmv_net_device_retry(void)
 	retrying = false;
 	missing_kept &= missing;
 	rtnl_unlock();
+}
+
+/* Whether there was no memory for a device that was there before this load. */
+bool kmmv_net_device_missing(void)
+{
+	return READ_ONCE(missing_kept);
 }
 
 static struct kmmv_net_device *pop(struct list_head *list)

@@ -12,6 +12,7 @@
 #include <linux/string.h>
 
 #include "net.h"
+#include "own.h"
 
 /*
  * Nobody's total: a packet is counted by each device that it passes, as by a
@@ -295,6 +296,34 @@ static struct kmmv_net_name *create(const char *called, u64 now)
 		return name;
 	discard(name);
 	return NULL;
+}
+
+/**
+ * kmmv_net_name_adopt() - take over the names that an earlier load has left
+ * @now: the time
+ *
+ * They are gone from now on: without this, nobody would forget them. All devices that
+ * were there before this load have their names, so that none of these is theirs.
+ */
+void kmmv_net_name_adopt(u64 now)
+{
+	char called[KMMV_NAME_MAX + 1];
+	struct kmmv_net_name *name;
+	int number = 0;
+
+	for (;; number++) {
+		number = kmmv_find_inactive(family[KMMV_NET_IN_BYTES], number,
+					    called);
+		if (number < 0)
+			return;
+		if (strlen(called) > KMMV_LIFE_NAME_MAX ||
+		    kmmv_lives_find(&lives, called))
+			continue;
+		name = create(called, now);
+		if (name)
+			hide(name);
+		cond_resched();
+	}
 }
 
 /**

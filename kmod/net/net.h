@@ -136,6 +136,7 @@ void kmmv_net_self_add(enum kmmv_net_self self, u64 delta);
 
 int kmmv_net_name_init(unsigned int max);
 void kmmv_net_name_exit(void);
+void kmmv_net_name_adopt(u64 now);
 struct kmmv_net_name *kmmv_net_name_enter(const char *called, u64 now);
 void kmmv_net_name_leave(struct kmmv_net_name *name, u64 now);
 void kmmv_net_name_settle(u64 now, u64 keep);
@@ -156,6 +157,7 @@ void kmmv_net_read_pair(struct kmmv_net_device *device,
 int kmmv_net_device_init(void (*tell)(void));
 void kmmv_net_device_exit(void);
 void kmmv_net_device_retry(void);
+bool kmmv_net_device_missing(void);
 struct kmmv_net_device *kmmv_net_device_departed(void);
 void kmmv_net_device_done(struct kmmv_net_device *device);
 struct kmmv_net_device *kmmv_net_device_fresh(void);

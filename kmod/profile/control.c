@@ -157,7 +157,7 @@ static void look(void)
 	if (!kmmv_profile_running || now - looked < LOOK_INTERVAL)
 		return;
 	kmmv_profile_events_retry(backoff.factor);
-	if (incomplete)
+	if (incomplete || kmmv_profile_events_ended())
 		queue_work(queue, &syncs);
 	sum = spent_now();
 	change = kmmv_backoff_look(&backoff, sum - spent,

@@ -429,16 +429,30 @@ bool kmmv_profile_is_on(const struct kmmv_profile_on *on)
 	return on->perf || on->timed;
 }
 
+/* A pinned event for which there was no counter: perf does not try again. */
+static bool is_in_error(const struct perf_event *perf)
+{
+	return READ_ONCE(perf->state) == PERF_EVENT_STATE_ERROR;
+}
+
 /* What perf made, unless that is in error. */
 static int begun(struct perf_event *perf)
 {
 	if (IS_ERR(perf))
 		return PTR_ERR(perf);
-	if (perf->state != PERF_EVENT_STATE_ERROR)
+	if (!is_in_error(perf))
 		return 0;
-	/* A pinned event for which there was no counter. */
 	perf_event_release_kernel(perf);
 	return -EBUSY;
+}
+
+/*
+ * Whether perf has ended an event on a CPU since it was begun: whoever had a counter
+ * before may take it again.
+ */
+bool kmmv_profile_is_ended(const struct kmmv_profile_on *on)
+{
+	return on->perf && is_in_error(on->perf);
 }
 
 /**
@@ -458,7 +472,8 @@ int kmmv_profile_event_begin(struct kmmv_profile_event *event, int cpu)
 	struct perf_event *perf;
 	int err;
 
-	if (kmmv_profile_is_on(on) && (on->lives != lives || !cpu_online(cpu)))
+	if (kmmv_profile_is_on(on) &&
+	    (on->lives != lives || !cpu_online(cpu) || kmmv_profile_is_ended(on)))
 		kmmv_profile_event_end(event, cpu);
 	if (kmmv_profile_is_on(on) || !cpu_online(cpu))
 		return 0;

@@ -151,7 +151,7 @@ void kmmv_profile_events_begin_again(u32 factor)
 	kmmv_profile_events_show_source();
 }
 
-/* Once for each CPU that came, and could not be begun, it is counted. */
+/* Once for each CPU where it could not be begun, it is counted. */
 static int sync(struct kmmv_profile_event *event)
 {
 	int cpu, err, refused = 0;
@@ -171,8 +171,21 @@ static int sync(struct kmmv_profile_event *event)
 	return refused;
 }
 
+/* Whether there is something for kmmv_profile_events_sync(), besides CPUs that came. */
+bool kmmv_profile_events_ended(void)
+{
+	struct kmmv_profile_event *event;
+	int cpu;
+
+	list_for_each_entry(event, &kmmv_profile_events, list)
+		for_each_possible_cpu(cpu)
+			if (kmmv_profile_is_ended(per_cpu_ptr(event->on, cpu)))
+				return true;
+	return false;
+}
+
 /**
- * kmmv_profile_events_sync() - begin events on CPUs that came
+ * kmmv_profile_events_sync() - begin events on CPUs that came, or where perf ended them
  *
  * Return: whether one could not be begun on a CPU: try again.
  */

@@ -245,6 +245,7 @@ void kmmv_profile_event_end(struct kmmv_profile_event *event, int cpu);
 int kmmv_profile_event_check(struct kmmv_profile_event *event);
 void kmmv_profile_event_explain(struct kmmv_profile_event *event, int err);
 bool kmmv_profile_is_on(const struct kmmv_profile_on *on);
+bool kmmv_profile_is_ended(const struct kmmv_profile_on *on);
 
 /* sample.c */
 struct kmmv_ring_cpu *kmmv_profile_buffer(const struct kmmv_profile_cpu *cpu);
@@ -316,6 +317,7 @@ void kmmv_profile_events_end(struct kmmv_profile_event *event);
 void kmmv_profile_events_end_all(void);
 void kmmv_profile_events_retry(u32 factor);
 void kmmv_profile_events_begin_again(u32 factor);
+bool kmmv_profile_events_ended(void);
 bool kmmv_profile_events_sync(void);
 void kmmv_profile_events_show(struct kmmv_profile_event *event);
 void kmmv_profile_events_show_source(void);

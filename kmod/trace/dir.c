@@ -12,6 +12,8 @@
 #include "trace.h"
 
 #define MAX_KEYS	64
+/* More take memory that the kernel does not give in one piece. */
+#define KEYS_MAX	65536U
 
 static struct kmmv_trace_counter *to_counter(struct config_item *item)
 {
@@ -142,7 +144,7 @@ static ssize_t counter_max_keys_store(struct config_item *item,
 				      const char *page, size_t size)
 {
 	struct kmmv_trace_counter *counter = to_counter(item);
-	unsigned int limit = READ_ONCE(kmmv_trace_max_keys);
+	unsigned int limit = min(READ_ONCE(kmmv_trace_max_keys), KEYS_MAX);
 	unsigned int number;
 	int err;
 

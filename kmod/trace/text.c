@@ -154,7 +154,9 @@ int kmmv_trace_check(enum kmmv_trace_text which, const char *text)
 	case KMMV_TRACE_TRACEPOINT:
 		return check_tracepoint(text);
 	case KMMV_TRACE_FUNCTION:
-		return check_symbol(text, "*.$", KMMV_NAME_MAX);
+		/* ftrace takes a number for an index into its list. */
+		return isdigit(*text) ? -EINVAL :
+					check_symbol(text, "*.$", KMMV_NAME_MAX);
 	case KMMV_TRACE_VALUE:
 		return kmmv_trace_parse_value(text, &log2, &expr);
 	case KMMV_TRACE_KEY:

@@ -158,6 +158,28 @@ is "a device that stayed has its number and what it has counted" \
 	"$(number stays1) $(total out.packets stays1)" "$number 12"
 is "and nothing is counted twice" "$($check sum out.packets)" $((all + 4))
 ok "agrees with /proc" $check bracket 1 dummy1 other1
+
+# Names whose devices go while nobody follows them are forgotten, too.
+for n in 1 2 3 4 5 6; do
+	dummy left$n
+	send left$n 1 60
+done
+ok "unloads" rmmod kmmv_net
+for n in 1 2 3 4 5 6; do
+	ip link delete left$n
+done
+all=$($check sum out.packets)
+ok "names are left" test "$($check count | cut -d' ' -f2)" -ge 6
+ok "loads again" insmod kmod/kmmv_net.ko forget_s=2
+is "a name that was left is there" "$(total out.packets left3)" 1
+# shellcheck disable=SC2317 # called by wait_for
+none_is_left()
+{
+	[ "$($check count | cut -d' ' -f2)" -eq 0 ]
+}
+ok "until it is forgotten" wait_for 20 none_is_left
+is "the others have its count" "$($check sum out.packets)" "$all"
+ok "agrees with /proc" $check bracket 1 dummy1 other1
 ip link delete stays1
 ip link delete dummy1
 ok "unloads" unload

@@ -43,7 +43,7 @@ refused t enable 2 "$invalid" '0 or 1'
 for text in / a/ /a a/b/c 'a b' 'a*'; do
 	refused t tracepoint "$text" "$invalid" 'SYSTEM/NAME'
 done
-for text in 'a b' '!vfs_read' 'a:mod:b' 'é'; do
+for text in 'a b' '!vfs_read' 'a:mod:b' 'é' 123 '1*'; do
 	refused t function "$text" "$invalid" 'not a function'
 done
 for text in x arg0:8 x=arg:8 x=arg0 x=arg0:3 x=arg0@:8 x=arg0@8:8z x=arg0:16t \
@@ -65,6 +65,9 @@ refused t help "$(printf '%01024d' 0)" "$invalid" '1023'
 for text in 0 1025 -1 x ''; do
 	refused t max_keys "$text" "$invalid" '1 to 1024'
 done
+echo 100000000 >/sys/module/kmmv_trace/parameters/max_keys
+refused t max_keys 100000000 "$invalid" '1 to 65536'
+echo 1024 >/sys/module/kmmv_trace/parameters/max_keys
 is "nothing was stored" "$(cat $trace/t/{tracepoint,function,value,key,event,units} |
 	xargs) $(get t max_keys)" " 64"
 ok "what is well spelt" put t value 'log2 a->b=arg0@0@8@16:4s+1.31'

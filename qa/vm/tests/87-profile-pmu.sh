@@ -77,6 +77,20 @@ three_quarters()
 	first=$(($(samples first) - first)) second=$(($(samples second) - second))
 	share "$1" $first $((first + second)) 750
 }
+# opens TYPE CONFIG: the errno with which perf opens an event of CPU 0, 0 if it does
+opens()
+{
+	python3 - "$@" <<-'E2'
+	import ctypes, os, platform, struct, sys
+	number = {"x86_64": 298, "i686": 336, "aarch64": 241}[platform.machine()]
+	# perf_event_attr: type, size, config, sample_period, ..., pinned
+	attr = struct.pack("<IIQQQQQ", int(sys.argv[1]), 64, int(sys.argv[2], 0),
+	                   1000000, 0, 0, 1 << 2).ljust(64, b"\0")
+	libc = ctypes.CDLL(None, use_errno=True)
+	fd = libc.syscall(number, attr, -1, 0, -1, 0)
+	print(0 if fd >= 0 else ctypes.get_errno())
+	E2
+}
 in_use="all counters that could count it are in use \\(errno 16\\)"
 
 # ---- counters that are all in use
@@ -152,6 +166,24 @@ says_nothing()
 }
 ok "when there is a counter, it is sampled by itself" wait_for 60 says_nothing
 is "no more was counted" "$(value work failed)" $((failed + 1))
+
+# ---- a counter that is taken away later
+
+# perf places the pinned events anew when another one comes: the last one gets none.
+echo 1 >/sys/module/kmmv_pmu/parameters/counters
+opens "$type" 0 >/dev/null
+ok "a counter less than before: an error" wait_for 60 says_busy
+like "of one event" "$(cat $config/error)" "^qa_(two|three): $in_use\$"
+is "which is counted once" "$(value work failed)" $((failed + 2))
+goes_on "the CPU samples the other one" cpu0
+echo 2 >/sys/module/kmmv_pmu/parameters/counters
+ok "when there is a counter, both are sampled by themselves" wait_for 60 says_nothing
+for name in two three; do
+	put $name enabled 0
+	goes_on "without $name, too" cpu0
+	put $name enabled 1
+done
+is "no more was counted" "$(value work failed)" $((failed + 2))
 stop
 accounted "over a CPU that came"
 rmdir $config/events/qa_two $config/events/qa_three
@@ -231,20 +263,6 @@ echo 1 >$config/events/default/enabled
 
 # ---- the machine's own counters
 
-# opens TYPE CONFIG: the errno with which perf opens an event of CPU 0, 0 if it does
-opens()
-{
-	python3 - "$@" <<-'E2'
-	import ctypes, os, platform, struct, sys
-	number = {"x86_64": 298, "i686": 336, "aarch64": 241}[platform.machine()]
-	# perf_event_attr: type, size, config, sample_period, ..., pinned
-	attr = struct.pack("<IIQQQQQ", int(sys.argv[1]), 64, int(sys.argv[2], 0),
-	                   1000000, 0, 0, 1 << 2).ljust(64, b"\0")
-	libc = ctypes.CDLL(None, use_errno=True)
-	fd = libc.syscall(number, attr, -1, 0, -1, 0)
-	print(0 if fd >= 0 else ctypes.get_errno())
-	E2
-}
 # has NAME TYPE CONFIG: the profiler has this event if perf has it
 has()
 {
