@@ -324,7 +324,16 @@ void kmmv_reader_detach(struct kmmv_reader *reader);
 const char *kmmv_reader_error(const struct kmmv_reader *reader);
 
 /*
- * Read the sum of an active instance; mirrored counters are at most 10 ms old, or as
+ * What a reader knows of a family since its last kmmv_read(): its semantics, its
+ * units. NULL if there is no such family, or nothing has been read. It is valid until
+ * the reader's next call.
+ */
+const struct kmmv_family_info *kmmv_reader_family(const struct kmmv_reader *reader,
+						  const char *family);
+
+/*
+ * Read the sum of an active instance. That of a family whose semantics are not
+ * KMMV_SEM_COUNTER is an int64_t. Mirrored counters are at most 10 ms old, or as
  * old as the kernel's shortest period. -ENOENT: there is no such instance now, or no
  * device; -EAGAIN: it kept changing; others as kmmv_open(). A later call may
  * succeed after any error. On error *VALUE is 0.
@@ -347,7 +356,7 @@ struct kmmv_followed {
  * within TIMEOUT_MS (-1: no limit). It waits for a ring that is not there or not
  * enabled yet. A reader follows one ring: another RING begins with that ring's
  * oldest event. -EINTR: a signal; -EACCES: the device, for a second, in which several
- * calls may have returned 0; -ENAMETOOLONG; others as kmmv_open() and
+ * calls may have returned 0; -EINVAL or -ENAMETOOLONG: no ring can have this name; others as kmmv_open() and
  * kmmv_ring_open().
  */
 int kmmv_follow(struct kmmv_reader *reader, const char *ring,

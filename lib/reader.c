@@ -105,6 +105,20 @@ static int attach(struct kmmv_reader *reader)
 	return err;
 }
 
+const struct kmmv_family_info *
+kmmv_reader_family(const struct kmmv_reader *reader, const char *family)
+{
+	const struct kmmv_family_info *f;
+	uint32_t i;
+
+	if (!reader || !reader->k)
+		return NULL;
+	for (i = 0; (f = kmmv_family(reader->k, i)); i++)
+		if (!strcmp(f->name, family))
+			return f;
+	return NULL;
+}
+
 static int not_found(struct kmmv_reader *reader, const char *family,
 		     const char *name)
 {

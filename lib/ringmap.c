@@ -285,7 +285,7 @@ int kmmv_ring_map(struct kmmv_ring *r, const char *dir, const char *name)
 		return kmmv_ring_fail_nomem(r);
 	}
 	if (!is_name(name))
-		return kmmv_ring_fail(r, -ENOENT, "%s: invalid ring name",
+		return kmmv_ring_fail(r, -EINVAL, "%s: invalid ring name",
 				      r->path);
 	/* O_NONBLOCK: do not hang if it is a FIFO. */
 	r->fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

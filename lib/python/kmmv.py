@@ -22,9 +22,10 @@ from typing import Dict, Iterator, Optional, Type, Union
 
 _u16, _u32, _u64 = ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
 _text = ctypes.c_char_p
-# enum kmmv_kind_of_field, kmmv_state
+# enum kmmv_kind_of_field, kmmv_state, kmmv_sem
 _SIGNED, _TEXT = 1, 3
 _ACTIVE = 0
+_COUNTER = 0
 # One wait in C: until it ends, a signal of Python's is not handled.
 _WAIT_MS = 200
 
@@ -85,6 +86,7 @@ def _load() -> ctypes.CDLL:
             ("kmmv_reader_close", None, [handle]),
             ("kmmv_reader_detach", None, [handle]),
             ("kmmv_reader_error", _text, [handle]),
+            ("kmmv_reader_family", ctypes.POINTER(_Family), [handle, _text]),
             ("kmmv_read", ctypes.c_int, [handle, _text, _text, ctypes.POINTER(_u64)]),
             ("kmmv_follow", ctypes.c_int,
              [handle, _text, ctypes.POINTER(_Followed), ctypes.c_int])):
@@ -94,6 +96,10 @@ def _load() -> ctypes.CDLL:
 
 
 _library = _load()
+
+
+def _sum(value: int, semantics: int) -> int:
+    return value if semantics == _COUNTER else ctypes.c_int64(value).value
 
 
 def _str(text: Optional[bytes]) -> str:
@@ -179,13 +185,14 @@ class Reader:
         return OSError(-err, _str(_library.kmmv_reader_error(self._reader)))
 
     def read(self, family: str, name: str) -> int:
-        """The sum of an active instance over all CPUs."""
+        """The sum of an active instance over all CPUs; of a level, it may be negative."""
         value = _u64()
         err = _library.kmmv_read(self._reader, _bytes(family), _bytes(name),
                                  ctypes.byref(value))
         if err:
             raise self._fail(err)
-        return value.value
+        found = _library.kmmv_reader_family(self._reader, _bytes(family))
+        return _sum(value.value, found.contents.semantics if found else _COUNTER)
 
     def follow(self, ring: str = "default",
                timeout: Optional[float] = None) -> Iterator[Event]:
@@ -231,7 +238,8 @@ def values(directory: str = "/dev/kmmv") -> Dict[str, Dict[str, int]]:
             family = _library.kmmv_family_by_id(handle, instance.contents.family)
             if family:
                 found.setdefault(_str(family.contents.name), {})[
-                    _str(instance.contents.name)] = sums[number]
+                    _str(instance.contents.name)] = _sum(
+                        sums[number], family.contents.semantics)
         return found
     finally:
         _library.kmmv_close(handle)

@@ -66,8 +66,8 @@ is "as many as the header" "$(grep -vc ' - ' "$work/python")" "$(
 	on && /;/ { n += gsub(/,/, ",") + 1 }
 	END { print n }')"
 is "its enumerators are the header's" "$(printf '#include <libkmmv.h>\n%s\n' \
-	'int a[] = { KMMV_SIGNED, KMMV_TEXT, KMMV_ACTIVE };' | gcc -Ilib -S -o - -x c - |
-	awk '/\.(long|zero)/ { print $2 }' | xargs)" "1 3 0"
+	'int a[] = { KMMV_SIGNED, KMMV_TEXT, KMMV_ACTIVE + 9, KMMV_SEM_COUNTER + 9 };' |
+	gcc -Ilib -S -o - -x c - | awk '/\.(long|zero)/ { print $2 }' | xargs)" "1 3 9 9"
 
 # ---- values
 
@@ -92,6 +92,19 @@ for family, instances in sorted(kmmv.values(d).items()):
 	$1 != last { if (last) print "]"; printf "%s [", $1; comma = ""; last = $1 }
 	{ printf "%s(\047%s\047, %s)", comma, $2, $3; comma = ", " }
 	END { print "]" }')"
+mkdir "$work/level"
+qa/agent/area.py "$work/level" <<'E2'
+set capacity 8
+family 0 level count instant Level
+family 1 count count counter Count
+inst 0 0 0 active 18446744073709551611,2 x
+inst 1 1 0 active 18446744073709551611,2 y
+E2
+is "a level below zero, and a counter" "$(python '
+d = "'"$work/level"'"
+reader = kmmv.Reader(d)
+print(reader.read("level", "x"), reader.read("count", "y"), sorted(kmmv.values(d).items()))')" \
+	"-3 18446744073709551613 [('count', {'y': 18446744073709551613}), ('level', {'x': -3})]"
 like "no such instance" "$(python '
 try:
     with kmmv.Reader(d) as reader:

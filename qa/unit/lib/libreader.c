@@ -68,7 +68,14 @@ static void change(const char *lines)
 
 START_TEST(values)
 {
+	ck_assert_ptr_null(kmmv_reader_family(reader, "counter"));
 	expect_value("counter", "zero", area_small_sum(0));
+	ck_assert_int_eq(kmmv_reader_family(reader, "counter")->semantics,
+			 KMMV_SEM_COUNTER);
+	ck_assert_int_eq(kmmv_reader_family(reader, "mem.used")->semantics,
+			 KMMV_SEM_INSTANT);
+	ck_assert_ptr_null(kmmv_reader_family(reader, "none"));
+	ck_assert_ptr_null(kmmv_reader_family(NULL, "counter"));
 	expect_value("mem.used", "zero", area_small_sum(2));
 	expect_value("mem.used", "\xc3\xa4\xff", area_small_sum(3));
 	*area_value(&area, 1, 0) += 5;
@@ -263,7 +270,9 @@ END_TEST
 /* After kmmv_reader_detach() all is read again; nothing is kept open. */
 START_TEST(detached)
 {
+	static const char *const impossible[] = { "", ".", "..", "a/b" };
 	int before;
+	size_t i;
 
 	make_ring();
 	before = descriptors();
@@ -277,6 +286,10 @@ START_TEST(detached)
 	follow("mark", "", "");
 	ck_assert_int_eq(kmmv_follow(reader, "0123456789012345678901234567890123",
 				     &event, -1), -ENAMETOOLONG);
+	/* It would be waited for without end. */
+	for (i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++)
+		ck_assert_int_eq(kmmv_follow(reader, impossible[i], &event, -1),
+				 -EINVAL);
 	remove_ring();
 }
 END_TEST

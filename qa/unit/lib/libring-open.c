@@ -132,9 +132,9 @@ START_TEST(files)
 	int fd;
 
 	ck_assert_int_eq(kmmv_ring_open(area.dir, "none", &r), -ENOENT);
-	ck_assert_int_eq(kmmv_ring_open(area.dir, "", &r), -ENOENT);
-	ck_assert_int_eq(kmmv_ring_open(area.dir, "..", &r), -ENOENT);
-	ck_assert_int_eq(kmmv_ring_open(area.dir, "../ring/test", &r), -ENOENT);
+	ck_assert_int_eq(kmmv_ring_open(area.dir, "", &r), -EINVAL);
+	ck_assert_int_eq(kmmv_ring_open(area.dir, "..", &r), -EINVAL);
+	ck_assert_int_eq(kmmv_ring_open(area.dir, "../ring/test", &r), -EINVAL);
 	ck_assert_ptr_null(r);
 	unlink(ring_path(&area, "test"));
 	fd = open(ring_path(&area, "test"), O_CREAT | O_RDWR, 0600);
