@@ -156,7 +156,7 @@ static void measure(struct seq_file *file, const char *name,
 	seq_printf(file, "%s\t%llu.%02llu\n", name, took / 100, took % 100);
 }
 
-/* perf_adjust() while another instance is followed. */
+/* perf_adjust() while another instance is traced. */
 static int measure_beside(struct seq_file *file, u64 loop)
 {
 	int err = kmmv_ring_trace(ring, followed);
