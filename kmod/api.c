@@ -47,7 +47,7 @@ int perf_forget(int instance)
 }
 EXPORT_SYMBOL_GPL(perf_forget);
 
-/* A number that was never given out, or one that is followed. */
+/* A number that was never given out, or one that is traced. */
 static noinline void adjust_slowly(int instance, s64 delta)
 {
 	u8 index;

@@ -148,9 +148,10 @@ static inline bool poll_does_not_wait(const poll_table *wait)
  */
 
 /*
- * Who freezes a queue may not wait for I/O to get memory, of which the kernel takes
- * care since 1e1a9cecfab3 ("block: force noio scope in blk_mq_freeze_queue"), 6.14,
- * for as long as the caller runs. For tests, which return meanwhile.
+ * A task that has frozen a queue must not wait for I/O to get memory. Since
+ * 1e1a9cecfab3 ("block: force noio scope in blk_mq_freeze_queue"), 6.14,
+ * freezing sets this for the calling task. Tests return while the queue is
+ * frozen, so they use the variants without it.
  */
 #ifdef KMMV_HAVE_FREEZE_NOMEMSAVE
 #define kmmv_freeze_queue	blk_mq_freeze_queue_nomemsave

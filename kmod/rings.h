@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rings as objects: named, configured (ringfs.c), opened (ringdev.c), mapped
- * (ringarea.c), read (ringtake.c, ringblock.c), written by kernel code
- * (ringwriter.c) and followed counters (hit.c). Each has one portable buffer
- * per CPU (ring.h).
+ * Rings as objects (rings.c): named and held (ringhold.c), with device nodes
+ * (ringnode.c), configured (ringfs.c), opened (ringdev.c), mapped (ringarea.c),
+ * read (ringtake.c, ringblock.c), waited for (ringpoll.c, ringwake.c), written
+ * by kernel code (ringwriter.c) and by traced counters (hit.c). Each has one
+ * portable buffer per CPU (ringbuffers.c, ring.h).
  *
  * Lifetime. A ring that is held, by an open file or by kernel code, cannot be
  * removed: its directory in configfs is depended on. A ring's buffers stay

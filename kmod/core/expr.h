@@ -11,7 +11,7 @@
  * bytes at the pointer that the last load gives). +SHIFT.BITS takes BITS bits,
  * from bit SHIFT.
  *
- * Nothing here knows the types of the kernel: who writes an expression has
+ * Nothing here knows the types of the kernel: the author of an expression has
  * looked there. A wrong one gives a wrong value, and never a fault, as loads are
  * of kmmv_copy_nofault().
  */

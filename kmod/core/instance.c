@@ -340,8 +340,8 @@ int kmmv_instance_forget(struct kmmv_table *table, int number)
  * @into: another instance, which only the caller stores
  * @store: sets a count on a CPU that has memory, and does not take the lock
  *
- * That is one change: who reads both between two looks at the generation, which
- * is the same, finds the counts in one of them.
+ * This is one change: a reader that finds the same generation before and after
+ * it reads finds each count once.
  *
  * Return: 0; -ENOENT if either has no instance; -EINVAL if both are one; -EBUSY
  * if @number is active; -ENOMEM if a CPU has memory for one of them only.

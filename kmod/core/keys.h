@@ -5,8 +5,8 @@
  *
  * One word is a key: a number itself, or the hash of a text. cmpxchg() of that
  * word takes a cell. So a key has one cell, from its first use, and nobody waits
- * for anybody. A text is stored beside the word by the one who took the cell;
- * who reads it compares its hash with the word, and tries again later if they
+ * for anybody. The caller that took the cell stores the text beside the word. A
+ * reader compares the text's hash with the word, and tries again later if they
  * differ. So nothing here is ordered.
  *
  * The hash has 64 bits and a random key: nobody can choose two texts with one

@@ -3,8 +3,8 @@
  * What the readers of a CPU's buffer share: the items of a page, and the
  * ordered accesses by which they see what writers did. The readers are the
  * consumer (ring_consumer.c), statistics (ring_stats.c), snapshot readers
- * (ring_snapshot.c) and who waits for events (ringwake.c). None waits for a writer: each tries a bounded number of
- * times.
+ * (ring_snapshot.c) and waiting files (ringwake.c). None waits for a writer:
+ * each tries a bounded number of times.
  *
  * Memory ordering; what each orders is in ring.h and ring_write.h:
  *

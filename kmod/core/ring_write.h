@@ -115,10 +115,9 @@ static __always_inline bool kmmv_ring_cpu_left(struct kmmv_ring_cpu *rc)
  * visible only then.
  *
  * Context: any, on the buffer's CPU, which the caller must not leave.
- * Return: 0; -ENOSPC in producer/consumer mode if the consumer has left no
- * room; -EBUSY if the only room is not committed yet; -ELOOP; -E2BIG. Each
- * error is counted. @waits may be set with an error, too, for events of writers
- * in between.
+ * Return: 0; -ENOSPC in mode consume if the consumer has left no room; -EBUSY
+ * if the only room is not committed yet; -ELOOP; -E2BIG. Each error is counted.
+ * @waits may be set with an error, too, for events of writers in between.
  */
 static __always_inline struct kmmv_ring_result
 kmmv_ring_cpu_reserve(struct kmmv_ring_cpu *rc, u32 size,

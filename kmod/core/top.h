@@ -15,8 +15,8 @@
  *
  * The caller shows the counts of some keys, and those of all others as one sum.
  * kmmv_top_bound() says how often any one key can have been counted in that sum
- * at most. It never falls, also not over windows, each of which begins with no
- * entries. So sums of ever are not what decides which keys matter now.
+ * at most. It never falls, not even across windows. Each window begins without
+ * entries, so recent counts decide which keys are shown.
  *
  * A key is part of a structure of the caller's.
  *

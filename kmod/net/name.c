@@ -155,7 +155,7 @@ static const struct kmmv_family collisions_family = {
 	.help = TOTAL ABOUT,
 };
 
-static const struct kmmv_family * const metrics[KMMV_NET_COLUMNS] = {
+static const struct kmmv_family * const families[KMMV_NET_COLUMNS] = {
 	[KMMV_NET_IN_BYTES]	= &in_bytes_family,
 	[KMMV_NET_IN_PACKETS]	= &in_packets_family,
 	[KMMV_NET_OUT_BYTES]	= &out_bytes_family,
@@ -396,7 +396,7 @@ int kmmv_net_name_init(unsigned int max)
 	int i;
 
 	for (i = 0; i < KMMV_NET_COLUMNS; i++) {
-		family[i] = kmmv_register_family(metrics[i]);
+		family[i] = kmmv_register_family(families[i]);
 		if (family[i] < 0)
 			return family[i];
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The source's own metrics: what it did, what went back, what failed. */
+/* The source's own families: what it did, what went back, what failed. */
 #include <linux/kernel.h>
 
 #include "net.h"
@@ -99,7 +99,7 @@ void kmmv_net_self_exit(void)
 	drop(KMMV_NET_SELF);
 }
 
-/* Count for one of the metrics above. Context: any. */
+/* Count for an instance of the families above. Context: any. */
 void kmmv_net_self_add(enum kmmv_net_self self, u64 delta)
 {
 	perf_adjust(number[self], delta);

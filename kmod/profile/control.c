@@ -224,8 +224,9 @@ static struct notifier_block modules = {
 /* ---- for config.c */
 
 /*
- * perf asks what the task may do, and that may be the agent, which is not root. Who may
- * write a file may do what it is for: so it is done by a task of the kernel's.
+ * perf checks the permissions of the calling task, which may be the agent and
+ * not root. Permission to write the file suffices, so a kernel worker does the
+ * work.
  */
 struct request {
 	struct work_struct work;
@@ -377,7 +378,10 @@ static void change_work(struct work_struct *work)
 	kmmv_profile_events_show(event);
 	if (event == kmmv_profile_default())
 		kmmv_profile_events_show_source();
-	/* Samples of before may come after it: what they stand for is in each. */
+	/*
+	 * Samples taken before the change may be delivered after this event;
+	 * each has its period.
+	 */
 	if (event == kmmv_profile_default() && kmmv_profile_running &&
 	    !request->err)
 		tell("change", kmmv_profile_source_name());

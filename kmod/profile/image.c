@@ -4,8 +4,8 @@
  * is. Found by the worker, a moment after the sample: a process that has ended
  * since, or begun another program, is unknown, and never taken for another one.
  *
- * The kernel's parser of build ids is not exported: who needs one reads it from
- * the file.
+ * The kernel's parser of build ids is not exported: a reader that needs one
+ * reads it from the file.
  */
 #include <linux/fs.h>
 #include <linux/kdev_t.h>
@@ -27,7 +27,7 @@ static struct task_struct *task_of(const struct kmmv_profile_raw *raw)
 {
 	struct task_struct *task;
 
-	/* Who drains may be in a container. */
+	/* The draining task may be in another PID namespace. */
 	rcu_read_lock();
 	task = get_pid_task(find_pid_ns(raw->pid, &init_pid_ns), PIDTYPE_PID);
 	rcu_read_unlock();

@@ -45,8 +45,8 @@ struct kmmv_ring_cpu *kmmv_profile_buffer(const struct kmmv_profile_cpu *cpu)
 }
 
 /*
- * What interrupted the idle task, a softirq or another interrupt, is no idleness.
- * This interrupt itself is one level.
+ * An interrupt or softirq during the idle task is not idle time. This interrupt
+ * itself is one level.
  */
 static enum kmmv_profile_mode mode_of(struct pt_regs *regs)
 {

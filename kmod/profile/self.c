@@ -42,8 +42,8 @@ static const struct kmmv_family missed_family = {
 		"of CPU time. throttled: how often the kernel's perf core has stopped an\n"
 		"event until the next tick (kernel.perf_event_max_sample_rate), whatever\n"
 		"number of samples that cost. late: ticks of cpu-clock and timer that\n"
-		"came so late that others were left out, with interrupts disabled, on a\n"
-		"machine that another one had stopped, or throttled.",
+		"came so late that others were left out: interrupts were disabled, or\n"
+		"a hypervisor had stopped or throttled the machine.",
 };
 
 static const struct kmmv_family work_family = {
@@ -93,9 +93,9 @@ static const struct kmmv_family forgotten_family = {
 	.help = "symbol, command, image: what names of profile.symbol.samples and so on\n"
 		"had counted for themselves, while they were shown, until they were\n"
 		"forgotten: the module's parameter names says for how many there is room.\n"
-		"It is the kernel's part of a sum that nothing is lost from: there, all\n"
-		"names and this are what was sampled. The agent remembers forgotten names,\n"
-		"as part of kmmv.all. The samples were taken long before they count here.",
+		"All names and this add up to what was sampled. The agent counts\n"
+		"forgotten names in kmmv.all. The samples were taken long before they\n"
+		"are counted here.",
 };
 
 static const struct kmmv_family source_family = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The source's own metrics: when it copied, what went back, what failed.
+ * The source's own families: when it copied, what went back, what failed.
  *
  * Memory ordering; the other side is in lib/read.c:
  *
@@ -83,14 +83,14 @@ static struct kmmv_stat_row *took;
 static struct kmmv_stat_row *rest;
 static struct kmmv_stat_row *resets[KMMV_STAT_SOURCES];
 
-static int create_one(const struct kmmv_family *metric, const char *name,
+static int create_one(const struct kmmv_family *family, const char *name,
 		      struct kmmv_stat_row **row)
 {
-	int family = kmmv_register_family(metric);
+	int id = kmmv_register_family(family);
 
-	if (family < 0)
-		return family;
-	*row = kmmv_stat_row_create(family, name, NULL, false, 0);
+	if (id < 0)
+		return id;
+	*row = kmmv_stat_row_create(id, name, NULL, false, 0);
 	return PTR_ERR_OR_ZERO(*row);
 }
 

@@ -20,7 +20,7 @@ static void unhook(struct kmmv_trace_counter *counter)
 }
 
 static const char not_found[] =
-	"%s is not found: if it is of a module that came when there was no memory, load that again";
+	"%s is not found; if it belongs to a module that was loaded while memory was short, load that module again";
 
 /*
  * A tracepoint that is written with its system may be of a module that is loaded
@@ -104,7 +104,7 @@ static int check(struct kmmv_trace_counter *counter)
 {
 	if (!is_function(counter) == !counter->text[KMMV_TRACE_TRACEPOINT])
 		return kmmv_trace_fail(counter, -EINVAL,
-				       "write a tracepoint or a function, one of both");
+				       "write either a tracepoint or a function");
 	return is_function(counter) ? 0 : check_tracepoint(counter);
 }
 

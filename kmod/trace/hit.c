@@ -85,8 +85,8 @@ static __always_inline u64 sum_of(struct kmmv_trace_run *run, const u64 *words,
 }
 
 /*
- * A counter does not fall, whatever is added up: who calls a function chooses its
- * arguments. A negative number is more than there is room for, whatever its type.
+ * A counter must not fall, and the caller of a function chooses its arguments:
+ * a negative value counts as one that does not fit.
  */
 static __always_inline void add_value(struct kmmv_trace_run *run, u64 *words,
 				      u32 cell, u64 value)

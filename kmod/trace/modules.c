@@ -72,7 +72,7 @@ static void remove_module(struct kmmv_trace_counter *counter,
 	kmmv_trace_function_unhook(run);
 	counter->state = KMMV_TRACE_FAILED;
 	kmmv_trace_fail(counter, err,
-			"%smodule %s goes, and its functions stay in the filter, error %d",
+			"the functions of %smodule %s cannot be removed from the filter, error %d: counting has stopped",
 			init ? "the init part of " : "", mod->name, err);
 }
 
@@ -136,7 +136,7 @@ static void not_looked(struct kmmv_trace_counter *counter, struct module *mod,
 	if (!is_hooked(counter))
 		counter->state = KMMV_TRACE_FAILED;
 	kmmv_trace_fail(counter, nr,
-			"when module %s came, its functions could not be looked for, error %d: write 0 and 1 to enable",
+			"the functions of module %s could not be looked up, error %d: write 0, then 1 to enable",
 			mod->name, nr);
 }
 
@@ -156,7 +156,10 @@ static void come(struct kmmv_trace_counter *counter, struct module *mod)
 		kmmv_trace_again(counter);
 		return;
 	}
-	/* Those that are counted are worth more than those that come. */
+	/*
+	 * Leave out the new functions rather than stop counting the present
+	 * ones.
+	 */
 	kmmv_trace_fail(counter, 0,
 			"with module %s, %s is more than %u functions: the module's are not counted",
 			mod->name, counter->text[KMMV_TRACE_FUNCTION], max);

@@ -111,10 +111,10 @@ static int add_family(struct kmmv_trace_counter *counter,
 		return 0;
 	if (run->family == -EEXIST)
 		return kmmv_trace_fail(counter, -EEXIST,
-				       "kmmv.value.%s is known with other units, texts or values: take another name, or write what it had",
+				       "kmmv.value.%s is registered with other units, texts or values: choose another name, or use the same ones",
 				       counter->name);
 	return kmmv_trace_fail(counter, run->family,
-			       "kmmv.value.%s cannot be a metric, error %d: is it a prefix of another, one but for dots, or are there too many?",
+			       "kmmv.value.%s cannot be registered, error %d: a prefix of another name, the same but for dots and underscores, or too many",
 			       counter->name, run->family);
 }
 
@@ -178,7 +178,7 @@ static int register_type(struct kmmv_trace_counter *counter,
 	kfree(fields);
 	if (number == -EEXIST)
 		return kmmv_trace_fail(counter, number,
-				       "events of type %s are known with other fields: take another name, or write what it had",
+				       "events of type %s are registered with other fields: choose another name, or use the same ones",
 				       counter->name);
 	return number;
 }

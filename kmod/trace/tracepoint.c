@@ -163,7 +163,7 @@ static void come(struct kmmv_trace_counter *counter, struct module *mod)
 	counter->state = err ? KMMV_TRACE_FAILED : KMMV_TRACE_ON;
 	if (err)
 		kmmv_trace_fail(counter, err,
-				"module %s is there, but error %d: write 1 to enable",
+				"the tracepoint in module %s cannot be hooked, error %d: write 1 to enable to try again",
 				mod->name, err);
 	else
 		counter->error[0] = '\0';
@@ -193,7 +193,7 @@ static void cannot_watch(struct module *mod)
 			continue;
 		counter->state = KMMV_TRACE_FAILED;
 		kmmv_trace_fail(counter, -ENOMEM,
-				"module %s is there, but error %d: load it again",
+				"no memory to follow module %s, error %d: load it again",
 				mod->name, -ENOMEM);
 	}
 }

@@ -189,7 +189,7 @@ static int enable(const char *dir)
 	if (is_full())
 		return refuse(dir, ENOMEM, "no memory");
 	if (register_family(dir))
-		return refuse(dir, EEXIST, "known with other units, texts or values");
+		return refuse(dir, EEXIST, "registered with other units, texts or values");
 	set(dir, "state", strstr(tracepoint, "absent") ? "waiting" : "on");
 	return 0;
 }

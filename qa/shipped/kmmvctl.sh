@@ -291,7 +291,7 @@ is "once" "$(ctl apply -v "$work/text.conf" 2>&1)" "leave text"
 is "without a gap" "$(log)" ""
 is "export has the new ones" "$(ctl export text | grep -c New)" 2
 sed -i '/key/d; /New/d' "$work/text.conf"
-says "another kind of metric" 'known with other.*what was there before is left' \
+says "another kind of metric" 'registered with other.*what was there before is left' \
 	apply "$work/text.conf"
 is "is refused" "$(get text key) $(get text state)" "thing->text=arg0@16:16t on"
 ok "the end of it" ctl remove text

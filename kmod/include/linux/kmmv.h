@@ -28,9 +28,9 @@
  * last of several calls in a row has to be checked.
  *
  * Errors are harmless. Updates of a bad number are refused and counted
- * (kmmv.core.refused). A call that fails to return a handle returns one of a
- * sink that is never read. A handle that was never returned by a call is not
- * valid, nor is one of all zeroes: kmmv_slot_add() checks nothing.
+ * (kmmv.value.core.refused). A call that fails to return a handle returns one
+ * of a sink that is never read. A handle that was never returned by a call is
+ * not valid, nor is one of all zeroes: kmmv_slot_add() checks nothing.
  *
  * Contexts: "task" may sleep, takes mutexes and allocates; "task, no memory" may
  * sleep, but allocates nothing and waits for nobody who does, and so may also be
@@ -91,8 +91,9 @@ enum kmmv_semantics {
 #define KMMV_UNITS_MSEC		"millisec"
 
 /**
- * struct kmmv_family - a metric, of which each instance has a value
- * @name: PCP metric name below "kmmv.", see above
+ * struct kmmv_family - a set of counters with common name, units and meaning
+ * @name: see above; in PCP it is three metrics, kmmv.value.NAME,
+ *	kmmv.percpu.NAME and kmmv.all.NAME
  * @units: KMMV_UNITS_* or any other units string of PCP, up to KMMV_UNITS_MAX
  * @semantics: what the values mean
  * @oneline: one line of help, no control characters, up to KMMV_ONELINE_MAX
@@ -218,7 +219,7 @@ int perf_add(const char *name);
  *
  * With the last reference the instance becomes inactive; number, name and count
  * stay. A bad number, or one without a reference, is counted in
- * kmmv.core.refused and otherwise harmless.
+ * kmmv.value.core.refused and otherwise harmless.
  *
  * Context: task, no memory.
  */
@@ -233,10 +234,10 @@ void perf_del(int instance);
  * Takes no lock and has no lock prefix, and disables nothing where
  * this_cpu_add() is one instruction. No update is lost between contexts, so
  * callers need not serialise. A number that was never given out is counted in
- * kmmv.core.refused and otherwise harmless. A number that was forgotten, or is
- * a statctr's, looks like a valid one: the update counts for its present owner.
- * One that is followed, see kmmv_ring_trace(), also leaves an event; updates of
- * the others by number then take three instructions more.
+ * kmmv.value.core.refused and otherwise harmless. A number that was forgotten,
+ * or is a statctr's, looks like a valid one: the update counts for its present
+ * owner. One that is traced, see kmmv_ring_trace(), also leaves an event;
+ * updates of the others by number then take three instructions more.
  *
  * Context: any; without KMMV_NMI_SAFE an update from NMI is refused and
  * counted.
@@ -288,8 +289,9 @@ int kmmv_add(int family, const char *name);
  * kmmv_set_label() - set an instance's label, or remove it
  * @instance: from perf_add() or kmmv_add()
  * @key: lower-case letters, digits and '_', first a letter, up to
- *	KMMV_LABEL_KEY_MAX; "name", "cpu" and "family" are the agent's own,
- *	which does not show such a label
+ *	KMMV_LABEL_KEY_MAX; the agent shows no label with a key that says where
+ *	a value is from: agent, cpu, domainname, family, groupid, hostname,
+ *	indom_name, instid, instname, machineid, name, userid
  * @text: 1 to KMMV_LABEL_MAX bytes, no control characters; NULL removes the
  *	label
  *

@@ -91,7 +91,7 @@ struct kmmv_field {
 #define KMMV_FIELD_NAME_MAX	31
 
 /**
- * struct kmmv_event_type - a type of binary events
+ * struct kmmv_event_type - an event type
  * @name: as of a family
  * @oneline: one line of help, no control characters
  * @fields: of the payload
@@ -150,7 +150,7 @@ struct kmmv_ring *kmmv_ring_make(const char *name, u32 pages);
 void kmmv_ring_put(struct kmmv_ring *ring);
 
 /**
- * kmmv_ring_register_type() - register a type of binary events
+ * kmmv_ring_register_type() - register an event type
  * @type: copied
  *
  * The same type gets the same number while kmmv.ko is loaded.
@@ -181,10 +181,10 @@ int kmmv_ring_register_type(const struct kmmv_event_type *type);
  *
  * Context: any.
  * Return: 0; -ENODEV while the ring does not record, which is not counted. The
- * others are counted as dropped events: -ENOSPC in producer/consumer mode if
- * the consumer has left no room; -EBUSY if the only room is not committed yet;
- * -ELOOP for too many nested writers; -E2BIG; -EOPNOTSUPP from NMI on machines
- * without a cmpxchg for it.
+ * others are counted as dropped events: -ENOSPC in mode consume if the consumer
+ * has left no room; -EBUSY if the only room is not committed yet; -ELOOP for
+ * too many nested writers; -E2BIG; -EOPNOTSUPP from NMI on machines without a
+ * cmpxchg for it.
  */
 int kmmv_ring_reserve(struct kmmv_ring *ring, u16 type, int instance,
 		      size_t size, struct kmmv_ring_entry *entry);
@@ -313,7 +313,7 @@ int kmmv_ring_mark(struct kmmv_ring *ring, int instance, const char *text);
  *
  * An instance leaves its events in one ring, the last one set. This ends when
  * the ring is removed, and when the instance is forgotten. Only perf_adjust()
- * leaves events, not updates by handle. While any instance is followed, updates
+ * leaves events, not updates by handle. While any instance is traced, updates
  * of the others by number take three instructions more.
  *
  * Takes cpus_read_lock(), as instructions are changed: not to be called where
@@ -321,7 +321,7 @@ int kmmv_ring_mark(struct kmmv_ring *ring, int instance, const char *text);
  *
  * Context: task, may sleep, as above.
  * Return: 0; -ENOENT for a bad number; -EPERM for one of kmmv's own instances;
- * -ENOSPC for too many rings that follow instances.
+ * -ENOSPC for too many rings that trace instances.
  */
 int kmmv_ring_trace(struct kmmv_ring *ring, int instance);
 

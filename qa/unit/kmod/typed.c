@@ -153,10 +153,10 @@ START_TEST(tracepoint_of_unwatched)
 	unwatched = true;
 	ck_assert_int_eq(enable(KMMV_TRACE_TRACEPOINT, "qa/traced", NULL), 0);
 	ck_assert_int_eq(counter.state, KMMV_TRACE_FAILED);
-	ck_assert_ptr_nonnull(strstr(counter.error, "load that again"));
+	ck_assert_ptr_nonnull(strstr(counter.error, "load that module again"));
 	kmmv_trace_drop(&counter);
 	ck_assert_int_eq(enable(KMMV_TRACE_TRACEPOINT, "traced", NULL), -ENOMEM);
-	ck_assert_ptr_nonnull(strstr(counter.error, "load that again"));
+	ck_assert_ptr_nonnull(strstr(counter.error, "load that module again"));
 	ck_assert_int_eq(enable(KMMV_TRACE_TRACEPOINT, "qa/traced", "arg1:8"),
 			 -ENOMEM);
 	tracepoints = 0;

@@ -119,7 +119,7 @@ put few enable 0
 # ---- while it is enabled; other texts
 
 put few function kmmv_traced_one
-refused few enable 1 "$exists" 'known with other'
+refused few enable 1 "$exists" 'registered with other'
 end few
 ok "another name" define u function=kmmv_traced_one value=last=arg5:8 \
 	'oneline=What is last' help=Twice units=byte
@@ -137,7 +137,7 @@ for text in units=count oneline=x help=x 'value=log2 last=arg5:8'; do
 		'oneline=What is last' help=Twice units=byte "$text"; do
 		put u "${attribute%%=*}" "${attribute#*=}"
 	done
-	refused u enable 1 "$exists" 'known with other units, texts or values'
+	refused u enable 1 "$exists" 'registered with other units, texts or values'
 	end u
 done
 ok "the same" define u function=kmmv_traced_one value=last=arg5:8 \
@@ -151,7 +151,7 @@ is "has instances of its own" "$(values k | xargs)" "8 1"
 end k
 mkdir $trace/k
 put k tracepoint kmmv_traced
-refused k enable 1 "$exists" 'known with other'
+refused k enable 1 "$exists" 'registered with other'
 end k
 ok "an event" define e function=kmmv_traced_one 'event=default last=arg5:8'
 is "rmdir of its ring" "$(rmdir /sys/kernel/config/kmmv/rings/default 2>&1 |

@@ -95,7 +95,7 @@ enum {
 
 /* Why an event was not written. */
 enum kmmv_ring_drop {
-	KMMV_DROP_FULL,		/* producer/consumer mode, and no free page */
+	KMMV_DROP_FULL,		/* mode consume, and no free page */
 	KMMV_DROP_COMMIT,	/* would overwrite events not committed yet */
 	KMMV_DROP_NESTED,	/* too many nested writers */
 	KMMV_DROP_TOO_LARGE,	/* no page has room for it */
@@ -105,7 +105,7 @@ enum kmmv_ring_drop {
 
 enum kmmv_ring_mode {
 	KMMV_RING_OVERWRITE,	/* the oldest page is overwritten */
-	KMMV_RING_CONSUME,	/* producer/consumer: the newest event is dropped */
+	KMMV_RING_CONSUME,	/* the newest event is dropped */
 };
 
 /**
