@@ -5,8 +5,9 @@
  *
  * Strings are cut from large chunks. One that is given back goes into a list of
  * those of its size, and the next of that size takes it: names of a table have
- * similar lengths, so that what is in the lists is of use. An arena is at most as
- * large as all sizes together were, each when it had most. It does not shrink.
+ * similar lengths, so that what is in the lists is of use. An arena does not
+ * shrink. Its size is at most the sum, over all sizes, of the most bytes of
+ * that size in use at one time.
  */
 #include <stdlib.h>
 #include <string.h>

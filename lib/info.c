@@ -13,7 +13,7 @@
 
 #include "handle.h"
 
-/* Pages that are kept at most, as to give back few is dearer than to have them. */
+/* Pages kept across updates: giving back fewer costs more than keeping them. */
 enum { KEPT = 256 };
 
 int kmmv_infos_room(struct kmmv *k, uint32_t room)

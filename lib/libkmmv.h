@@ -33,7 +33,7 @@ enum kmmv_state { KMMV_ACTIVE, KMMV_INACTIVE, KMMV_FREE };
 
 struct kmmv_family_info {
 	uint32_t id;		/* within the epoch; the identity is the name */
-	const char *name;	/* below "kmmv." */
+	const char *name;	/* kmmv.value.NAME and others in PCP */
 	const char *units;	/* pmParseUnitsStr(3) */
 	enum kmmv_sem semantics;
 	const char *oneline;

@@ -17,7 +17,7 @@
 
 #include "functions.h"
 
-/* No program that runs has more; one that says so wants memory of us. */
+/* No real program has more; files are not trusted. */
 enum { SEGMENTS_MAX = 1024, NAME_MAX_SHOWN = 1023 };
 /* Bytes of a file's symbols, of which a sparse one has any number; of its functions. */
 #define SYMBOLS_MAX	(256ULL << 20)
@@ -98,7 +98,10 @@ static bool is_debugdata(Elf *elf, const GElf_Shdr *sh)
 	return name && !strcmp(name, ".gnu_debugdata");
 }
 
-/* Nobody compresses what is_symbols(), and it would say how long it gets. */
+/*
+ * Symbol sections are never compressed in practice, and would choose their own
+ * size.
+ */
 static int check_sections(Elf *elf)
 {
 	uint64_t total = 0;
@@ -454,7 +457,10 @@ static int with_dwfl(struct prof_functions *f, Dwfl *dwfl, Elf **elf)
 static int read_limited(struct prof_functions *f, int file,
 			const char *debug_dir)
 {
-	/* A relative place would be beside the file, whose owner nobody knows. */
+	/*
+	 * Not a relative path: it would be beside the file, which anyone may
+	 * own.
+	 */
 	char *places = (char *)debug_dir;
 	const Dwfl_Callbacks callbacks = {
 		.find_elf = find_elf,

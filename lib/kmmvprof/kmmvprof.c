@@ -401,7 +401,7 @@ static int collect(struct prof_profile *p)
 static int complain_empty(const struct prof_accounts *a)
 {
 	if (a->others)
-		fprintf(stderr, "kmmvprof: none of %" PRIu64 " samples is of what was asked for\n",
+		fprintf(stderr, "kmmvprof: none of %" PRIu64 " samples matches the options\n",
 			a->others);
 	else if (input)
 		fprintf(stderr, "kmmvprof: %s: no samples\n", input);

@@ -200,7 +200,7 @@ static void put_accounts(const struct prof_accounts *a, FILE *out)
 	fprintf(out, "lost in the ring: %" PRIu64 " overwritten, %" PRIu64
 		" dropped\n", c->overwritten, c->dropped);
 	if (!prof_accounts_balance(a, &b)) {
-		fprintf(out, "lost before the ring: not known; that is said when the profiler starts, stops or changes its rate\n");
+		fprintf(out, "lost before the ring: unknown; the profiler reports it when it starts, stops or changes its rate\n");
 		return;
 	}
 	fprintf(out, "between its first and last state here the profiler took %" PRIu64

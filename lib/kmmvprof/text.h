@@ -8,9 +8,8 @@
 #include <stdint.h>
 
 /*
- * Whether a terminal would obey nothing of TEXT, and it is one line; and replace by '?'
- * what is not so. Names of functions are what the file's owner wants, and a recording
- * can say anything.
+ * Whether TEXT is one line without terminal control characters; and replace
+ * those by '?'. Names in files and recordings are not trusted.
  */
 bool prof_text_is_plain(const char *text);
 void prof_text_clean(char *text);

@@ -502,7 +502,7 @@ like "the module was loaded again: counted from there" \
 } >"$work/lines"
 serve "$dir" 2 <"$work/lines"
 like "a ring that was overwritten" "$($prof report -D "$dir")" \
-	'^lost before the ring: not known'
+	'^lost before the ring: unknown'
 # What was overwritten before a CPU's first record may be younger than a state of
 # another CPU: 200 taken, and fewer left, say nothing of what is inside.
 other_cpu="1 7 0 0 0 0 0 201 200 $schedule 0 -1 x default"
@@ -513,7 +513,7 @@ other_cpu="1 7 0 0 0 0 0 201 200 $schedule 0 -1 x default"
 } >"$work/lines"
 serve "$dir" 2 <"$work/lines"
 like "another CPU's was" "$($prof report -D "$dir")" \
-	'^lost before the ring: not known'
+	'^lost before the ring: unknown'
 {
 	cat "$work/lines"
 	echo "sample 5 $other_cpu"
