@@ -14,6 +14,7 @@
  *			memory in idpool.c, their file in idfile.c
  *	family.c	families
  *	instance.c	instances of a family; their names are in name.c
+ *	lookup.c	instances by what clients know them by
  *	carry.c		counts carried over from one binding to the next
  *	percpu.c	instances name::cpuN
  *	view.c		metrics of families; their values are in reading.c
@@ -21,6 +22,7 @@
  *	seen.c		instances that clients fetched and may still ask for
  *	label.c		labels
  *	control.c	kmmv.control.*; permissions are in access.c
+ *	profile.c	the profiler's settings
  *	ringview.c	kmmv.ring.*, with the files that ring.h lists: ring.c
  *			figure.c ringindom.c reader.c queue.c records.c
  *			filter.c param.c

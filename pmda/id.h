@@ -61,7 +61,7 @@ enum { ID_USED, ID_AWAY, ID_FORGOTTEN };
 
 extern uint32_t agent_id_days, agent_id_names;
 
-/* What those have a say in who bind names. */
+/* Callbacks of the code that binds names (instance.c). */
 struct id_ops {
 	/* ID, which has a user, is removed: the user keeps what it needs. */
 	void (*purged)(struct id *id);

@@ -193,8 +193,8 @@ int agent_idfile_load(void)
 	if (rc == -ENOENT)
 		return 0;
 	/*
-	 * What a disk did not give stays so, and what could be read is used. Memory comes
-	 * again: the records that were not read may change those that were.
+	 * After a read error, what was read is used. After -ENOMEM all is read
+	 * again, as unread records may change those that were read.
 	 */
 	if (unread)
 		agent_idtable_unload();
