@@ -186,12 +186,12 @@ static int replace(const struct places *p, struct counter *c,
 	snprintf(reason, sizeof(reason), "%s", kmmv_fault_text());
 	if (stale ? make_disabled(p, old) : kmmv_configfs_make(p, old))
 		return kmmv_fault_set(err,
-				      "%s; what was there before is gone, "
-				      "too: %s",
+				      "%s; the previous counter could not be "
+				      "restored: %s",
 				      reason, kmmv_fault_text());
-	return kmmv_fault_set(err, "%s; what was there before is left%s",
-			      reason,
-			      stale ? ", disabled as it did not count" : "");
+	return kmmv_fault_set(
+		err, "%s; the previous counter was restored%s", reason,
+		stale ? ", disabled, as it was not counting" : "");
 }
 
 static int turn(const struct apply *a, const struct counter *c, bool again)

@@ -4,7 +4,8 @@
  * It has attributes after mkdir, refuses writes as the module does, and each change is a
  * line in $KERNEL/log. What is counted is not its business. The metrics that it knows are
  * files in $KERNEL/families, which kmmv.ko forgets when it is unloaded. While there is a
- * file $KERNEL/full, it has no memory to enable a counter; the first one takes it away.
+ * file $KERNEL/full, it has no memory to enable a counter; each one takes a byte away, and
+ * the file if it has none.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -165,9 +166,12 @@ static int register_family(const char *dir)
 static bool is_full(void)
 {
 	char path[4096];
+	struct stat st;
 
 	snprintf(path, sizeof(path), "%s/full", getenv("KERNEL"));
-	return !unlink(path);
+	if (stat(path, &st))
+		return false;
+	return !(st.st_size ? truncate(path, st.st_size - 1) : unlink(path));
 }
 
 static int enable(const char *dir)

@@ -268,10 +268,15 @@ is "is left as it was" "$(get third key) $(get third enable)" \
 	"thing->sign=arg0@80:4s 1"
 sed -i 's/thing->sgin/thing->sign/; $a value = thing->sign\nunits = apples' \
 	"$root/etc/kmmv/trace.d/more.conf"
-says "one that the module refuses" 'not units.*what was there before is left' apply
+says "one that the module refuses" 'not units.*; the previous counter was restored$' apply
 is "comes back" "$(get third key) $(get third enable) $(get third state)" \
 	"thing->sign=arg0@80:4s 1 on"
-sed -i '/units/d; /^value/d' "$root/etc/kmmv/trace.d/more.conf"
+sed -i '/units/d; s/^value = .*/value = thing->level/' "$root/etc/kmmv/trace.d/more.conf"
+printf . >"$root/full"
+says "one that there is no memory for, nor for the old one" \
+	'no memory; the previous counter could not be restored: third: enable: no memory$' apply
+sed -i '/^value/d' "$root/etc/kmmv/trace.d/more.conf"
+is "is made again" "$(ctl apply -v | tail -n 1) $(get third state)" "make third on"
 # The module keeps a metric's texts while kmmv.ko is loaded.
 cat >"$work/text.conf" <<'F'
 [text]
@@ -291,7 +296,7 @@ is "once" "$(ctl apply -v "$work/text.conf" 2>&1)" "leave text"
 is "without a gap" "$(log)" ""
 is "export has the new ones" "$(ctl export text | grep -c New)" 2
 sed -i '/key/d; /New/d' "$work/text.conf"
-says "another kind of metric" 'registered with other.*what was there before is left' \
+says "another kind of metric" 'registered with other.*; the previous counter was restored$' \
 	apply "$work/text.conf"
 is "is refused" "$(get text key) $(get text state)" "thing->text=arg0@16:16t on"
 ok "the end of it" ctl remove text
@@ -399,7 +404,7 @@ build/qa/bench/kmmvbtf "$root" moved
 echo stale >"$counters/moved/state"
 : >"$root/full"
 says "which moved, and the module refuses it" \
-	'moved: enable: no memory; what was there before is left, disabled as it did not count' apply
+	'moved: enable: no memory; the previous counter was restored, disabled, as it was not counting$' apply
 is "is not counted where it was" "$(get moved key) $(get moved enable) $(get moved state)" \
 	"thing->level=arg0@8:4s 0 off"
 is "but where it is, later" "$(ctl apply -v --if-running | grep -v leave)" "change moved"
