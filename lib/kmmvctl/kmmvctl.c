@@ -258,31 +258,42 @@ static int do_check(int argc, char **argv)
 }
 
 static const struct command {
-	const char *name, *arguments;
+	const char *name;
+	/* The letters of those that it takes; each one takes -r. */
+	const char *options;
+	const char *arguments;
 	int least, most;
 	int (*call)(int argc, char **argv);
 } commands[] = {
-	{ "list", "[-v] [-j] [NAME...]", 0, -1, do_list },
-	{ "add", "[-n] NAME ATTRIBUTE=TEXT...", 2, -1, do_add },
-	{ "remove", "NAME...", 1, -1, do_remove },
-	{ "enable", "NAME...", 1, -1, do_enable },
-	{ "disable", "NAME...", 1, -1, do_disable },
-	{ "describe", "TRACEPOINT|FUNCTION [PATH]", 1, 2, do_describe },
-	{ "apply", "[-n] [-p] [-v] [FILE...]", 0, -1, do_apply },
-	{ "check", "[-v] [FILE...]", 0, -1, do_check },
-	{ "export", "[NAME...]", 0, -1, do_export },
+	{ "list", "jv", "[NAME...]", 0, -1, do_list },
+	{ "add", "n", "NAME ATTRIBUTE=TEXT...", 2, -1, do_add },
+	{ "remove", "", "NAME...", 1, -1, do_remove },
+	{ "enable", "", "NAME...", 1, -1, do_enable },
+	{ "disable", "", "NAME...", 1, -1, do_disable },
+	{ "describe", "", "TRACEPOINT|FUNCTION [PATH]", 1, 2, do_describe },
+	{ "apply", "inpv", "[FILE...]", 0, -1, do_apply },
+	{ "check", "v", "[FILE...]", 0, -1, do_check },
+	{ "export", "", "[NAME...]", 0, -1, do_export },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(*commands))
+
+static void print_usage(FILE *to, const char *before, const struct command *c)
+{
+	const char *option;
+
+	fprintf(to, "%s kmmvctl [-r DIR] %s ", before, c->name);
+	for (option = c->options; *option; option++)
+		fprintf(to, "[-%c] ", *option);
+	fprintf(to, "%s\n", c->arguments);
+}
 
 static int usage(FILE *to)
 {
 	unsigned int i;
 
 	for (i = 0; i < NR_COMMANDS; i++)
-		fprintf(to, "%s kmmvctl %s %s\n",
-			i ? "      " : "usage:", commands[i].name,
-			commands[i].arguments);
+		print_usage(to, i ? "      " : "usage:", &commands[i]);
 	return to == stdout ? 0 : 2;
 }
 
@@ -298,7 +309,31 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int run(int argc, char **argv)
+static const char *long_name(char letter)
+{
+	const struct option *o;
+
+	for (o = options; o->name && o->val != letter; o++)
+		;
+	return o->name;
+}
+
+/*
+ * What an option would change is not done as if it had not been given: with -n, nothing
+ * would be removed.
+ */
+static bool takes_all(const struct command *c, const char *given)
+{
+	given += strspn(given, c->options);
+	if (!*given)
+		return true;
+	fprintf(stderr, "kmmvctl: %s has no option -%c (--%s)\n", c->name,
+		*given, long_name(*given));
+	return false;
+}
+
+/* @given: the options for the command, each once */
+static int run(const char *given, int argc, char **argv)
 {
 	unsigned int i;
 
@@ -310,10 +345,9 @@ static int run(int argc, char **argv)
 		return usage(stderr);
 	}
 	argc--;
-	if (argc < commands[i].least ||
+	if (!takes_all(&commands[i], given) || argc < commands[i].least ||
 	    (commands[i].most >= 0 && argc > commands[i].most)) {
-		fprintf(stderr, "usage: kmmvctl %s %s\n", commands[i].name,
-			commands[i].arguments);
+		print_usage(stderr, "usage:", &commands[i]);
 		return 2;
 	}
 	return commands[i].call(argc, argv + 1);
@@ -321,11 +355,14 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	char given[sizeof("ijnpv")] = "";
 	const char *root = "";
 	int option, status;
 
 	while ((option = getopt_long(argc, argv, "hijnpr:vV", options, NULL)) !=
 	       -1) {
+		if (strchr("ijnpv", option) && !strchr(given, option))
+			given[strlen(given)] = option;
 		switch (option) {
 		case 'h':
 			return usage(stdout);
@@ -358,7 +395,7 @@ int main(int argc, char **argv)
 		return usage(stderr);
 	if (kmmv_places_set(&places, root))
 		return fail();
-	status = run(argc - optind, argv + optind);
+	status = run(given, argc - optind, argv + optind);
 	errno = 0;
 	if (fflush(stdout) || ferror(stdout)) {
 		/* The errno of an earlier write is lost. */

@@ -79,6 +79,34 @@ ctl add >/dev/null 2>&1
 is "a command without arguments" $? 2
 ctl --frobnicate list >/dev/null 2>&1
 is "an unknown option" $? 2
+# What is not understood is not left out: remove -n would remove.
+for command in list add remove enable disable describe apply check export; do
+	case $command in
+	list)	takes=jvr ;;
+	add)	takes=nr ;;
+	apply)	takes=inpvr ;;
+	check)	takes=vr ;;
+	*)	takes=r ;;
+	esac
+	taken=
+	for option in i j n p v r; do
+		argument=
+		[ $option != r ] || argument=$root
+		text=$(ctl -$option $argument $command qa_none 'a=b' 2>&1)
+		[ $? -eq 2 ] || taken=$taken$option
+	done
+	is "the options of $command" "$(fold -w 1 <<<"$taken" | sort | xargs)" \
+		"$(fold -w 1 <<<"$takes" | sort | xargs)"
+done
+text=$(ctl -n -v remove nobody 2>&1)
+is "an option of another command" "$? $text" "2 kmmvctl: remove has no option -n (--dry-run)
+usage: kmmvctl [-r DIR] remove NAME..."
+text=$(ctl apply --json 2>&1)
+is "after the command" "$? $text" "2 kmmvctl: apply has no option -j (--json)
+usage: kmmvctl [-r DIR] apply [-i] [-n] [-p] [-v] [FILE...]"
+text=$(ctl add 2>&1)
+is "too few arguments" "$? $text" "2 usage: kmmvctl [-r DIR] add [-n] NAME ATTRIBUTE=TEXT..."
+is "--help has them, too" "$(ctl -h | head -n 1)" "usage: kmmvctl [-r DIR] list [-j] [-v] [NAME...]"
 
 # ---- add
 
