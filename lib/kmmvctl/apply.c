@@ -163,6 +163,13 @@ static int make_disabled(const struct places *p, struct counter *c)
 				    : kmmv_fault_memory();
 }
 
+/* Without the mark, a quiet apply leaves it disabled, as if the user had done it. */
+static void mark_left(const struct places *p, const char *name)
+{
+	if (kmmv_saved_mark_left(p, name))
+		fprintf(stderr, "kmmvctl: %s\n", kmmv_fault_text());
+}
+
 /*
  * The old one comes back if the new one is refused. The module takes it for a new one:
  * if it was stale, it must not count at offsets that may be another member's now.
@@ -189,9 +196,21 @@ static int replace(const struct places *p, struct counter *c,
 				      "%s; the previous counter could not be "
 				      "restored: %s",
 				      reason, kmmv_fault_text());
+	if (stale)
+		mark_left(p, c->name);
 	return kmmv_fault_set(
 		err, "%s; the previous counter was restored%s", reason,
 		stale ? ", disabled, as it was not counting" : "");
+}
+
+/* Before it is enabled again: if that fails, it is left so. */
+static int disable_stale(const struct places *p, const char *name)
+{
+	int err = kmmv_configfs_put(p, name, "enable", "0");
+
+	if (!err)
+		mark_left(p, name);
+	return err;
 }
 
 static int turn(const struct apply *a, const struct counter *c, bool again)
@@ -203,24 +222,42 @@ static int turn(const struct apply *a, const struct counter *c, bool again)
 	if (a->only_say)
 		return 0;
 	if (again)
-		err = kmmv_configfs_put(a->places, c->name, "enable", "0");
-	return err ?: kmmv_configfs_put(a->places, c->name, "enable", on);
+		err = disable_stale(a->places, c->name);
+	if (!err)
+		err = kmmv_configfs_put(a->places, c->name, "enable", on);
+	if (!err)
+		kmmv_saved_unmark_left(a->places, c->name);
+	return err;
 }
 
-static int change(const struct apply *a, struct counter *c, struct counter *has)
+static bool is_left(const struct places *p, const struct counter *has)
+{
+	return !kmmv_counter_is_on(has) && kmmv_saved_is_left(p, has->name);
+}
+
+static int change(struct apply *a, struct counter *c, struct counter *has)
 {
 	const struct places *p = a->places;
-	bool again = kmmv_counter_is_on(c) && is_stale(p, c->name);
-	int equal = is_equal(c, has) ? is_saved(p, c) : 0;
+	bool stale = is_stale(p, c->name);
+	bool again = stale && kmmv_counter_is_on(c);
+	int equal;
 
-	if (equal < 0)
-		return equal;
-
-	/* That a module was loaded is no reason to end what counts. */
-	if (!equal && a->quiet && !again && kmmv_counter_is_on(has)) {
+	/*
+	 * That a module was loaded is no reason to end what counts, nor to enable what
+	 * the user has disabled.
+	 */
+	if (a->quiet && !stale && !is_left(p, has)) {
 		say(a, "leave", c->name);
 		return 0;
 	}
+	/* The user has enabled it, and the file says no. */
+	if (a->quiet && stale && !again) {
+		say(a, "resolve", c->name);
+		return a->only_say ? 0 : kmmv_enable(p, &a->hooks, c->name);
+	}
+	equal = is_equal(c, has) ? is_saved(p, c) : 0;
+	if (equal < 0)
+		return equal;
 	if (!equal) {
 		say(a, "change", c->name);
 		return a->only_say ? 0 : replace(p, c, has, true);
@@ -270,7 +307,7 @@ static int enable(const struct places *p, struct hooks **hooks,
 		if (!err)
 			err = replace(p, c, has, applied);
 	} else if (!err && c && stale) {
-		err = kmmv_configfs_put(p, has->name, "enable", "0");
+		err = disable_stale(p, has->name);
 	}
 	kmmv_counter_free_all(c);
 	return err ?: kmmv_configfs_put(p, has->name, "enable", "1");
@@ -288,6 +325,8 @@ int kmmv_enable(const struct places *p, struct hooks **hooks, const char *name)
 		err = 0;
 	else
 		err = enable(p, hooks, has);
+	if (!err)
+		kmmv_saved_unmark_left(p, name);
 	kmmv_counter_free(has);
 	return err;
 }

@@ -36,7 +36,7 @@ struct apply {
 	bool only_say; /* change nothing */
 	bool prune; /* remove what was applied and is not in the files, if they are clear */
 	bool verbose; /* say what is changed */
-	bool quiet; /* do not say what fails; leave what counts */
+	bool quiet; /* do not say what fails; leave what is there, unless it is stale */
 	int missing; /* result: counters of what is not there now */
 };
 
@@ -45,7 +45,8 @@ struct apply {
  *
  * What is there and equal is left alone, what differs is made anew, with the counts
  * going on. The old one comes back if the new one is refused, disabled if it was stale
- * or had failed. The others are done when one fails, which is reported on standard error.
+ * or had failed; if @apply->quiet, this is all that is enabled later. The others are
+ * done when one fails, which is reported on standard error.
  *
  * Return: the number of failures, without @apply->missing; -errno if nothing could be
  * done.

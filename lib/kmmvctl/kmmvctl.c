@@ -115,7 +115,11 @@ static int enable_one(const char *name)
 
 static int disable_one(const char *name)
 {
-	return kmmv_configfs_put(&places, name, "enable", "0");
+	int err = kmmv_configfs_put(&places, name, "enable", "0");
+
+	if (!err)
+		kmmv_saved_unmark_left(&places, name);
+	return err;
 }
 
 /* All that can be done is done. */

@@ -46,20 +46,21 @@ int kmmv_saved_path(const struct places *p, const char *name,
 			      name);
 }
 
+static int make_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
+	close(fd);
+	return 0;
+}
+
 int kmmv_saved_mark(const struct places *p)
 {
 	char path[PATH_MAX];
-	int fd, err;
 
-	err = kmmv_saved_path(p, ".system", path);
-	if (err)
-		return err;
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return kmmv_fault_set(-errno, "%s: %s", p->run,
-				      strerror(errno));
-	close(fd);
-	return 0;
+	return kmmv_saved_path(p, ".system", path) ?: make_file(path);
 }
 
 bool kmmv_saved_is_marked(const struct places *p)
@@ -67,6 +68,38 @@ bool kmmv_saved_is_marked(const struct places *p)
 	char path[PATH_MAX];
 
 	return !kmmv_saved_path(p, ".system", path) && !access(path, F_OK);
+}
+
+/* No counter's name begins with a dot. */
+static int left_path(const struct places *p, const char *name,
+		     char path[PATH_MAX])
+{
+	char file[COUNTER_NAME + sizeof(".off.")];
+
+	snprintf(file, sizeof(file), ".off.%s", name);
+	return kmmv_saved_path(p, file, path);
+}
+
+int kmmv_saved_mark_left(const struct places *p, const char *name)
+{
+	char path[PATH_MAX];
+
+	return left_path(p, name, path) ?: make_file(path);
+}
+
+void kmmv_saved_unmark_left(const struct places *p, const char *name)
+{
+	char path[PATH_MAX];
+
+	if (!left_path(p, name, path))
+		unlink(path);
+}
+
+bool kmmv_saved_is_left(const struct places *p, const char *name)
+{
+	char path[PATH_MAX];
+
+	return !left_path(p, name, path) && !access(path, F_OK);
 }
 
 /* FNV-1a, with the NUL */
@@ -106,6 +139,7 @@ int kmmv_saved_put(const struct places *p, const struct counter *c,
 	FILE *f;
 	int err;
 
+	kmmv_saved_unmark_left(p, c->name);
 	err = text ? 0 : kmmv_fault_memory();
 	if (!err)
 		err = kmmv_saved_path(p, c->name, path);
@@ -204,6 +238,7 @@ void kmmv_saved_remove(const struct places *p, const char *name)
 {
 	char path[PATH_MAX];
 
+	kmmv_saved_unmark_left(p, name);
 	if (!kmmv_saved_path(p, name, path))
 		unlink(path);
 }

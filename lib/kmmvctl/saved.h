@@ -57,10 +57,24 @@ int kmmv_saved_is_current(const struct places *places, const char *name);
 int kmmv_saved_mark(const struct places *places);
 bool kmmv_saved_is_marked(const struct places *places);
 
+/*
+ * kmmv_saved_mark_left - note that a counter is disabled because it could not be had back
+ *
+ * The user did not disable it: it is enabled when that is possible. The mark goes with
+ * kmmv_saved_put(), kmmv_saved_remove() and kmmv_saved_unmark_left(), and tells nothing
+ * of a counter that is enabled.
+ *
+ * Return: 0; -errno.
+ */
+int kmmv_saved_mark_left(const struct places *places, const char *name);
+void kmmv_saved_unmark_left(const struct places *places, const char *name);
+bool kmmv_saved_is_left(const struct places *places, const char *name);
+
 /* kmmv_saved_path - the file. Return: 0; -ENAMETOOLONG. */
 int kmmv_saved_path(const struct places *places, const char *name,
 		    char path[PATH_MAX]);
 
+/* kmmv_saved_remove - forget a counter, which has been removed */
 void kmmv_saved_remove(const struct places *places, const char *name);
 
 #endif /* KMMV_CTL_SAVED_H */

@@ -62,6 +62,12 @@ get()
 	cat "$counters/$1/$2"
 }
 
+# The marks of the counters that kmmvctl left disabled.
+left()
+{
+	find "$root/run/kmmvctl" -name '.off*' -printf '%f\n' | sort
+}
+
 # ---- where there is nothing
 
 says "no module" 'modprobe kmmv_trace' list
@@ -437,9 +443,82 @@ is "is not counted where it was" "$(get moved key) $(get moved enable) $(get mov
 	"thing->level=arg0@8:4s 0 off"
 is "but where it is, later" "$(ctl apply -v --if-running | grep -v leave)" "change moved"
 is "on" "$(get moved key) $(get moved state)" "thing->level=arg0@296:4s on"
+is "and no mark is left" "$(left)" ""
+# Each of these ends what was left disabled by kmmvctl: it is the user's then.
 build/qa/bench/kmmvbtf "$root"
+leave_moved()
+{
+	build/qa/bench/kmmvbtf "$root" $1
+	echo stale >"$counters/moved/state"
+	: >"$root/full"
+	ctl apply >/dev/null 2>&1
+	is "left disabled by kmmvctl" "$(get moved enable) $(left)" "0 .off.moved"
+}
+leave_moved
+ok "disabled" ctl disable moved
+is "by the user" "$(ctl apply -v --if-running | grep moved) $(left)" "leave moved "
+ok "enabled" ctl enable moved
+leave_moved moved
+: >"$root/full"
+is "it is tried again" "$(ctl apply -v --if-running | grep moved) $(get moved enable)" \
+	"change moved 0"
+is "and again" "$(ctl apply -v --if-running | grep moved) $(get moved enable)" \
+	"change moved 1"
+leave_moved
+ok "enabled" ctl enable moved
+is "it is not left any more" "$(left)" ""
+leave_moved moved
+ok "removed" ctl remove moved
+is "nor then" "$(left)" ""
+ok "made" ctl apply
+leave_moved
+echo 1 >"$counters/moved/enable"
+is "what counts again" "$(ctl apply -v --if-running | grep moved)" "leave moved"
+ok "what is enabled by hand" ctl enable moved
+is "is not left either" "$(left)" ""
+# The same offsets as before: it is disabled and enabled.
+build/qa/bench/kmmvbtf "$root"
+ok "as it is now" ctl apply
+for command in "enable moved" apply; do
+	echo stale >"$counters/moved/state"
+	: >"$root/full"
+	ctl $command >/dev/null 2>&1
+	is "it is left disabled by $command" "$(get moved enable) $(left)" "0 .off.moved"
+	is "and enabled later" "$(ctl apply -v --if-running | grep moved) $(
+		get moved enable)$(left)" "enable moved 1"
+done
 rm "$root/etc/kmmv/trace.d/moved.conf"
 ok "the end of it" ctl remove moved
+# What the user switched is not switched back when a module is loaded.
+printf '[foo]\nfunction = qa_call\n[bar]\nfunction = qa_other\nkey = thing->sign\nenable = no\n' \
+	>"$root/etc/kmmv/trace.d/switch.conf"
+ok "one that is enabled, and one that is not" ctl apply
+ok "the other way round" ctl disable foo
+ok "and" ctl enable bar
+log >/dev/null
+is "are left" "$(ctl apply -v --if-running)" "leave third
+leave foo
+leave bar"
+is "as they are" "$(log)$(get foo enable)$(get bar enable)" 01
+sed -i '/^enable/d' "$root/etc/kmmv/trace.d/switch.conf"
+ok "disable" ctl disable bar
+is "also if the file was edited" "$(ctl apply -v --if-running | grep -v leave)" ""
+sed -i '$a enable = no' "$root/etc/kmmv/trace.d/switch.conf"
+ok "enable" ctl enable bar
+echo stale >"$counters/bar/state"
+is "one that came back is resolved" "$(ctl apply -v --if-running | grep -v leave)" \
+	"resolve bar"
+is "and is on, as it was" "$(get bar enable) $(get bar state)" "1 on"
+is "apply does as the file says" "$(ctl apply -v | grep -v third)" "enable foo
+disable bar"
+is "for both" "$(get foo enable)$(get bar enable)" 10
+echo 0 >"$counters/foo/enable"
+echo 1 >"$counters/bar/enable"
+is "by hand, too" "$(ctl apply -v --if-running | grep -v leave)$(get foo enable)$(
+	get bar enable)" 01
+is "until apply" "$(ctl apply -v | grep -c able)$(get foo enable)$(get bar enable)" 210
+rm "$root/etc/kmmv/trace.d/switch.conf"
+ok "the end of both" ctl remove foo bar
 sed -i 's/qa_other/qa_othr/' "$root/etc/kmmv/trace.d/more.conf"
 is "without a word of what is not there" "$(ctl apply --if-running 2>&1; echo $?)" 0
 
