@@ -152,44 +152,71 @@ int kmmv_list(const struct places *p, char *const *only, bool verbose,
 	return err;
 }
 
-/* Does the kernel have what the saved file means today? It may not be defined any more. */
-static int is_meant(const struct places *p, struct hooks **hooks,
-		    const char *name)
+/*
+ * The user's words, if the kernel has what they mean today. They may not be defined any
+ * more.
+ *
+ * Return: 1 if so; @c is to be freed whatever is returned.
+ */
+static int read_saved(const struct places *p, struct hooks **hooks,
+		      const char *name, struct counter **c)
 {
-	struct counter *c = NULL;
 	char path[PATH_MAX];
 	int rc;
 
+	*c = NULL;
 	rc = kmmv_saved_path(p, name, path);
 	if (!rc)
 		rc = kmmv_saved_is_current(p, name);
-	if (rc > 0) {
-		rc = kmmv_config_read(path, &c);
-		if (!rc && c && !c->fault)
-			rc = kmmv_define(p, hooks, c)
-				     ?: kmmv_is_as_defined(p, c);
-		if (rc != -ENOMEM && rc < 0)
-			rc = 0;
-	}
-	kmmv_counter_free_all(c);
-	return rc;
+	if (rc <= 0)
+		return rc;
+	rc = kmmv_config_read(path, c);
+	if (!rc && *c && !(*c)->fault)
+		rc = kmmv_define(p, hooks, *c) ?: kmmv_is_as_defined(p, *c);
+	return rc != -ENOMEM && rc < 0 ? 0 : rc;
 }
 
-/* Print the user's text, if the kernel still has what it means. Return: 1 if so. */
+/* The file says whether it is to be enabled at first, and this may have changed. */
+static int set_enable(const struct places *p, struct counter *c)
+{
+	char *text;
+	bool on;
+	int err;
+
+	err = kmmv_configfs_get(p, c->name, "enable", &text);
+	if (err)
+		return err;
+	/* The user did not disable what could not be had back. */
+	on = strcmp(text, "0") || kmmv_saved_is_left(p, c->name);
+	free(text);
+	if (on == kmmv_counter_is_on(c))
+		return 0;
+	free(c->text[ATTR_ENABLE]);
+	c->text[ATTR_ENABLE] = on ? NULL : strdup("no");
+	return on || c->text[ATTR_ENABLE] ? 0 : kmmv_fault_memory();
+}
+
+/* Print the user's words, if the kernel still has what they mean. Return: 1 if so. */
 static int export_saved(const struct places *p, struct hooks **hooks,
 			const char *name)
 {
-	bool applied;
-	char *text;
-	int rc;
+	char *text = NULL;
+	struct counter *c;
+	int rc, err = 0;
 
-	rc = kmmv_saved_get(p, name, &text, &applied);
-	if (!rc && text)
-		rc = is_meant(p, hooks, name);
+	rc = read_saved(p, hooks, name, &c);
 	if (rc > 0)
-		printf("%s\n", text);
+		err = set_enable(p, c);
+	if (rc > 0 && !err) {
+		text = kmmv_counter_print(c);
+		if (text)
+			printf("%s\n", text);
+		else
+			err = kmmv_fault_memory();
+	}
 	free(text);
-	return rc;
+	kmmv_counter_free_all(c);
+	return err ?: rc;
 }
 
 static int export_raw(const struct places *p, const char *name)

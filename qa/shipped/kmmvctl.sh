@@ -406,6 +406,50 @@ enable = no
 function = qa_other
 key = thing->sign"
 is "is what is there" "$(ctl apply -v "$work/all.conf" | grep -vc leave)" 0
+# enabled: each counter that was in a file, with what enable has
+enabled()
+{
+	for counter in first second third; do
+		printf '%s ' "$(get $counter enable)"
+	done
+}
+ok "disable" ctl disable first
+ok "enable" ctl enable second
+is "export says so" "$(ctl export first second)" "[first]
+tracepoint = qa/qa_hit
+key = thing->level
+enable = no
+
+[second]
+function = qa_call
+help = Words that go on
+value = count"
+is "as it is now" "$(enabled)" "0 1 1 "
+ctl export >"$work/switched.conf"
+for counter in first mine second third; do
+	ctl remove $counter
+done
+ok "what was exported" ctl apply "$work/switched.conf"
+is "is enabled or not as it was" "$(enabled)" "0 1 1 "
+is "and the same again" "$(ctl export)" "$(cat "$work/switched.conf")"
+printf '[spelt]\nfunction = qa_call\nenable = off\n[plain]\nfunction = qa_call\nenable = yes\n' \
+	>"$work/spelt.conf"
+ok "other words" ctl apply "$work/spelt.conf"
+is "are left as they are" "$(ctl export spelt plain | grep enable | sort)" "enable = off
+enable = yes"
+ok "the end of both" ctl remove spelt plain
+# What kmmvctl left disabled is not to be so after the next boot.
+printf '[poor]\nfunction = qa_other\nkey = thing->level\n' >"$work/poor.conf"
+ok "one more" ctl apply "$work/poor.conf"
+echo stale >"$counters/poor/state"
+: >"$root/full"
+ctl apply "$work/poor.conf" 2>/dev/null
+is "is left disabled" "$(get poor enable) $(left) $(ctl export poor | grep -c enable)" \
+	"0 .off.poor 0"
+ok "disable" ctl disable poor
+is "also by the user" "$(ctl export poor | grep -c enable)" 1
+ok "the end of it" ctl remove poor
+ok "as they were" ctl apply "$work/all.conf"
 echo 'number=arg1:8u' >"$counters/first/key"
 like "what was changed by hand is a comment" "$(ctl export first)" \
 	'^# key = number=arg1:8u'
@@ -575,6 +619,8 @@ ok "add" ctl add "${poor[@]}"
 each_fails "list" true ctl list -v
 each_fails "list -j" true ctl list -j
 each_fails "export" true ctl export
+ok "disable" ctl disable poor
+each_fails "export of one that is disabled" true ctl export
 # shellcheck disable=SC2317 # called by each_fails
 disabled()
 {
