@@ -6,6 +6,7 @@
 
 #include "fault.h"
 #include "hint.h"
+#include "registers.h"
 #include "resolve.h"
 #include "types.h"
 
@@ -80,6 +81,24 @@ static int check_before(const struct hook *hook, unsigned int nr)
 	return 0;
 }
 
+/* As the module would say it when the counter is enabled. */
+static int check_register(const struct hook *hook, const char *name,
+			  unsigned int nr)
+{
+	unsigned int registers = kmmv_registers(hook->is_function);
+
+	if (nr < registers)
+		return 0;
+	if (!registers)
+		return kmmv_fault_set(-EOPNOTSUPP,
+				      "value, key and event are not for this "
+				      "machine: count hits alone");
+	return kmmv_fault_set(-EOPNOTSUPP,
+			      "%s is arg%u: this machine passes %u in "
+			      "registers, arg0 to arg%u",
+			      name, nr, registers, registers - 1);
+}
+
 /* The kernel calls an argument NAME__nullable if programs have to compare it. */
 static bool is_called(const char *name, const char *wanted)
 {
@@ -113,7 +132,7 @@ static int begin(const struct hook *hook, const char *wanted,
 	target->type = type;
 	target->in_register = true;
 	target->argument = i;
-	return check_before(hook, i);
+	return check_before(hook, i) ?: check_register(hook, wanted, i);
 }
 
 static uint64_t size_of(const struct btf *btf, uint32_t type)

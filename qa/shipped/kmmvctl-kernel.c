@@ -5,7 +5,7 @@
  * line in $KERNEL/log. What is counted is not its business. The metrics that it knows are
  * files in $KERNEL/families, which kmmv.ko forgets when it is unloaded. While there is a
  * file $KERNEL/full, it has no memory to enable a counter; each one takes a byte away, and
- * the file if it has none.
+ * the file if it has none. The machine is $MACHINE, or one with registers enough.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 static const char *const attributes[] = { "tracepoint", "function", "value",
@@ -75,6 +76,16 @@ static void get(const char *dir, const char *attribute, char *text, int size)
 	if (f)
 		fclose(f);
 	text[strcspn(text, "\n")] = '\0';
+}
+
+int uname(struct utsname *name)
+{
+	const char *machine = getenv("MACHINE");
+
+	memset(name, 0, sizeof(*name));
+	snprintf(name->machine, sizeof(name->machine), "%s",
+		 machine ? machine : "x86_64");
+	return 0;
 }
 
 int mkdir(const char *path, mode_t mode)

@@ -577,12 +577,27 @@ like "describe" "$(build/qa/bench/kmmvbtf "$root"; ctl describe qa/qa_hit)" \
 like "describe a path" "$(ctl describe qa_call 'thing->next->inside')" \
 	'thing->next->inside.y +unsigned short +arg0@40@92:2u'
 like "describe a module's" "$(ctl describe qa_mod_hit)" 'of module qa_mod'
+text=$(ctl describe qa_wide_call)
+like "describe what is in a register" "$text" '^f +unsigned long long +arg5:8u$'
+like "and what is not" "$text" \
+	'^g +unsigned long long +\(g is arg6: this machine passes 6 in registers, arg0 to arg5\)$'
+is "nor what it points to" "$(grep -c 'thing->' <<<"$text")" 0
+says "its path" 'thing is arg8: this machine passes 6' describe qa_wide_call 'thing->level'
+like "describe a tracepoint's" "$(ctl describe qa/qa_wide)" '\(f is arg5: .* passes 5 '
+printf '[wide]\nfunction = qa_wide_call\nvalue = g\n' >"$work/wide.conf"
+says "check looks, too" 'wide: g is arg6: this machine passes 6' check "$work/wide.conf"
+like "a machine that tells none" "$(MACHINE=i686 ctl describe qa_other)" \
+	'^thing +struct thing \* +\(value, key and event are not for this machine: count hits alone\)$'
 says "describe what is not there" 'no function qa_clal.*near: qa_call' describe qa_clal
 is "the examples are ten sets" "$(grep -cE '^# [0-9]+\. ' lib/kmmvctl/trace.conf)" 10
 if [ -r /sys/kernel/btf/vmlinux ]; then
 	# sched_stat_wait is not in every kernel (CONFIG_SCHEDSTATS).
-	is "the running kernel has them" "$(build/kmmvctl check lib/kmmvctl/trace.conf 2>&1 |
-		grep -v sched_stat_wait)" ""
+	text=$(build/kmmvctl check lib/kmmvctl/trace.conf 2>&1 | grep -v sched_stat_wait)
+	if grep -q 'not for this machine' <<<"$text"; then
+		skip "the running kernel has them" "machine: its arguments are not in registers"
+	else
+		is "the running kernel has them" "$text" ""
+	fi
 else
 	skip "the running kernel has them" "machine: no BTF"
 fi

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "config.h"
@@ -22,9 +23,20 @@
 static char root[] = "/tmp/kmmv-ctl.XXXXXX";
 static struct places places;
 static struct hooks *hooks;
+/* What kmmvctl takes this machine for. */
+static const char *machine;
+
+/* In place of the C library's. */
+int uname(struct utsname *name)
+{
+	memset(name, 0, sizeof(*name));
+	strcpy(name->machine, machine);
+	return 0;
+}
 
 static void setup(void)
 {
+	machine = "x86_64";
 	strcpy(root + strlen(root) - 6, "XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(root));
 	ck_assert_int_eq(ctl_btf_write(root, false), 0);
@@ -248,6 +260,62 @@ START_TEST(defines)
 
 	ck_assert_msg(!err, "%s: %s", others[_i].text, kmmv_fault_text());
 	ck_assert_str_eq(c->attr[others[_i].which], others[_i].expected);
+	kmmv_counter_free(c);
+}
+END_TEST
+
+static const struct {
+	const char *machine;
+	unsigned int tracepoint, function; /* arguments in registers */
+} machines[] = {
+	{ "x86_64", 5, 6 },	 { "aarch64", 7, 8 },	  { "aarch64_be", 7, 8 },
+	{ "riscv64", 7, 8 },	 { "loongarch64", 7, 8 }, { "i686", 0, 0 },
+	{ "armv7l", 0, 0 },	 { "armv8l", 0, 0 },	  { "s390x", 0, 0 },
+	{ "x86_64_other", 0, 0 },
+};
+
+/* Each of the first eight arguments of qa_wide, as the module would have it. */
+START_TEST(registers)
+{
+	unsigned int is_function, i, nr;
+	char name[2] = "", says[128];
+	struct counter *c;
+	int err;
+
+	machine = machines[_i].machine;
+	for (is_function = 0; is_function < 2; is_function++) {
+		nr = is_function ? machines[_i].function
+				 : machines[_i].tracepoint;
+		for (i = 0; i < 8; i++) {
+			*name = 'a' + i;
+			c = make(is_function ? "function" : "tracepoint",
+				 is_function ? "qa_wide_call" : "qa_wide",
+				 "value", name);
+			err = kmmv_define(&places, &hooks, c);
+			if (i < nr)
+				snprintf(says, sizeof(says), "%s=arg%u:8u",
+					 name, i);
+			else if (nr)
+				snprintf(says, sizeof(says),
+					 "%s is arg%u: this machine passes %u "
+					 "in registers, arg0 to arg%u",
+					 name, i, nr, nr - 1);
+			else
+				strcpy(says, "value, key and event are not for "
+					     "this machine: count hits alone");
+			ck_assert_int_eq(err, i < nr ? 0 : -EOPNOTSUPP);
+			ck_assert_str_eq(i < nr ? c->attr[ATTR_VALUE]
+						: kmmv_fault_text(),
+					 says);
+			kmmv_counter_free(c);
+		}
+	}
+	c = make("function", "qa_wide_call", "units", "count");
+	ck_assert_int_eq(kmmv_define(&places, &hooks, c), 0);
+	kmmv_counter_free(c);
+	/* Also what is behind a pointer. */
+	c = make("function", "qa_wide_call", "key", "thing->level");
+	ck_assert_int_eq(kmmv_define(&places, &hooks, c), -EOPNOTSUPP);
 	kmmv_counter_free(c);
 }
 END_TEST
@@ -818,6 +886,7 @@ int main(void)
 	tcase_add_loop_test(t, resolves, 0, NR(paths));
 	tcase_add_loop_test(t, refuses, 0, NR(refusals));
 	tcase_add_loop_test(t, defines, 0, NR(others));
+	tcase_add_loop_test(t, registers, 0, NR(machines));
 	tcase_add_test(t, units);
 	tcase_add_test(t, without_types);
 	tcase_add_test(t, broken_types);

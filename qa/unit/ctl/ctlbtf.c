@@ -183,6 +183,12 @@ static void add_functions(struct btf *b)
 	    void_ptr, thing_ptr, u64, string, u8, thing_ptr);
 	ADD(b, "__traceiter_qa_value", s32, NAMES("__data", "inside", "after"),
 	    void_ptr, inside, s32);
+	ADD(b, "__traceiter_qa_wide", s32,
+	    NAMES("__data", "a", "b", "c", "d", "e", "f", "g", "h", "i"),
+	    void_ptr, u64, u64, u64, u64, u64, u64, u64, u64, u64);
+	ADD(b, "qa_wide_call", s32,
+	    NAMES("a", "b", "c", "d", "e", "f", "g", "h", "thing"), u64, u64,
+	    u64, u64, u64, u64, u64, u64, thing_ptr);
 	ADD(b, "qa_call", s32, NAMES("thing", "count"), thing_ptr, u64);
 	ADD(b, "qa_other", s32, NAMES("thing"), thing_ptr);
 	ADD(b, "qa_twice", s32, NAMES("count"), u64);
