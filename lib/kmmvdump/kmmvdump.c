@@ -225,8 +225,12 @@ static int dump(struct kmmv *k)
 	else if (!err)
 		dump_text(k, &wanted, &v);
 	dump_free_values(&v);
-	if (err || fflush(stdout)) {
-		fprintf(stderr, "kmmvdump: %s\n", strerror(err ? -err : errno));
+	errno = 0;
+	/* The errno of an earlier write is lost, and so is what it had to write. */
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = errno ? -errno : -EIO;
+	if (err) {
+		fprintf(stderr, "kmmvdump: %s\n", strerror(-err));
 		return 1;
 	}
 	return 0;

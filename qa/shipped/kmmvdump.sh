@@ -249,6 +249,9 @@ dies "no time at all" 2 'not a number of mill' $dump -d "$area" -r ''
 dies "a time past its range" 2 'not a number' $dump -d "$area" -r 99999999999999
 dies "a disk that is full" 1 'No space left' \
 	sh -c "$dump -d $area -a -c >/dev/full"
+# By lines, the last flush has nothing to write.
+dies "a disk that is full, by lines" 1 '^kmmvdump: (No space left|Input/output)' \
+	sh -c "stdbuf -oL $dump -d $area -a -c >/dev/full"
 dies "JSON to a disk that is full" 1 'No space left|Input/output' \
 	sh -c "$dump -d $area -j >/dev/full"
 like "--help" "$($dump --help)" '^usage: kmmvdump'
