@@ -143,7 +143,7 @@ static int put(const char *text, json_t *value)
 
 	if (no_memory || fputs(text, stdout) == EOF ||
 	    json_dumpf(value, stdout, JSON_INDENT(1)))
-		err = ferror(stdout) ? -EIO : -ENOMEM;
+		err = dump_flush() ?: -ENOMEM;
 	json_decref(value);
 	return err;
 }

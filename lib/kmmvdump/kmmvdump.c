@@ -22,6 +22,12 @@ static int fail(struct kmmv *k)
 	return 1;
 }
 
+static int complain(int err)
+{
+	fprintf(stderr, "kmmvdump: %s\n", strerror(-err));
+	return 1;
+}
+
 static const char usage[] =
 	"usage: kmmvdump [options]\n"
 	"  -d, --device DIR    device directory, or captured files (" KMMV_DEVICE_DIR ")\n"
@@ -225,15 +231,8 @@ static int dump(struct kmmv *k)
 	else if (!err)
 		dump_text(k, &wanted, &v);
 	dump_free_values(&v);
-	errno = 0;
-	/* The errno of an earlier write is lost, and so is what it had to write. */
-	if (!err && (fflush(stdout) || ferror(stdout)))
-		err = errno ? -errno : -EIO;
-	if (err) {
-		fprintf(stderr, "kmmvdump: %s\n", strerror(-err));
-		return 1;
-	}
-	return 0;
+	err = err ?: dump_flush();
+	return err ? complain(err) : 0;
 }
 
 int main(int argc, char **argv)
@@ -244,6 +243,9 @@ int main(int argc, char **argv)
 
 	if (status)
 		return status - 1;
+	err = dump_output();
+	if (err)
+		return complain(err);
 	if (rings)
 		return dump_rings(wanted.dir);
 	if (following || follow.own)

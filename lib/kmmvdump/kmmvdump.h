@@ -57,6 +57,11 @@ void dump_free_values(struct values *v);
 /* Valid until the next call. */
 const char *dump_value_text(const struct kmmv_family_info *f, uint64_t value);
 
+/* output.c: replace stdout, before anything is printed; 0 or -errno */
+int dump_output(void);
+/* Flush it; 0, or -errno of the first write that has failed. */
+int dump_flush(void);
+
 /* text.c, json.c */
 void dump_text(const struct kmmv *k, const struct dump *d,
 	       const struct values *v);

@@ -396,9 +396,11 @@ static int open_ring(const struct follow *f, const char *name, bool made,
 
 static int print_flushed(void)
 {
-	if (!fflush(stdout) && !ferror(stdout))
+	int err = dump_flush();
+
+	if (!err)
 		return 0;
-	return errno == EPIPE ? 1 : complain(strerror(errno));
+	return err == -EPIPE ? 1 : complain(strerror(-err));
 }
 
 /* Print the available records; -1 after the last line asked for, or a signal. */

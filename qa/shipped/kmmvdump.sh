@@ -250,10 +250,41 @@ dies "a time past its range" 2 'not a number' $dump -d "$area" -r 99999999999999
 dies "a disk that is full" 1 'No space left' \
 	sh -c "$dump -d $area -a -c >/dev/full"
 # By lines, the last flush has nothing to write.
-dies "a disk that is full, by lines" 1 '^kmmvdump: (No space left|Input/output)' \
+dies "a disk that is full, by lines" 1 '^kmmvdump: No space left' \
 	sh -c "stdbuf -oL $dump -d $area -a -c >/dev/full"
-dies "JSON to a disk that is full" 1 'No space left|Input/output' \
+dies "JSON to a disk that is full" 1 '^kmmvdump: No space left' \
 	sh -c "$dump -d $area -j >/dev/full"
+dies "JSON to a disk that is full, by lines" 1 '^kmmvdump: No space left' \
+	sh -c "stdbuf -oL $dump -d $area -j >/dev/full"
+# Of each write, 100 bytes are written; write FAILS fails, and the ones after it do not.
+cat >"$work/writes.c" <<'C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+ssize_t write(int fd, const void *from, size_t size)
+{
+	static int calls;
+
+	if (++calls == atoi(getenv("FAILS"))) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return syscall(SYS_write, fd, from, size < 100 ? size : 100);
+}
+C
+gcc -shared -fPIC -o "$work/writes.so" "$work/writes.c" || bail "does not build"
+is "short writes: nothing is missing" "$(FAILS=0 LD_PRELOAD=$work/writes.so \
+	$dump -d "$area" -a -c -j | cksum)" "$($dump -d "$area" -a -c -j | cksum)"
+FAILS=5 LD_PRELOAD=$work/writes.so stdbuf -oL $dump -d "$area" -a -c \
+	>"$work/part" 2>"$work/err"
+is "a disk that is full for a moment: status" $? 1
+is "a disk that is full for a moment: reason" "$(cat "$work/err")" \
+	"kmmvdump: No space left on device"
+is "a disk that is full for a moment: nothing follows" "$(cat "$work/part")" \
+	"$($dump -d "$area" -a -c | head -n 4)"
 like "--help" "$($dump --help)" '^usage: kmmvdump'
 
 # ---- live

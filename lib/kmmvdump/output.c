@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * kmmvdump's standard output, of which nothing is written behind a write that
+ * failed: stdio drops what that had to write, forgets why it failed, and goes on
+ * with what is printed next.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <unistd.h>
+
+#include "kmmvdump.h"
+
+/* Why the first write failed that did, or 0. */
+static int failed;
+
+static ssize_t write_on(void *unused, const char *text, size_t size)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	(void)unused;
+	while (!failed && done < size) {
+		n = write(STDOUT_FILENO, text + done, size - done);
+		if (n < 0)
+			failed = errno;
+		else
+			done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+int dump_output(void)
+{
+	const cookie_io_functions_t functions = { .write = write_on };
+	FILE *file = fopencookie(NULL, "w", functions);
+	static char buffer[BUFSIZ];
+	bool by_line;
+
+	if (!file)
+		return -errno;
+	/* As stdio does for a terminal, and as stdbuf(1) asks for. */
+	by_line = isatty(STDOUT_FILENO) || __flbf(stdout);
+	/* With a buffer, nothing but a write can fail. */
+	setvbuf(file, buffer, by_line ? _IOLBF : _IOFBF, sizeof(buffer));
+	stdout = file;
+	return 0;
+}
+
+int dump_flush(void)
+{
+	fflush(stdout);
+	return -failed;
+}
