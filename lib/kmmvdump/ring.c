@@ -31,10 +31,15 @@ enum { OWN_MAX = 4096 };
 
 static volatile sig_atomic_t ended;
 
+/*
+ * Interrupts a write that waits for a reader. One that begins only afterwards is
+ * interrupted by an alarm, a second later at most.
+ */
 static void end(int signal)
 {
 	(void)signal;
 	ended = 1;
+	alarm(1);
 }
 
 static void catch_signals(void)
@@ -44,6 +49,7 @@ static void catch_signals(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
+	sigaction(SIGALRM, &action, NULL);
 	/* A closed pipe becomes a write error, so that the ring is removed. */
 	signal(SIGPIPE, SIG_IGN);
 }
@@ -398,12 +404,16 @@ static int print_flushed(void)
 {
 	int err = dump_flush();
 
-	if (!err)
+	/* -EINTR: to be ended is a success, wherever the output ends. */
+	if (!err || err == -EINTR)
 		return 0;
 	return err == -EPIPE ? 1 : complain(strerror(-err));
 }
 
-/* Print the available records; -1 after the last line asked for, or a signal. */
+/*
+ * Print the available records; -1 after the last line asked for, a signal, or a
+ * write that failed.
+ */
 static int drain(struct kmmv_ring *r, struct kmmv *k, const char *ring,
 		 const struct follow *f, uint64_t *lines)
 {
@@ -420,7 +430,7 @@ static int drain(struct kmmv_ring *r, struct kmmv *k, const char *ring,
 		if (no_memory)
 			return complain("out of memory");
 		if (ferror(stdout))
-			break;
+			return -1;
 		if (ended || (f->count && *lines >= f->count)) {
 			/* Consume the record that was printed. */
 			kmmv_ring_next(r, &record);
@@ -471,6 +481,8 @@ int dump_follow(const struct follow *f)
 	own_unlock(&own);
 	if (!status)
 		status = follow(r, k, f, &own);
+	/* What removes the ring is not to be interrupted. */
+	alarm(0);
 	if (own.made)
 		own_lock(&own);
 	kmmv_ring_close(r);

@@ -387,6 +387,42 @@ requests["web 1"] delta=7'
 		wc -l <"$work/printed")" "consumed 2 of 2"
 	is "-N --consume, too" "$("$work/signalled" -d "$work/events" -F -x -N 1 2>&1 \
 		>"$work/printed") of $(wc -l <"$work/printed")" "consumed 1 of 1"
+	# stalled FULL COMMAND...: it writes to a pipe that nobody reads, which is full from
+	# the start if FULL is 1; a signal comes when it is full; prints the status and how
+	# the output compares with whole
+	stalled()
+	{
+		python3 - "$work/whole" "$@" <<'E3'
+import fcntl, os, select, signal, subprocess, sys, time
+whole = open(sys.argv[1], "rb").read()
+r, w = os.pipe()
+size = fcntl.fcntl(w, fcntl.F_SETPIPE_SZ, 4096)
+full = size if sys.argv[2] == "1" else 0
+os.write(w, b"-" * full)
+p = subprocess.Popen(sys.argv[3:], stdout=w)
+while select.select([], [w], [], 0)[1] and p.poll() is None:
+    time.sleep(0.01)
+os.close(w)
+if not full:
+    p.send_signal(signal.SIGINT)
+try:
+    status = p.wait(1200)
+except subprocess.TimeoutExpired:
+    p.kill()
+    status = "hangs"
+part = open(r, "rb").read()[full:]
+print(status, len(whole) > 16384 and "begins so" if whole.startswith(part) else "differs")
+E3
+	}
+	for ((i = 0; i < 400; i++)); do
+		echo
+	done >&9
+	timeout 1200 $dump -d "$work/events" -F -N 408 >"$work/whole"
+	is "a signal ends a --follow that waits for a reader" "$(
+		stalled 0 $dump -d "$work/events" -F)" "0 begins so"
+	is "also a signal that came before it waits" "$(
+		stalled 1 "$work/signalled" -d "$work/events" -F 2>&1)" "consumed 2
+0 begins so"
 	dies "--consume where there is no kernel" 1 \
 		'^kmmvdump: .*/ring/default: claim: ' \
 		$dump -d "$work/events" --follow --consume
