@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,7 @@ static const struct option options[] = {
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 },
 };
+static bool given[UCHAR_MAX + 1];	/* by letter */
 
 static bool parse_number(const char *text, uint64_t max, const char *what,
 			 uint64_t *value)
@@ -109,19 +111,29 @@ static bool parse_own(char *text)
 	return false;
 }
 
-/* Options for events do not combine with others. */
+/* Is each of the options that were given among ALLOWED? */
+static bool only(const char *allowed)
+{
+	const struct option *o;
+
+	for (o = options; o->name; o++)
+		if (given[o->val] && !strchr(allowed, o->val))
+			return false;
+	return true;
+}
+
+/* An option that would have no effect beside others is refused. */
 static bool parse_together(int argc, char **argv)
 {
-	bool events = following || follow.consume || follow.own ||
-		      follow.glob || follow.count;
-
-	if (following && optind + 1 == argc && !follow.own)
+	if (given['F'] && !given['R'] && !follow.own && optind + 1 == argc)
 		follow.ring = argv[optind++];
 	if (optind != argc)
 		return false;
+	if (given['C'])
+		return only("Cdr");
 	if (rings)
-		return !events && !wanted.as_json;
-	if (!events)
+		return only("Ld");
+	if (only("dfcaHnrj"))
 		return true;
 	follow.dir = wanted.dir;
 	follow.family = wanted.family;
@@ -130,9 +142,7 @@ static bool parse_together(int argc, char **argv)
 			"kmmvdump: --own needs --instance or --family: what to trace\n");
 		return false;
 	}
-	return (following || follow.own) && !wanted.as_json &&
-	       !wanted.per_cpu && !wanted.header_only && !wanted.names_only &&
-	       !wanted.all;
+	return follow.own ? only("oFxdfiN") : following && only("FRxdfiN");
 }
 
 /* 0 to go on, otherwise the exit status plus 1. */
@@ -142,6 +152,7 @@ static int parse(int argc, char **argv, const char **capture)
 
 	while ((c = getopt_long(argc, argv, "d:f:caHnr:jC:FR:xo::i:N:LhV",
 				options, NULL)) != -1) {
+		given[c] = true;
 		switch (c) {
 		case 'd':
 			wanted.dir = optarg;
