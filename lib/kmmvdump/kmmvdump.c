@@ -74,14 +74,15 @@ static const struct option options[] = {
 };
 static bool given[UCHAR_MAX + 1];	/* by letter */
 
-static bool parse_number(const char *text, uint64_t max, const char *what,
-			 uint64_t *value)
+static bool parse_number(const char *text, uint64_t min, uint64_t max,
+			 const char *what, uint64_t *value)
 {
 	char *end;
 
 	errno = 0;
 	*value = strtoull(text, &end, 10);
-	if (!errno && !*end && *text >= '0' && *text <= '9' && *value <= max)
+	if (!errno && !*end && *text >= '0' && *text <= '9' && *value >= min &&
+	    *value <= max)
 		return true;
 	fprintf(stderr, "kmmvdump: %s: not a number of %s\n", text, what);
 	return false;
@@ -98,7 +99,7 @@ static bool parse_own(char *text)
 		*comma++ = '\0';
 	else if (text && *text >= '0' && *text <= '9')
 		comma = text;
-	if (comma && !parse_number(comma, UINT32_MAX, "pages", &pages))
+	if (comma && !parse_number(comma, 1, UINT32_MAX, "pages", &pages))
 		return false;
 	follow.own_pages = (unsigned int)pages;
 	if (!text || !*text || comma == text)
@@ -173,7 +174,7 @@ static int parse(int argc, char **argv, const char **capture)
 			wanted.names_only = true;
 			break;
 		case 'r':
-			if (!parse_number(optarg, UINT64_MAX / 1000000,
+			if (!parse_number(optarg, 0, UINT64_MAX / 1000000,
 					  "milliseconds", &max_age))
 				return 3;
 			max_age *= 1000000;
@@ -202,7 +203,7 @@ static int parse(int argc, char **argv, const char **capture)
 			follow.glob = optarg;
 			break;
 		case 'N':
-			if (!parse_number(optarg, UINT64_MAX, "lines",
+			if (!parse_number(optarg, 1, UINT64_MAX, "lines",
 					  &follow.count))
 				return 3;
 			break;

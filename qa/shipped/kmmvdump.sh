@@ -476,6 +476,10 @@ dies "--own with odd pages" 2 '^kmmvdump: 4x: not a number of pages' \
 	$dump -d "$area" --own=consume,4x -i x
 dies "--count of odd lines" 2 '^kmmvdump: -1: not a number of lines' \
 	$dump -d "$area" -F -N -1
+dies "--count of no lines" 2 '^kmmvdump: 0: not a number of lines' \
+	$dump -d "$area" -F -N 0
+dies "--own of no pages" 2 '^kmmvdump: 0: not a number of pages' \
+	$dump -d "$area" --own=0 -i x
 # An option that would be ignored is refused: what kmmvdump does has options of its own.
 while read -r options; do
 	# shellcheck disable=SC2086 # words
