@@ -504,7 +504,7 @@ static int is_ring(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-static void print_ring(const char *dir, const char *name)
+static int print_ring(const char *dir, const char *name)
 {
 	struct kmmv_ring_stats stats;
 	struct kmmv_ring_info info;
@@ -512,10 +512,13 @@ static void print_ring(const char *dir, const char *name)
 	int err;
 
 	err = kmmv_ring_open(dir, name, &r);
+	if (err == -ENODEV) {
+		printf("%-20s not enabled yet\n", name);
+		return 0;
+	}
 	if (err) {
-		printf("%-20s %s\n", name, err == -ENODEV ?
-		       "not enabled yet" : strerror(-err));
-		return;
+		printf("%-20s %s\n", name, strerror(-err));
+		return complain(kmmv_ring_error(NULL));
 	}
 	kmmv_ring_get_info(r, &info);
 	printf("%-20s %-9s %6u %6u %4u", name,
@@ -534,13 +537,14 @@ static void print_ring(const char *dir, const char *name)
 		       (uint64_t)stats.events.overwritten,
 		       (uint64_t)stats.events.dropped);
 	kmmv_ring_close(r);
+	return 0;
 }
 
 int dump_rings(const char *dir)
 {
 	struct dirent **entries;
 	char path[4096];
-	int n, i;
+	int n, i, status = 0;
 
 	snprintf(path, sizeof(path), "%s/ring", dir);
 	n = scandir(path, &entries, is_ring, compare_entries);
@@ -553,9 +557,9 @@ int dump_rings(const char *dir)
 	       "ring", "mode", "pages", "spares", "cpus", "is", "written",
 	       "inside", "taken", "released", "overwritten", "dropped");
 	for (i = 0; i < n; i++) {
-		print_ring(dir, entries[i]->d_name);
+		status |= print_ring(dir, entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);
-	return print_flushed();
+	return print_flushed() | status;
 }

@@ -438,6 +438,14 @@ dies "no rings" 1 '^kmmvdump: .*/ring: No such file.*modprobe' \
 cp "$area/counters" "$work/events/ring/file"
 dies "a ring that is a file" 1 'neither a device nor a sealed memfd' \
 	$dump -d "$work/events" --follow file
+$dump -d "$work/events" --rings >"$work/out" 2>"$work/err"
+is "--rings with a ring that is a file: status" $? 1
+like "--rings with a ring that is a file: reason" "$(cat "$work/err")" \
+	'^kmmvdump: .*/ring/file: neither a device nor a sealed memfd'
+is "--rings with a ring that is a file: the lines" \
+	"$(cut -d ' ' -f 1 "$work/out" | xargs)" "ring default file"
+rm "$work/events/ring/file"
+ok "--rings without one" $dump -d "$work/events" --rings
 dies "a pipe that nobody reads" 1 '^$' sh -c \
 	"{ $dump -d $work/events -F; echo \$? >$work/status; } | true
 	exit \$(cat $work/status)"
@@ -561,7 +569,5 @@ not_left()
 	[ "$(ls "$work/config")" = kmmvdump-0 ]
 }
 each_fails "--own" not_left "${own[@]}"
-# shellcheck disable=SC2034 # each_fails reads it
-tolerated='^(default|file) .*Cannot allocate memory$'
 each_fails "--rings" true $dump -d "$work/events" --rings
 finish
