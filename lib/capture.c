@@ -29,6 +29,7 @@ static uint64_t round_up(uint64_t n, uint64_t unit)
 static struct kmmv_header copy_header(const struct kmmv *k)
 {
 	struct kmmv_header h = k->header;
+	uint32_t cut;
 
 	h.minor = KMMV_ABI_MINOR;
 	h.size = sizeof(h);
@@ -37,7 +38,9 @@ static struct kmmv_header copy_header(const struct kmmv *k)
 	h.gen2 = k->generation;
 	h.capacity = k->nr_instances ? k->nr_instances : 1;
 	h.nr_instances = k->nr_instances;
-	h.slots_free = k->slots_free;
+	/* Without those that the copy has no room for. */
+	cut = k->header.capacity - h.capacity;
+	h.slots_free = k->slots_free > cut ? k->slots_free - cut : 0;
 	h.possible_offset = sizeof(h);
 	h.mask_size = k->mask_words * 8;
 	h.online_offset = h.possible_offset + h.mask_size;

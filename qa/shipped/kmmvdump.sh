@@ -149,11 +149,12 @@ ok "-C: and a copy of the copy" $dump -d "$work/copy" -C "$work/again"
 for options in "-a" "-a -c" "-a -n" "-j -a -c"; do
 	# shellcheck disable=SC2086 # words
 	is "-C: the copy is the same ($options)" \
-		"$($dump -d "$work/again" $options | grep -v capacity |
-			sed 's/ of [0-9]*,/,/')" \
-		"$($dump -d "$area" $options | grep -v capacity |
-			sed 's/ of [0-9]*,/,/')"
+		"$($dump -d "$work/again" $options | grep -v 'capacity\|slots_free' |
+			sed 's/ of .* free//')" \
+		"$($dump -d "$area" $options | grep -v 'capacity\|slots_free' |
+			sed 's/ of .* free//')"
 done
+like "-C: but has no room" "$($dump -d "$work/again" -H)" '^instances +6 of 6, 0 free$'
 ok "-C: replaces a copy" $dump -d "$work/sparse" -C "$work/copy"
 is "-C: by the new one" "$($dump -d "$work/copy" -c)" "$(
 	$dump -d "$work/sparse" -c | sed 's/, values in two.*/, 64-bit values/')"
