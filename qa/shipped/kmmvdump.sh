@@ -159,6 +159,12 @@ ok "-C: replaces a copy" $dump -d "$work/sparse" -C "$work/copy"
 is "-C: by the new one" "$($dump -d "$work/copy" -c)" "$(
 	$dump -d "$work/sparse" -c | sed 's/, values in two.*/, 64-bit values/')"
 
+# The counters have room, the names have not: 500 names, after a limit of 24 kB.
+$sim --cpus 1 --instances 500 "$work/long" || bail "no simulated area"
+dies "-C: the names have no room" 1 '^kmmvdump: .*/limited/names: File too large$' \
+	bash -c "trap '' XFSZ; ulimit -f 24; $dump -d $work/long -C $work/limited"
+is "-C: what is whole stays" "$(ls -A "$work/limited")" counters
+
 # ---- little memory
 
 # A file says that it has 65536 CPUs. One is possible, and 500 instances have a value
