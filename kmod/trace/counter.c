@@ -34,7 +34,7 @@ static int check_tracepoint(struct kmmv_trace_counter *counter)
 	if (KMMV_TRACEPOINTS_TYPED)
 		return kmmv_trace_fail(counter, -EOPNOTSUPP,
 				       "this kernel checks the types of handlers (kCFI): count functions instead");
-	if (kmmv_trace_tracepoint_exists(name))
+	if (kmmv_trace_tracepoint_exists(text))
 		return 0;
 	if (kmmv_trace_tracepoint_unwatched() &&
 	    (kmmv_trace_takes(counter) || name == text))
@@ -60,7 +60,7 @@ static int hook_tracepoint(struct kmmv_trace_counter *counter,
 	const char *text = counter->text[KMMV_TRACE_TRACEPOINT];
 	int err;
 
-	err = kmmv_trace_tracepoint_hook(run, kmmv_trace_tracepoint(text));
+	err = kmmv_trace_tracepoint_hook(run, text);
 	if (err && err != -ENOENT)
 		return kmmv_trace_fail(counter, err,
 				       "the tracepoint cannot be hooked, error %d",

@@ -314,9 +314,9 @@ u64 kmmv_trace_hits(struct kmmv_trace_run *run);
 /* tracepoint.c */
 int kmmv_trace_tracepoint_init(void);
 void kmmv_trace_tracepoint_exit(void);
-bool kmmv_trace_tracepoint_exists(const char *name);
+bool kmmv_trace_tracepoint_exists(const char *text);
 bool kmmv_trace_tracepoint_unwatched(void);
-int kmmv_trace_tracepoint_hook(struct kmmv_trace_run *run, const char *name);
+int kmmv_trace_tracepoint_hook(struct kmmv_trace_run *run, const char *text);
 void kmmv_trace_tracepoint_unhook(struct kmmv_trace_run *run);
 
 /* function.c */

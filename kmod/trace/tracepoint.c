@@ -10,6 +10,7 @@
 #include <linux/notifier.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/trace_events.h>
 
 #include "trace.h"
 
@@ -37,22 +38,49 @@ static void match(struct tracepoint *tp, void *data)
 		match->tp = tp;
 }
 
-static struct tracepoint *find_in(struct module *mod, const char *name)
+/*
+ * Modules may have tracepoints of one name, in systems of their own, as i915 and xe do.
+ * One without an event has no system.
+ */
+static bool is_of_system(const struct module *mod, const struct tracepoint *tp,
+			 const char *text)
 {
+#ifdef CONFIG_EVENT_TRACING
+	size_t length = kmmv_trace_tracepoint(text) - text;
+	const struct trace_event_call *call;
+	const char *system;
+	unsigned int i;
+
+	for (i = 0; length && i < mod->num_trace_events; i++) {
+		call = mod->trace_events[i];
+		if (!(call->flags & TRACE_EVENT_FL_TRACEPOINT) || call->tp != tp)
+			continue;
+		system = call->class->system;
+		return strlen(system) == length - 1 &&
+		       !memcmp(system, text, length - 1);
+	}
+#endif
+	return true;
+}
+
+static struct tracepoint *find_in(struct module *mod, const char *text)
+{
+	const char *name = kmmv_trace_tracepoint(text);
 	struct tracepoint *tp;
 	unsigned int i;
 
 	for (i = 0; i < mod->num_tracepoints; i++) {
 		tp = tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
-		if (!strcmp(tp->name, name))
+		if (!strcmp(tp->name, name) && is_of_system(mod, tp, text))
 			return tp;
 	}
 	return NULL;
 }
 
-static struct tracepoint *find(const char *name, struct module **mod)
+/* Nobody tells of which system the kernel's own are. */
+static struct tracepoint *find(const char *text, struct module **mod)
 {
-	struct match first = { .name = name };
+	struct match first = { .name = kmmv_trace_tracepoint(text) };
 	struct watched *one;
 
 	*mod = NULL;
@@ -60,7 +88,7 @@ static struct tracepoint *find(const char *name, struct module **mod)
 	if (first.tp)
 		return first.tp;
 	list_for_each_entry(one, &watched, link) {
-		first.tp = find_in(one->mod, name);
+		first.tp = find_in(one->mod, text);
 		if (first.tp) {
 			*mod = one->mod;
 			break;
@@ -76,11 +104,11 @@ bool kmmv_trace_tracepoint_unwatched(void)
 }
 
 /* Context: under kmmv_trace_lock. */
-bool kmmv_trace_tracepoint_exists(const char *name)
+bool kmmv_trace_tracepoint_exists(const char *text)
 {
 	struct module *mod;
 
-	return find(name, &mod);
+	return find(text, &mod);
 }
 
 static void *handler_of(const struct kmmv_trace_run *run)
@@ -111,17 +139,17 @@ static int hook(struct kmmv_trace_run *run, struct tracepoint *tp,
 /**
  * kmmv_trace_tracepoint_hook() - have a run count a tracepoint
  * @run: the run
- * @name: of the tracepoint, without its system
+ * @text: the tracepoint, with its system or without
  *
  * Context: under kmmv_trace_lock.
  * Return: 0; -ENOENT if there is none now; an error of the kernel.
  */
-int kmmv_trace_tracepoint_hook(struct kmmv_trace_run *run, const char *name)
+int kmmv_trace_tracepoint_hook(struct kmmv_trace_run *run, const char *text)
 {
 	struct tracepoint *tp;
 	struct module *mod;
 
-	tp = find(name, &mod);
+	tp = find(text, &mod);
 	return tp ? hook(run, tp, mod) : -ENOENT;
 }
 
@@ -149,7 +177,7 @@ static void come(struct kmmv_trace_counter *counter, struct module *mod)
 	struct tracepoint *tp;
 	int err;
 
-	tp = find_in(mod, kmmv_trace_tracepoint(text));
+	tp = find_in(mod, text);
 	if (!tp)
 		return;
 	if (!kmmv_trace_is_plain(counter->run)) {
@@ -189,7 +217,7 @@ static void cannot_watch(struct module *mod)
 	list_for_each_entry(counter, &kmmv_trace_counters, link) {
 		text = counter->text[KMMV_TRACE_TRACEPOINT];
 		if (!awaits_module(counter) ||
-		    !find_in(mod, kmmv_trace_tracepoint(text)))
+		    !find_in(mod, text))
 			continue;
 		counter->state = KMMV_TRACE_FAILED;
 		kmmv_trace_fail(counter, -ENOMEM,
@@ -230,7 +258,7 @@ static void forget(struct module *mod)
 			unhook(counter->run);
 			counter->state = KMMV_TRACE_WAITING;
 		} else if (awaits_module(counter) &&
-			   find_in(mod, kmmv_trace_tracepoint(text))) {
+			   find_in(mod, text)) {
 			counter->state = KMMV_TRACE_WAITING;
 			counter->error[0] = '\0';
 		}

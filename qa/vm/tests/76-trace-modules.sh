@@ -106,6 +106,43 @@ ok "rmdir while they wait" end tp sum fn two many
 ok "the module" module
 is "nobody watches" "$(handlers)" 0
 
+# ---- one name in the systems of two modules
+
+third()
+{
+	insmod qa/client/kmmv_traced3.ko
+}
+third_hit()
+{
+	echo "$1" >/sys/module/kmmv_traced3/parameters/call
+}
+
+ok "a tracepoint of a module that is there" define here tracepoint=kmmv_qa/kmmv_traced
+ok "one of its name, of another" define there tracepoint=kmmv_qa3/kmmv_traced
+is "waits for that" "$(states here there)" "on waiting"
+ok "which comes" third
+is "both are counted" "$(states here there)" "on on"
+hit tp 3
+third_hit 4
+is "each under its name" "$(values here) $(values there)" "kmmv_traced 3 kmmv_traced 4"
+rmmod kmmv_traced
+is "one goes" "$(states here there)" "waiting on"
+third_hit 1
+rmmod kmmv_traced3
+is "and the other" "$(states here there)" "waiting waiting"
+ok "they come in the other order" third
+is "only one is there" "$(states here there)" "waiting on"
+ok "and the other one" module
+hit tp 1
+third_hit 1
+is "each counts on" "$(values here) $(values there)" "kmmv_traced 4 kmmv_traced 6"
+ok "without a system, one of them" define any tracepoint=kmmv_traced
+is "is counted" "$(states any)" on
+ok "no system of any" define none tracepoint=kmmv_qa4/kmmv_traced
+is "is waited for" "$(states none)" waiting
+rmmod kmmv_traced3
+ok "rmdir" end here there any none
+
 # ---- functions of two modules
 
 other()
