@@ -79,17 +79,8 @@ static struct context *find_or_add(int ctx)
 
 static bool to_id(const char *value, unsigned int *id)
 {
-	unsigned long n;
-	char *end;
-
-	if (!value || *value < '0' || *value > '9')
-		return false;
-	errno = 0;
-	n = strtoul(value, &end, 10);
-	if (errno || *end || n >= UINT32_MAX)
-		return false;
-	*id = n;
-	return true;
+	/* The greatest number is nobody's. */
+	return value && agent_number_alone(value, id) && *id != UINT32_MAX;
 }
 
 /* The user of a line: NAME, or a number. */

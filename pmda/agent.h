@@ -9,6 +9,7 @@
  *	host.c		the domain and libpcp_pmda's state
  *	error.c		errors, for the log and for clients
  *	clock.h		the time for waits and retries
+ *	number.c	decimal numbers
  *	attach.c	the mapping: open, close
  *	id.c		lasting numbers, see id.h; their table is in idtable.c, its
  *			memory in idpool.c, their file in idfile.c
@@ -341,6 +342,16 @@ void agent_carry_since(struct family *f, bool since_boot);
 /* The counts of each CPU; NULL if there is no room. */
 struct carry *agent_carry_cpus(struct inst *inst, uint32_t nr_cpus);
 void agent_carry_forget(struct inst *inst);
+
+/* ---- number.c ---- */
+
+/*
+ * The decimal digits that TEXT begins with, up to UINT32_MAX; *END is after them. False:
+ * there are none, or too many.
+ */
+bool agent_number(const char *text, const char **end, uint32_t *value);
+/* The same, with nothing after them. */
+bool agent_number_alone(const char *text, uint32_t *value);
 
 /* ---- name.c ---- */
 

@@ -4,7 +4,6 @@
  * instance and type, with a pattern as in fnmatch(3), and cpu, with numbers and
  * ranges as in 0,2-5. An empty filter matches every event.
  */
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,35 +19,20 @@ void agent_filter_clear(struct filter *f)
 	memset(f, 0, sizeof(*f));
 }
 
-static bool number(char **at, uint32_t *value)
-{
-	unsigned long n;
-	char *end;
-
-	if (**at < '0' || **at > '9')
-		return false;
-	errno = 0;
-	n = strtoul(*at, &end, 10);
-	if (errno || n > UINT32_MAX)
-		return false;
-	*value = n;
-	*at = end;
-	return true;
-}
-
-static int parse_cpus(struct filter *f, char *text)
+static int parse_cpus(struct filter *f, const char *text)
 {
 	if (f->nr_cpus)
 		return PM_ERR_CONV;
 	do {
 		uint32_t first, last;
 
-		if (f->nr_cpus == FILTER_RANGES || !number(&text, &first))
+		if (f->nr_cpus == FILTER_RANGES ||
+		    !agent_number(text, &text, &first))
 			return PM_ERR_CONV;
 		last = first;
 		if (*text == '-') {
 			text++;
-			if (!number(&text, &last) || last < first)
+			if (!agent_number(text, &text, &last) || last < first)
 				return PM_ERR_CONV;
 		}
 		f->cpus[f->nr_cpus].first = first;

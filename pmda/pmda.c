@@ -4,7 +4,6 @@
  * the two ways to start: as a daemon of pmcd, or as a DSO in pmcd or in a
  * client with a local context.
  */
-#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,19 +136,6 @@ void __PMDA_INIT_CALL kmmv_init(pmdaInterface *dispatch)
 	start(dispatch, false);
 }
 
-static bool number(const char *text, uint32_t *value)
-{
-	unsigned long n;
-	char *end;
-
-	errno = 0;
-	n = strtoul(text, &end, 10);
-	if (errno || *text < '0' || *text > '9' || *end || n > UINT32_MAX)
-		return false;
-	*value = n;
-	return true;
-}
-
 static void usage(const char *what, uint32_t most)
 {
 	pmprintf("%s: %s takes a number up to %u\n", pmGetProgname(), what,
@@ -165,13 +151,13 @@ static void get_options(int argc, char **argv, pmdaInterface *dispatch)
 	while ((c = pmdaGetOptions(argc, argv, &opts, dispatch)) != EOF) {
 		switch (c) {
 		case 'a':
-			if (number(opts.optarg, &n))
+			if (agent_number_alone(opts.optarg, &n))
 				agent_reading_max_age = n * 1000000ULL;
 			else
 				usage("--max-age", UINT32_MAX);
 			break;
 		case 'c':
-			if (!number(opts.optarg, &agent_percpu_limit) ||
+			if (!agent_number_alone(opts.optarg, &agent_percpu_limit) ||
 			    agent_percpu_limit > AGENT_PERCPU_MAX)
 				usage("--percpu-limit", AGENT_PERCPU_MAX);
 			break;
@@ -179,16 +165,16 @@ static void get_options(int argc, char **argv, pmdaInterface *dispatch)
 			device = opts.optarg;
 			break;
 		case 'k':
-			if (!number(opts.optarg, &agent_id_days) ||
+			if (!agent_number_alone(opts.optarg, &agent_id_days) ||
 			    !agent_id_days || agent_id_days > 36500)
 				usage("--keep-days", 36500);
 			break;
 		case 'n':
-			if (!number(opts.optarg, &agent_id_names))
+			if (!agent_number_alone(opts.optarg, &agent_id_names))
 				usage("--keep-names", UINT32_MAX);
 			break;
 		case 'q':
-			if (number(opts.optarg, &n) &&
+			if (agent_number_alone(opts.optarg, &n) &&
 			    n <= AGENT_QUEUE_MAX / 1024)
 				agent_queue_bytes = n * 1024ULL;
 			else

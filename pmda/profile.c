@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "provider.h"
@@ -55,19 +54,14 @@ static int status_of(int rc)
 
 int agent_profile_get(enum agent_profile setting, uint32_t *value)
 {
-	char path[MAXPATHLEN], line[32], *end;
-	unsigned long n;
+	char path[MAXPATHLEN], line[32];
 	int rc;
 
 	path_of(files[setting], path, sizeof(path));
 	rc = read_line(path, line, sizeof(line));
 	if (rc < 0)
 		return is_absent(rc) ? 0 : status_of(rc);
-	n = strtoul(line, &end, 10);
-	if (end == line || *end || n > UINT32_MAX)
-		return PM_ERR_VALUE;
-	*value = n;
-	return 1;
+	return agent_number_alone(line, value) ? 1 : PM_ERR_VALUE;
 }
 
 /* A refusal of the module's; RC says less than the file, whichever event it is. */
