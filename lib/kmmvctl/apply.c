@@ -196,21 +196,18 @@ static int replace(const struct places *p, struct counter *c,
 				      "%s; the previous counter could not be "
 				      "restored: %s",
 				      reason, kmmv_fault_text());
-	if (stale)
+	if (stale && kmmv_counter_is_on(c))
 		mark_left(p, c->name);
 	return kmmv_fault_set(
 		err, "%s; the previous counter was restored%s", reason,
 		stale ? ", disabled, as it was not counting" : "");
 }
 
-/* Before it is enabled again: if that fails, it is left so. */
+/* Before it is enabled again: if that fails, it is left so. While it is on, no mark counts. */
 static int disable_stale(const struct places *p, const char *name)
 {
-	int err = kmmv_configfs_put(p, name, "enable", "0");
-
-	if (!err)
-		mark_left(p, name);
-	return err;
+	return kmmv_saved_mark_left(p, name) ?:
+	       kmmv_configfs_put(p, name, "enable", "0");
 }
 
 static int turn(const struct apply *a, const struct counter *c, bool again)
@@ -230,9 +227,11 @@ static int turn(const struct apply *a, const struct counter *c, bool again)
 	return err;
 }
 
+/* One that was made or changed by hand since then is the user's. */
 static bool is_left(const struct places *p, const struct counter *has)
 {
-	return !kmmv_counter_is_on(has) && kmmv_saved_is_left(p, has->name);
+	return !kmmv_counter_is_on(has) && kmmv_saved_is_left(p, has->name) &&
+	       kmmv_saved_is_current(p, has->name) > 0;
 }
 
 static int change(struct apply *a, struct counter *c, struct counter *has)
@@ -248,10 +247,12 @@ static int change(struct apply *a, struct counter *c, struct counter *has)
 	 */
 	if (a->quiet && !stale && !is_left(p, has)) {
 		say(a, "leave", c->name);
+		if (kmmv_counter_is_on(has) && !a->only_say)
+			kmmv_saved_unmark_left(p, c->name);
 		return 0;
 	}
 	/* The user has enabled it, and the file says no. */
-	if (a->quiet && stale && !again) {
+	if (a->quiet && !kmmv_counter_is_on(c)) {
 		say(a, "resolve", c->name);
 		return a->only_say ? 0 : kmmv_enable(p, &a->hooks, c->name);
 	}
@@ -306,6 +307,9 @@ static int enable(const struct places *p, struct hooks **hooks,
 		free(text);
 		if (!err)
 			err = replace(p, c, has, applied);
+		/* Until it is on: what was written for it may say no. */
+		if (stale)
+			mark_left(p, has->name);
 	} else if (!err && c && stale) {
 		err = disable_stale(p, has->name);
 	}

@@ -123,7 +123,7 @@ static bool only(const char *allowed)
 	return true;
 }
 
-/* An option that would have no effect beside others is refused. */
+/* An option of another form of the synopsis is refused. */
 static bool parse_together(int argc, char **argv)
 {
 	if (given['F'] && !given['R'] && !follow.own && optind + 1 == argc)
@@ -134,8 +134,9 @@ static bool parse_together(int argc, char **argv)
 		return only("Cdr");
 	if (rings)
 		return only("Ld");
+	/* A family has no header of its own. */
 	if (only("dfcaHnrj"))
-		return true;
+		return !(given['H'] && given['f']) || given['j'];
 	follow.dir = wanted.dir;
 	follow.family = wanted.family;
 	if (follow.own && !follow.glob && !wanted.family) {

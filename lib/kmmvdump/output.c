@@ -40,7 +40,7 @@ int dump_output(void)
 
 	if (!file)
 		return -errno;
-	/* As stdio does for a terminal, and as stdbuf(1) asks for. */
+	/* As stdio does for a terminal, and as `stdbuf -oL' asks for. */
 	by_line = isatty(STDOUT_FILENO) || __flbf(stdout);
 	/* With a buffer, nothing but a write can fail. */
 	setvbuf(file, buffer, by_line ? _IOLBF : _IOFBF, sizeof(buffer));

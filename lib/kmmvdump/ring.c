@@ -482,6 +482,10 @@ int dump_follow(const struct follow *f)
 	if (!status)
 		status = follow(r, k, f, &own);
 	/* What removes the ring is not to be interrupted. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGALRM, SIG_IGN);
 	alarm(0);
 	if (own.made)
 		own_lock(&own);
@@ -512,6 +516,9 @@ static int print_ring(const char *dir, const char *name)
 	int err;
 
 	err = kmmv_ring_open(dir, name, &r);
+	/* It is gone since the folder was read. */
+	if (err == -ENOENT)
+		return 0;
 	if (err == -ENODEV) {
 		printf("%-20s not enabled yet\n", name);
 		return 0;

@@ -531,6 +531,25 @@ for command in "enable moved" apply; do
 	is "and enabled later" "$(ctl apply -v --if-running | grep moved) $(
 		get moved enable)$(left)" "enable moved 1"
 done
+leave_moved
+echo 'thing->sign=arg0@80:4s' >"$counters/moved/key"
+is "what was changed by hand since is the user's" \
+	"$(ctl apply -v --if-running | grep moved) $(get moved enable)" "leave moved 0"
+# The file says no, and the user has enabled it.
+echo "enable = no" >>"$root/etc/kmmv/trace.d/moved.conf"
+for offsets in "" moved; do
+	build/qa/bench/kmmvbtf "$root"
+	ok "as the file says" ctl apply
+	ok "enabled" ctl enable moved
+	build/qa/bench/kmmvbtf "$root" $offsets
+	echo stale >"$counters/moved/state"
+	: >"$root/full"
+	is "the module refuses it, ${offsets:-where it was}" \
+		"$(ctl apply -v --if-running | grep moved) $(get moved enable) $(left)" \
+		"resolve moved 0 .off.moved"
+	is "and not later" "$(ctl apply -v --if-running | grep moved) $(
+		get moved enable)$(left)" "resolve moved 1"
+done
 rm "$root/etc/kmmv/trace.d/moved.conf"
 ok "the end of it" ctl remove moved
 # What the user switched is not switched back when a module is loaded.

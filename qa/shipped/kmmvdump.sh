@@ -500,6 +500,7 @@ while read -r options; do
 	# shellcheck disable=SC2086 # words
 	dies "wrong usage: $options" 2 '^usage: kmmvdump' $dump -d "$area" $options
 done <<E4
+-H -f x
 -i x
 -N 1
 -x
