@@ -135,10 +135,8 @@ static void adopt(u64 now)
 {
 	static bool adopted;
 
-	if (adopted || kmmv_net_device_missing())
-		return;
-	adopted = true;
-	kmmv_net_name_adopt(now);
+	if (!adopted && !kmmv_net_device_missing())
+		adopted = kmmv_net_name_adopt(now);
 }
 
 /**

@@ -141,9 +141,10 @@ static void split(struct kmmv_net_device *device, struct kmmv_net_device *heir)
 {
 	size_t parts = (size_t)device->nr * KMMV_NET_PER_CPU;
 
+	if (!heir)
+		kmmv_net_self_add(KMMV_NET_FAILED_DEVICES, 1);
 	if (!heir || heir->nr != device->nr) {
 		kvfree(heir);
-		kmmv_net_self_add(KMMV_NET_FAILED_DEVICES, 1);
 		device->renamed = true;
 		depart(device);
 		return;

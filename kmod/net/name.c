@@ -7,6 +7,7 @@
  * hotplug kept out.
  */
 #include <linux/cpu.h>
+#include <linux/netdevice.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -298,32 +299,60 @@ static struct kmmv_net_name *create(const char *called, u64 now)
 	return NULL;
 }
 
-/**
- * kmmv_net_name_adopt() - take over the names that an earlier load has left
- * @now: the time
- *
- * They are gone from now on: without this, nobody would forget them. All devices that
- * were there before this load have their names, so that none of these is theirs.
- */
-void kmmv_net_name_adopt(u64 now)
+static bool is_present(const char *called)
+{
+	struct net_device *dev = dev_get_by_name(&init_net, called);
+
+	dev_put(dev);
+	return dev;
+}
+
+/* Return: whether there was memory for all. */
+static bool adopt(int id, u64 now)
 {
 	char called[KMMV_NAME_MAX + 1];
 	struct kmmv_net_name *name;
 	int number = 0;
+	bool all = true;
 
 	for (;; number++) {
-		number = kmmv_find_inactive(family[KMMV_NET_IN_BYTES], number,
-					    called);
+		number = kmmv_find_inactive(id, number, called);
 		if (number < 0)
-			return;
+			return all;
+		cond_resched();
 		if (strlen(called) > KMMV_LIFE_NAME_MAX ||
-		    kmmv_lives_find(&lives, called))
+		    kmmv_lives_find(&lives, called) || is_present(called))
 			continue;
+		/* All are present: the next load may have room. */
+		if (kmmv_lives_full(&lives) && !kmmv_lives_oldest(&lives))
+			return all;
 		name = create(called, now);
 		if (name)
 			hide(name);
-		cond_resched();
+		else
+			all = false;
 	}
+}
+
+/**
+ * kmmv_net_name_adopt() - take over the names that an earlier load has left
+ * @now: the time
+ *
+ * They are gone from now on: without this, nobody would forget them. The name of a device
+ * that is present is left to that, also if there was no memory for its instances: what
+ * they show would be shown again.
+ *
+ * Return: whether there was memory for all.
+ */
+bool kmmv_net_name_adopt(u64 now)
+{
+	bool all = true;
+	int i;
+
+	/* Memory may have ended between the counts of one name. */
+	for (i = 0; i < KMMV_NET_COLUMNS; i++)
+		all &= adopt(family[i], now);
+	return all;
 }
 
 /**

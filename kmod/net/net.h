@@ -136,7 +136,7 @@ void kmmv_net_self_add(enum kmmv_net_self self, u64 delta);
 
 int kmmv_net_name_init(unsigned int max);
 void kmmv_net_name_exit(void);
-void kmmv_net_name_adopt(u64 now);
+bool kmmv_net_name_adopt(u64 now);
 struct kmmv_net_name *kmmv_net_name_enter(const char *called, u64 now);
 void kmmv_net_name_leave(struct kmmv_net_name *name, u64 now);
 void kmmv_net_name_settle(u64 now, u64 keep);

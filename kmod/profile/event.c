@@ -515,6 +515,7 @@ void kmmv_profile_event_end(struct kmmv_profile_event *event, int cpu)
 	if (on->perf)
 		perf_event_release_kernel(on->perf);
 	on->perf = NULL;
+	on->refused = 0;
 	hrtimer_cancel(&on->timer);
 	on->timed = false;
 }

@@ -244,6 +244,21 @@ static int watch(struct module *mod)
 	return NOTIFY_OK;
 }
 
+/* A counter that is written without a system may be of several modules. */
+static void come_from_another(struct kmmv_trace_counter *counter)
+{
+	const char *text = counter->text[KMMV_TRACE_TRACEPOINT];
+	struct watched *one;
+
+	if (counter->state != KMMV_TRACE_WAITING)
+		return;
+	list_for_each_entry(one, &watched, link)
+		if (find_in(one->mod, text)) {
+			come(counter, one->mod);
+			return;
+		}
+}
+
 static void forget(struct module *mod)
 {
 	struct kmmv_trace_counter *counter;
@@ -271,6 +286,9 @@ static void forget(struct module *mod)
 		}
 	if (!found && unwatched)
 		unwatched--;
+	list_for_each_entry(counter, &kmmv_trace_counters, link)
+		if (awaits_module(counter))
+			come_from_another(counter);
 }
 
 static int on_module(struct notifier_block *block, unsigned long state,

@@ -50,18 +50,22 @@ static void end(int signal)
 	ended = 1;
 }
 
-/*
- * A signal ends the reading, and a second one the program. SA_RESTART: stdio drops what
- * it was writing when a signal interrupts it; poll(2) and nanosleep(2) end all the same.
- */
-static void handle_signals(bool reading)
+static void handle_signals(void (*handler)(int), int flags)
 {
-	struct sigaction action = { .sa_flags = SA_RESTART | SA_RESETHAND };
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
 
-	action.sa_handler = reading ? end : SIG_DFL;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
+}
+
+/*
+ * A signal ends the reading of samples. What is printed may wait for a reader without end,
+ * and what a signal interrupts is lost to stdio: there, a signal ends the program.
+ */
+static void print_signals(bool printing)
+{
+	handle_signals(printing ? SIG_DFL : end, 0);
 }
 
 static const char usage[] =
@@ -414,8 +418,7 @@ static int show(struct prof_profile *p)
 {
 	int err;
 
-	/* Nobody may read it any more: it can be ended at any point. */
-	handle_signals(false);
+	print_signals(true);
 	if (command == FOLDED)
 		err = prof_report_folded(p, !weighted || report.by_samples,
 					 stdout);
@@ -456,7 +459,14 @@ static int run_once(struct prof_profile *p)
 		return -1;
 	if (!p->table.samples)
 		return complain_empty(&p->accounts);
-	return command == RECORD ? prof_recording_write(p, output) : show(p);
+	if (command != RECORD)
+		return show(p);
+	/* A new file is written to its end, or there is a part of it that nobody wants. */
+	if (prof_recording_is_file(output))
+		handle_signals(end, SA_RESTART);
+	else
+		print_signals(true);
+	return prof_recording_write(p, output);
 }
 
 static int run_top(struct prof_profile *p)
@@ -468,6 +478,7 @@ static int run_top(struct prof_profile *p)
 		.interval = duration ?: 2000,
 		.frames = frames,
 		.ended = &ended,
+		.printing = print_signals,
 	};
 	int err;
 
@@ -497,7 +508,7 @@ int main(int argc, char **argv)
 	status = parse(argc, argv);
 	if (status)
 		return status - 1;
-	handle_signals(true);
+	print_signals(command == EVENTS || input);
 	prof_table_init(&p.table, parts_wanted(), ROWS_MAX);
 	prof_table_init(&p.notes,
 			1U << PROF_PART_IMAGE | 1U << PROF_PART_SYMBOL,

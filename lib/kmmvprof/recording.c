@@ -207,13 +207,19 @@ fail_it:
 	return -1;
 }
 
-int prof_recording_write(const struct prof_profile *profile, const char *path)
+bool prof_recording_is_file(const char *path)
 {
 	struct stat st;
+
+	return lstat(path, &st) || S_ISREG(st.st_mode);
+}
+
+int prof_recording_write(const struct prof_profile *profile, const char *path)
+{
 	char *beside;
 	int err;
 
-	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
+	if (!prof_recording_is_file(path))
 		return write_into(profile, path);
 	if (asprintf(&beside, "%s.XXXXXX", path) < 0)
 		return fail(path, "out of memory");

@@ -14,6 +14,9 @@
  * file is whole. -1 after a message.
  */
 int prof_recording_write(const struct prof_profile *profile, const char *path);
+/* Whether PATH is, or will be, a file that a whole new one replaces. */
+bool prof_recording_is_file(const char *path);
+
 
 /*
  * Read PATH, and add its rows to PROFILE, whose table may keep fewer parts, and

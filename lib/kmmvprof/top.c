@@ -142,6 +142,17 @@ static int run_interval(struct prof_top *top)
 	return !*top->ended;
 }
 
+static int print(struct prof_top *top, const struct prof_counts *before)
+{
+	int err;
+
+	top->printing(true);
+	err = put_frame(top, before, stdout);
+	fflush(stdout);
+	top->printing(false);
+	return err;
+}
+
 static int run(struct prof_top *top)
 {
 	struct prof_counts before;
@@ -155,11 +166,10 @@ static int run(struct prof_top *top)
 		    top->profile->table.parts != parts_of(&top->report))
 			continue;
 		frame++;
-		err = top->batch ? put_frame(top, &before, stdout) :
-				   draw(top, &before);
+		err = top->batch ? print(top, &before) : draw(top, &before);
 		if (err)
 			return -1;
-		if (top->batch && fflush(stdout))
+		if (ferror(stdout))
 			return 0;
 	}
 	return more < 0 ? -1 : 0;

@@ -15,6 +15,7 @@ struct prof_top {
 	uint64_t interval;	/* milliseconds */
 	uint64_t frames;	/* 0: without end */
 	const volatile int *ended;
+	void (*printing)(bool printing);	/* begins, and has ended */
 };
 
 /* Show the samples of each interval. -1 after a message. */

@@ -347,26 +347,26 @@ cat >"$work/stall.py" <<'E2'
 import array, fcntl, os, signal, subprocess, sys, termios, time
 whole = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, check=True).stdout
 ours, theirs = os.pipe()
-fcntl.fcntl(ours, fcntl.F_SETPIPE_SZ, 4096)
+size = fcntl.fcntl(ours, fcntl.F_SETPIPE_SZ, 4096)
 child = subprocess.Popen(sys.argv[1:], stdout=theirs)
 os.close(theirs)
 held = array.array("i", [0])
-while held[0] < 4096 and child.poll() is None:
+while held[0] < size and child.poll() is None:
     fcntl.ioctl(ours, termios.FIONREAD, held)
     time.sleep(0.01)
 # It waits in write(2).
-while open(f"/proc/{child.pid}/stat").read().split()[2] != "S":
+while child.poll() is None and open(f"/proc/{child.pid}/stat").read().split()[2] != "S":
     time.sleep(0.01)
 child.send_signal(signal.SIGINT)
 got = open(ours, "rb").read()
 child.wait()
-print(len(whole) > 8192, whole.startswith(got), 0 < len(got) < len(whole))
+print(len(whole) > 2 * size, whole.startswith(got), 0 < len(got) < len(whole))
 E2
 python3 - "$work/recording" >"$work/many" <<'E2'
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
 row = next(line for line in lines if "samples" in line and "note" not in line and line.get("stack"))
-rows = [dict(row, command=f"command {i}") for i in range(2000)]
+rows = [dict(row, command=f"command {i}") for i in range(8000)]
 for line in lines[:1] + rows + [{"end": str(len(rows))}]:
     print(json.dumps(line))
 E2
@@ -374,6 +374,12 @@ for command in report folded; do
 	is "$command: a signal cuts it off" \
 		"$(python3 "$work/stall.py" $prof $command -i "$work/many" -b command)" \
 		"True True True"
+done
+mkfifo "$work/nobody"
+for command in "report -i" "record -D $dir -o"; do
+	# shellcheck disable=SC2086 # words
+	timeout -k 600 2 $prof $command "$work/nobody" 2>/dev/null
+	is "a signal ends what waits for another program: ${command%% *}" $? 124
 done
 
 # Fields are where the names say.

@@ -16,7 +16,8 @@ unload()
 	local name
 
 	[ ! -d $trace ] || rmdir $trace/* 2>/dev/null
-	for name in kmmv_probes kmmv_traced kmmv_traced2 kmmv_trace kmmv_stat kmmv; do
+	for name in kmmv_probes kmmv_traced kmmv_traced2 kmmv_traced3 kmmv_trace \
+		kmmv_stat kmmv; do
 		[ ! -e "/sys/module/$name" ] || rmmod "$name" || return
 	done
 }

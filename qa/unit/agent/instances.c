@@ -147,7 +147,7 @@ START_TEST(request_memory_is_bounded)
 
 	for (i = 0; i < TIMES; i++)
 		pmids[i] = host_pmid("kmmv.percpu.counter");
-	/* More than two take. */
+	/* More than one takes. */
 	agent_fetch_bytes_max = 2 * VALUES * sizeof(uint64_t) * 3;
 	ck_assert_int_eq(agent_fetch(TIMES, pmids, &result, agent_ext), 0);
 	ck_assert_int_eq(result->vset[0]->numval, VALUES);

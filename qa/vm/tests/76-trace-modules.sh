@@ -140,7 +140,16 @@ ok "without a system, one of them" define any tracepoint=kmmv_traced
 is "is counted" "$(states any)" on
 ok "no system of any" define none tracepoint=kmmv_qa4/kmmv_traced
 is "is waited for" "$(states none)" waiting
+third_hit 2
+hit tp 5
+is "it counts the one that came first" "$(values any)" "kmmv_traced 2"
 rmmod kmmv_traced3
+is "when that goes" "$(states any)" on
+hit tp 3
+is "it counts the other one" "$(values any)" "kmmv_traced 5"
+rmmod kmmv_traced
+is "until that goes" "$(states any)" waiting
+ok "the module" module
 ok "rmdir" end here there any none
 
 # ---- functions of two modules
