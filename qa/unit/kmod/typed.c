@@ -37,9 +37,9 @@ const char *kmmv_trace_tracepoint(const char *text)
 	return slash ? slash + 1 : text;
 }
 
-bool kmmv_trace_tracepoint_exists(const char *name)
+bool kmmv_trace_tracepoint_exists(const char *text)
 {
-	return !strcmp(name, "sched_switch");
+	return !strcmp(kmmv_trace_tracepoint(text), "sched_switch");
 }
 
 bool kmmv_trace_tracepoint_unwatched(void)
@@ -55,10 +55,10 @@ int kmmv_trace_run_new(struct kmmv_trace_counter *of,
 	return 0;
 }
 
-int kmmv_trace_tracepoint_hook(struct kmmv_trace_run *of, const char *name)
+int kmmv_trace_tracepoint_hook(struct kmmv_trace_run *of, const char *text)
 {
 	ck_assert_ptr_eq(of, &run);
-	if (!kmmv_trace_tracepoint_exists(name))
+	if (!kmmv_trace_tracepoint_exists(text))
 		return -ENOENT;
 	tracepoints++;
 	return 0;
