@@ -65,14 +65,15 @@ time_t time(time_t *result)
 }
 
 unsigned int host_refreshes;
+uint64_t host_max_age;
 int host_refresh_error;
 
 /* Before the library's: the area is no device, which could copy. */
 int kmmv_refresh(struct kmmv *k, uint64_t max_age_ns, uint64_t *age_ns)
 {
 	(void)k;
-	(void)max_age_ns;
 	(void)age_ns;
+	host_max_age = max_age_ns;
 	host_refreshes++;
 	return host_refresh_error;
 }

@@ -35,6 +35,8 @@ extern size_t malloc_refused;
 
 /* Times that the agent has had mirrored counters copied. */
 extern unsigned int host_refreshes;
+/* How old they might be, in nanoseconds. */
+extern uint64_t host_max_age;
 /* What a copy returns. */
 extern int host_refresh_error;
 

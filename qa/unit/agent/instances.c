@@ -362,6 +362,14 @@ START_TEST(copied_from_sources)
 	ck_assert_uint_eq(copies_of("kmmv.all.mirrored"), 1);
 	/* An older module does not tell. */
 	ck_assert_uint_eq(copies_of("kmmv.value.counter"), 1);
+	ck_assert_uint_eq(host_max_age, 100000000);
+	ck_assert_int_eq(host_store_u32("kmmv.control.max_age", 7), 0);
+	ck_assert_uint_eq(copies_of("kmmv.value.mirrored"), 1);
+	ck_assert_uint_eq(host_max_age, 7000000);
+	ck_assert_int_eq(host_store_u32("kmmv.control.max_age", 0), 0);
+	ck_assert_uint_eq(copies_of("kmmv.value.mirrored"), 1);
+	ck_assert_uint_eq(host_max_age, 0);
+	ck_assert_int_eq(host_store_u32("kmmv.control.max_age", 100), 0);
 }
 END_TEST
 
