@@ -206,11 +206,11 @@ static void *reads(void *unused)
 	return NULL;
 }
 
-/* Whether another process ends that uses the same file in this way. */
+/* Whether another process ends, and well, that uses the same file in this way. */
 static bool comes_back(void (*what)(void))
 {
+	int ms, status;
 	pid_t pid;
-	int ms;
 
 	fflush(stdout);
 	pid = fork();
@@ -219,8 +219,8 @@ static bool comes_back(void (*what)(void))
 		_exit(0);
 	}
 	for (ms = 0; ms < HANG * 1000; ms++) {
-		if (waitpid(pid, NULL, WNOHANG) == pid)
-			return true;
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return status == 0;
 		usleep(1000);
 	}
 	kill(pid, SIGKILL);
@@ -254,13 +254,20 @@ static void sets(void)
 	ioctl(ring, KMMV_RING_IOC_WATERMARK, &mark);
 }
 
-/* This one may wait, but has to end by a signal. */
+static void interrupt(int signal)
+{
+	(void)signal;
+}
+
+/* This one may wait, but has to end by a signal, which need not kill it. */
 static void reads_too(void)
 {
+	const struct sigaction action = { .sa_handler = interrupt };
 	static char buffer[65536];
 
+	sigaction(SIGALRM, &action, NULL);
 	alarm(1);
-	if (read(ring, buffer, sizeof(buffer)) < 0)
+	if (read(ring, buffer, sizeof(buffer)) < 0 && errno != EINTR)
 		_exit(1);
 }
 
