@@ -94,7 +94,7 @@ EXPORT_SYMBOL_GPL(kmmv_register_own_family);
 
 /**
  * kmmv_find_inactive() - find an inactive instance of a family
- * @family: from kmmv_register_own_family()
+ * @family: from kmmv_register_family() or kmmv_register_own_family()
  * @number: the first number to look at
  * @name: result, KMMV_NAME_MAX + 1 bytes
  *

@@ -206,8 +206,8 @@ static int put_names(struct kmmv *k, FILE *file)
 		put_instance(file, &in);
 	}
 	fprintf(file, "end %" PRIu64 "\n", k->generation);
-	/* Of the last write that failed: nothing else here sets it. */
-	return ferror(file) ? -errno : 0;
+	/* That of the last write that failed: what succeeds leaves it. */
+	return ferror(file) ? -(errno ?: EIO) : 0;
 }
 
 static int put_file(struct kmmv *k, const char *dir, const char *name,

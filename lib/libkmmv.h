@@ -356,8 +356,8 @@ struct kmmv_followed {
  * within TIMEOUT_MS (-1: no limit). It waits for a ring that is not there or not
  * enabled yet. A reader follows one ring: another RING begins with that ring's
  * oldest event. -EINTR: a signal; -EACCES: the device, for a second, in which several
- * calls may have returned 0; -EINVAL or -ENAMETOOLONG: no ring can have this name; others as kmmv_open() and
- * kmmv_ring_open().
+ * calls may have returned 0; -EINVAL or -ENAMETOOLONG: no ring can have this name;
+ * others as kmmv_open() and kmmv_ring_open().
  */
 int kmmv_follow(struct kmmv_reader *reader, const char *ring,
 		struct kmmv_followed *event, int timeout_ms);

@@ -11,7 +11,7 @@
 #include "name.h"
 #include "trace.h"
 
-#define MAX_KEYS	64
+#define KEYS_DEFAULT	64
 /* More take memory that the kernel does not give in one piece. */
 #define KEYS_MAX	65536U
 
@@ -308,7 +308,7 @@ static struct config_item *trace_make_item(struct config_group *group,
 	if (!counter)
 		return ERR_PTR(-ENOMEM);
 	snprintf(counter->name, sizeof(counter->name), "trace.%s", name);
-	counter->max_keys = min(MAX_KEYS, READ_ONCE(kmmv_trace_max_keys)) ?: 1;
+	counter->max_keys = min(KEYS_DEFAULT, READ_ONCE(kmmv_trace_max_keys)) ?: 1;
 	config_item_init_type_name(&counter->item, name, &counter_type);
 	mutex_lock(&kmmv_trace_lock);
 	list_add_tail(&counter->link, &kmmv_trace_counters);

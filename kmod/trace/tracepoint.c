@@ -247,16 +247,11 @@ static int watch(struct module *mod)
 /* A counter that is written without a system may be of several modules. */
 static void come_from_another(struct kmmv_trace_counter *counter)
 {
-	const char *text = counter->text[KMMV_TRACE_TRACEPOINT];
 	struct watched *one;
 
-	if (counter->state != KMMV_TRACE_WAITING)
-		return;
 	list_for_each_entry(one, &watched, link)
-		if (find_in(one->mod, text)) {
+		if (counter->state == KMMV_TRACE_WAITING)
 			come(counter, one->mod);
-			return;
-		}
 }
 
 static void forget(struct module *mod)

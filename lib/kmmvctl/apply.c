@@ -203,7 +203,10 @@ static int replace(const struct places *p, struct counter *c,
 		stale ? ", disabled, as it was not counting" : "");
 }
 
-/* Before it is enabled again: if that fails, it is left so. While it is on, no mark counts. */
+/*
+ * Before it is enabled again. If that fails, it is left so; if this does, the mark means
+ * nothing, as the counter is on.
+ */
 static int disable_stale(const struct places *p, const char *name)
 {
 	return kmmv_saved_mark_left(p, name) ?:

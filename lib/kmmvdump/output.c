@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * kmmvdump's standard output, of which nothing is written behind a write that
- * failed: stdio drops what that had to write, forgets why it failed, and goes on
- * with what is printed next.
+ * kmmvdump's standard output. After a write that failed, nothing more is written:
+ * stdio would drop the text of that write, forget its errno, and go on with what is
+ * printed next.
  */
 #include <errno.h>
 #include <stdbool.h>

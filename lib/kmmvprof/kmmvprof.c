@@ -461,7 +461,7 @@ static int run_once(struct prof_profile *p)
 		return complain_empty(&p->accounts);
 	if (command != RECORD)
 		return show(p);
-	/* A new file is written to its end, or there is a part of it that nobody wants. */
+	/* To the end, or the new file would be left beside the old one. */
 	if (prof_recording_is_file(output))
 		handle_signals(end, SA_RESTART);
 	else

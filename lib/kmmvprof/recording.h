@@ -17,7 +17,6 @@ int prof_recording_write(const struct prof_profile *profile, const char *path);
 /* Whether PATH is, or will be, a file that a whole new one replaces. */
 bool prof_recording_is_file(const char *path);
 
-
 /*
  * Read PATH, and add its rows to PROFILE, whose table may keep fewer parts, and
  * those of the modes and the process, if not NULL, that are wanted. -1 after a

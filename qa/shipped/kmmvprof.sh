@@ -376,10 +376,21 @@ for command in report folded; do
 		"True True True"
 done
 mkfifo "$work/nobody"
+# shellcheck disable=SC2317 # called by wait_for
+waits_uncaught()
+{
+	awk '/^State:/ { sleeps = $2 == "S" }
+		/^SigCgt:/ { caught = substr($2, 13, 1) ~ /[4-7c-f]/ }
+		END { exit !(sleeps && !caught) }' "/proc/$waiting/status"
+}
 for command in "report -i" "record -D $dir -o"; do
 	# shellcheck disable=SC2086 # words
-	timeout -k 600 2 $prof $command "$work/nobody" 2>/dev/null
-	is "a signal ends what waits for another program: ${command%% *}" $? 124
+	$prof $command "$work/nobody" 2>/dev/null &
+	waiting=$!
+	ok "it waits for another program: ${command%% *}" wait_for 60 waits_uncaught
+	kill -TERM $waiting
+	wait $waiting
+	is "and one signal ends it" $? 143
 done
 
 # Fields are where the names say.
