@@ -16,6 +16,7 @@
  * function is not called: it has returned what it returns without memory.
  */
 #include <linux/atomic.h>
+#include <linux/blkdev.h>
 #include <linux/err.h>
 #include <linux/hash.h>
 #include <linux/kallsyms.h>
@@ -55,6 +56,13 @@ enum returned {
 	FALSE, /* NULL, or 0 */
 	ERROR, /* -ENOMEM, or as a pointer */
 };
+
+/* ERR_PTR(), 6.9, since when it takes the queue's limits. */
+#define BLK_ALLOC_DISK_RETURNS                                        \
+	(__same_type(__blk_alloc_disk,                                \
+		     struct gendisk * (int, struct lock_class_key *)) \
+		 ? FALSE                                              \
+		 : ERROR)
 
 /* What it returns is an address, or a page, that is freed by one of frees. */
 enum memory { NONE, ADDRESS, PAGE };
@@ -270,7 +278,7 @@ static struct function functions[] = {
 	{ "alloc_workqueue", FALSE, ADDRESS },
 	{ "alloc_workqueue_noprof", FALSE, ADDRESS },
 	{ "perf_event_create_kernel_counter", ERROR, ADDRESS },
-	{ "__blk_alloc_disk", FALSE, ADDRESS },
+	{ "__blk_alloc_disk", BLK_ALLOC_DISK_RETURNS, ADDRESS },
 	{ "misc_register", ERROR },
 	{ "register_module_notifier", ERROR },
 	{ "register_netdevice_notifier", ERROR },
