@@ -2,8 +2,8 @@
 /*
  * pmdakmmv: declarations shared by its files.
  *
- * There is one thread and one device directory. State is in the file that owns
- * it:
+ * There is one device directory, and one thread: another one, in iddisk.c, only
+ * waits for the disk. State is in the file that owns it:
  *
  *	pmda.c		options, start of the DSO and of the daemon
  *	host.c		the domain and libpcp_pmda's state
@@ -12,7 +12,8 @@
  *	number.c	decimal numbers
  *	attach.c	the mapping: open, close
  *	id.c		lasting numbers, see id.h; their table is in idtable.c, its
- *			memory in idpool.c, their file in idfile.c
+ *			memory in idpool.c, their file in idfile.c with idrecord.c
+ *			idcopy.c iddisk.c, see idfile.h
  *	family.c	families
  *	instance.c	instances of a family; their names are in name.c
  *	lookup.c	instances by what clients know them by

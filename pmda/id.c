@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "clock.h"
-#include "idtable.h"
+#include "idfile.h"
 
 /* Names per batch: bounds what one request writes and waits for. */
 #define BATCH 4096
@@ -36,6 +36,7 @@ static bool loaded_late;	/* by open_file(): on_loaded() is to be called */
 /* Names of this batch, which are removed if it cannot be saved. */
 static struct id *batch[BATCH];
 static uint32_t nr_batch;
+static bool in_flight; /* a job still writes it: its names are hidden */
 
 void agent_id_init(const struct id_ops *id_ops)
 {
@@ -45,7 +46,7 @@ void agent_id_init(const struct id_ops *id_ops)
 static void put_state(struct id *id)
 {
 	if (lasting && !id->own)
-		agent_idfile_put_state(id);
+		agent_idrecord_state(id);
 }
 
 /*
@@ -155,13 +156,15 @@ static void failed(int rc)
 	wait_to_retry();
 	agent_error(&pending,
 		    "new names wait, as their numbers cannot be saved: %s",
-		    rc == -EBUSY ? "another agent is running" : pmErrStr(rc));
+		    rc == -EBUSY	 ? "another agent is running"
+		    : rc == -EINPROGRESS ? "the disk takes long"
+					 : pmErrStr(rc));
 }
 
 /* Opening reads what was not read. Families may be visited now: they are loaded later. */
 static bool open_file(void)
 {
-	int rc = agent_idfile_open();
+	int rc = agent_idfile_open(true);
 
 	if (rc < 0) {
 		failed(rc);
@@ -179,7 +182,8 @@ static bool open_file(void)
 /* Whether one more can be added to the batch. */
 static bool may_add(void)
 {
-	if (nr_batch == BATCH || (retry_ms && agent_now_ms() < retry_ms)) {
+	if (in_flight || nr_batch == BATCH ||
+	    (retry_ms && agent_now_ms() < retry_ms)) {
 		pending = true;
 		return false;
 	}
@@ -221,7 +225,7 @@ static struct id *add(const void *about, int scope, int number,
 	}
 	if (!lasting)
 		return id;
-	agent_idfile_put_name(id);
+	agent_idrecord_name(id);
 	batch[nr_batch++] = id;
 	agent_idtable_reserve(scope, number + 1);
 	return id;
@@ -249,25 +253,69 @@ bool agent_id_describe(struct id *id, const char *rest)
 	if (!agent_idtable_describe(id, rest))
 		return false;
 	if (lasting && !id->own)
-		agent_idfile_put_name(id);
+		agent_idrecord_name(id);
 	return true;
+}
+
+/* Let the next attempt give out the same numbers. */
+static void take_back(void)
+{
+	uint32_t i;
+
+	for (i = nr_batch; i-- > 0;) {
+		agent_idtable_give_back(batch[i]->scope, batch[i]->number);
+		if (!batch[i]->dead)
+			agent_idtable_remove(batch[i]);
+	}
+}
+
+/* Meanwhile a block may have been purged with its instance. */
+static void hide(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr_batch; i++) {
+		agent_id_hold(batch[i]);
+		agent_idtable_hide(batch[i]);
+	}
+	in_flight = true;
+}
+
+static void landed(int rc)
+{
+	uint32_t i, now = now_seconds();
+
+	if (rc < 0)
+		take_back();
+	for (i = 0; i < nr_batch; i++) {
+		if (!batch[i]->dead)
+			agent_idtable_show(batch[i], now);
+		agent_id_release(batch[i]->name);
+	}
+	nr_batch = 0;
+	in_flight = false;
+	if (rc < 0) {
+		failed(rc);
+	} else {
+		saved();
+		pending = true;
+	}
 }
 
 bool agent_id_commit(void)
 {
-	uint32_t i;
 	int rc;
 
-	if (!nr_batch)
-		return true;
-	rc = agent_idfile_commit(true);
+	if (!nr_batch || in_flight)
+		return !nr_batch;
+	rc = agent_idfile_commit(landed);
+	if (rc == -EINPROGRESS) {
+		hide();
+		failed(rc);
+		return false;
+	}
 	if (rc < 0) {
-		/* Let the next attempt give out the same numbers. */
-		for (i = nr_batch; i-- > 0;) {
-			agent_idtable_give_back(batch[i]->scope,
-						batch[i]->number);
-			agent_idtable_remove(batch[i]);
-		}
+		take_back();
 		failed(rc);
 	} else {
 		saved();
@@ -278,7 +326,7 @@ bool agent_id_commit(void)
 
 bool agent_id_batch_full(void)
 {
-	if (nr_batch < BATCH)
+	if (nr_batch < BATCH && !in_flight)
 		return false;
 	/* The caller has more to add. */
 	pending = true;
@@ -287,7 +335,8 @@ bool agent_id_batch_full(void)
 
 bool agent_id_pending(void)
 {
-	if (!pending || (retry_ms && agent_now_ms() < retry_ms))
+	agent_iddisk_settle(false);
+	if (in_flight || !pending || (retry_ms && agent_now_ms() < retry_ms))
 		return false;
 	pending = false;
 	if (agent_idfile_is_unread()) {
@@ -331,7 +380,7 @@ static void purge(struct id *id)
 {
 	user_gone(id);
 	if (lasting && !id->own)
-		agent_idfile_put_purged(id);
+		agent_idrecord_purged(id);
 	agent_idtable_remove(id);
 }
 
@@ -389,6 +438,9 @@ int agent_id_work(void)
 
 	if (!writer)
 		return -1;
+	agent_iddisk_new_request();
+	if (agent_iddisk_settle(false) == -EINPROGRESS)
+		return AGENT_ID_POLL_MS;
 	if (pending)
 		return retry_ms > now ? (int)(retry_ms - now) : 0;
 	if (!lasting)
@@ -397,19 +449,22 @@ int agent_id_work(void)
 	if (now < look_ms && !is_long)
 		return (int)(look_ms - now);
 	if (now >= look_ms) {
-		/* Errors about names that are gone: no attempt settles them. */
-		agent_error_end(&pending);
-		agent_error_begin(&pending);
 		if (load_failed)
 			open_file();
 		note_away();
 		agent_id_purge();
-		agent_idfile_save();
+		if (agent_idfile_save() == -EINPROGRESS)
+			return AGENT_ID_POLL_MS;
+		/* Errors about names that are gone: no attempt settles them. */
+		agent_error_end(&pending);
+		agent_error_begin(&pending);
 		look_ms = now + LOOK_MS;
 	}
 	rc = is_long ? agent_idfile_compact() : 0;
 	if (rc > 0)
 		return 0;
+	if (rc == -EINPROGRESS)
+		return AGENT_ID_POLL_MS;
 	if (rc < 0)
 		compact_ms = now + LOOK_MS;
 	return LOOK_MS;
@@ -417,6 +472,8 @@ int agent_id_work(void)
 
 void agent_id_close(void)
 {
+	agent_iddisk_end();
 	if (lasting)
 		agent_idfile_save();
+	agent_iddisk_end();
 }

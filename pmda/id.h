@@ -7,7 +7,8 @@
  * SERIAL_FAMILIES, SERIAL_FIELDS, SERIAL_RINGS, and two for each family.
  *
  * The daemon uses a number only once it is on disk. While numbers cannot be
- * saved, new names have none and are not shown. Any other process (a DSO, a
+ * saved, or the disk takes longer than a request may, new names have none and
+ * are not shown. Any other process (a DSO, a
  * local context), and the daemon while it reads captured files, reads the file
  * and writes nothing: a name that is not in it gets a number of that process
  * alone, from the upper half of the range.
@@ -57,7 +58,8 @@ struct id {
 	char name[];			/* instances and blocks: then the rest */
 };
 
-enum { ID_USED, ID_AWAY, ID_FORGOTTEN };
+/* Hidden: it has a number that is not on disk yet. */
+enum { ID_USED, ID_AWAY, ID_FORGOTTEN, ID_HIDDEN };
 
 extern uint32_t agent_id_days, agent_id_names;
 
@@ -107,7 +109,10 @@ struct id *agent_id_add(const void *about, int scope, int number,
  * keeps its rest, if there is no memory.
  */
 bool agent_id_describe(struct id *id, const char *rest);
-/* False if the numbers added could not be saved, and were removed. */
+/*
+ * False if the numbers added are not on disk: they could not be saved, and were removed,
+ * or the disk takes long, and they are pending.
+ */
 bool agent_id_commit(void);
 /* No more can be added before agent_id_commit(): they are pending then. */
 bool agent_id_batch_full(void);
@@ -130,8 +135,9 @@ struct id *agent_id_add_block(const struct id *inst, uint32_t block,
 
 /*
  * Do a batch of deferred work, between requests. Returns the milliseconds until
- * the next call is due, or -1 for none.
+ * the next call is due, or -1 for none: AGENT_ID_POLL_MS while the disk works.
  */
+enum { AGENT_ID_POLL_MS = 20 };
 int agent_id_work(void);
 /* Save what is pending; the process exits. */
 void agent_id_close(void);

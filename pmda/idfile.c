@@ -13,29 +13,24 @@
  *
  * A number is written and synced before a client learns of it. A last line
  * without a newline was cut short by a crash and is ignored. When most of the
- * file is garbage, a new file is written beside it, a batch at a time between
- * requests, and then replaces it; meanwhile records are appended to both. Marks
- * keep the numbers of purged names from being given out again.
+ * file is garbage, a new file is written beside it, see idcopy.c; meanwhile records
+ * are appended to both. Marks keep the numbers of purged names from being given
+ * out again.
  *
  * One process writes, under a lock on a separate file, as this one is replaced.
  * After taking the lock, it reads what other processes wrote.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#include "idtable.h"
+#include "idfile.h"
 
-#define HEADER "kmmv numbers 1\n"
 /* Lines that a file may have beyond twice its live records. */
 #define SLACK 4096
-/* Entries per step of rewriting the file. */
-#define STEP 4096
 
 static struct file {
 	dev_t dev;
@@ -46,29 +41,36 @@ static struct file {
 } file; /* as last read or written */
 
 static int fd = -1, lock = -1;
-static int copy = -1;	/* the new file, during a rewrite */
-static off_t copy_length;
-static uint32_t copy_lines, cursor;
 static bool rewrite;	/* the file cannot be appended to */
 static bool lost;	/* records were lost: the file lacks known state */
 static bool unread;	/* there was no memory to read the file */
 
-static struct {
-	char *text;
-	size_t used, room;
-	uint32_t records;
-	bool failed;
-	bool states;	/* has states; only names can be taken back */
-} batch;
+/* Records that a job appends. */
+static struct append {
+	struct id_job job;
+	struct id_records records;
+	int fd, copy;
+	off_t length;		/* of the file, without them */
+	bool unknown;		/* what the file has now */
+	int copied;		/* what came of writing to the copy */
+	void (*late)(int rc);	/* if they are to be on disk */
+	bool waiting;		/* their caller still waits */
+} append;
+
+void agent_idfile_path(char *path, const char *suffix)
+{
+	int sep = pmPathSeparator();
+
+	pmsprintf(path, ID_PATH_SIZE, "%s%cconfig%cpmda%c%d.numbers%s",
+		  pmGetConfig("PCP_VAR_DIR"), sep, sep, sep, agent_domain,
+		  suffix);
+}
 
 static const char *path(const char *suffix)
 {
-	static char text[MAXPATHLEN];
-	int sep = pmPathSeparator();
+	static char text[ID_PATH_SIZE];
 
-	pmsprintf(text, sizeof(text), "%s%cconfig%cpmda%c%d.numbers%s",
-		  pmGetConfig("PCP_VAR_DIR"), sep, sep, sep, agent_domain,
-		  suffix);
+	agent_idfile_path(text, suffix);
 	return text;
 }
 
@@ -112,7 +114,7 @@ static int take_line(char *line, size_t length)
 	if (strlen(line) != length)
 		return -EINVAL;
 	if (file.length == 0)
-		return strcmp(line, HEADER) == 0 ? 0 : -EINVAL;
+		return strcmp(line, ID_HEADER) == 0 ? 0 : -EINVAL;
 	line[length - 1] = '\0';
 	return take(line);
 }
@@ -121,7 +123,7 @@ static int take_line(char *line, size_t length)
 static bool is_other_version(const char *line)
 {
 	return file.length == 0 && strncmp(line, "kmmv numbers ", 13) == 0 &&
-	       strcmp(line, HEADER) != 0;
+	       strcmp(line, ID_HEADER) != 0;
 }
 
 /* A last line that is cut short is no error, unless reading failed there. */
@@ -238,269 +240,40 @@ static int take_lock(void)
 	return 0;
 }
 
-static int write_all(int to, const char *text, size_t size)
+/* Records were lost that have states. */
+static void lose(void)
 {
-	while (size) {
-		ssize_t n = write(to, text, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		text += n;
-		size -= n;
-	}
-	return 0;
+	lost = true;
+	agent_idcopy_restart();
 }
 
-__attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
+void agent_idfile_replaced(int new, const struct stat *st, off_t length,
+			   uint32_t lines, bool on_disk)
 {
-	size_t need;
-	va_list ap;
-	int n;
-
-	va_start(ap, format);
-	n = vsnprintf(NULL, 0, format, ap);
-	va_end(ap);
-	need = batch.used + n + 1;
-	if (need > batch.room) {
-		size_t room = need < 4096 ? 8192 : 2 * need;
-		char *text = realloc(batch.text, room);
-
-		if (!text) {
-			batch.failed = true;
-			return;
-		}
-		batch.text = text;
-		batch.room = room;
-	}
-	va_start(ap, format);
-	vsnprintf(batch.text + batch.used, n + 1, format, ap);
-	va_end(ap);
-	if (strchr("*-!x", batch.text[batch.used]))
-		batch.states = true;
-	batch.used += n;
-	batch.records++;
-}
-
-static void drop(void)
-{
-	batch.used = 0;
-	batch.records = 0;
-	batch.failed = false;
-	batch.states = false;
-}
-
-void agent_idfile_put_name(const struct id *id)
-{
-	const char *rest = agent_id_rest(id);
-
-	put("+ %d %d %s%s%s\n", id->scope, id->number, id->name,
-	    *rest ? " " : "", rest);
-}
-
-void agent_idfile_put_state(struct id *id)
-{
-	static const char kinds[] = {
-		[ID_USED] = '*', [ID_AWAY] = '-', [ID_FORGOTTEN] = '!'
-	};
-
-	if (id->state == ID_USED)
-		put("* %d %d\n", id->scope, id->number);
-	else
-		put("%c %d %d %u\n", kinds[id->state], id->scope, id->number,
-		    id->since);
-	id->on_disk = id->state;
-	id->recorded = true;
-}
-
-void agent_idfile_put_purged(const struct id *id)
-{
-	put("x %d %d\n", id->scope, id->number);
-}
-
-static int compare_order(const void *a, const void *b)
-{
-	const struct id *x = *(struct id *const *)a;
-	const struct id *y = *(struct id *const *)b;
-
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-/* The marks, and the families in order. */
-static void put_marks(void)
-{
-	static struct id *list[MAX_FAMILIES];
-	int scope, i, count = 0;
-
-	for (scope = 0; scope < NR_SCOPES; scope++) {
-		if (agent_id_limit(scope))
-			put("= %d %d\n", scope, agent_id_limit(scope));
-	}
-	/* Of families with one name, the last in order is current. */
-	for (i = 0; i < agent_id_limit(SERIAL_FAMILIES); i++) {
-		struct id *id = agent_id_by_number(SERIAL_FAMILIES, i);
-
-		if (id && !id->own)
-			list[count++] = id;
-	}
-	qsort(list, count, sizeof(*list), compare_order);
-	for (i = 0; i < count; i++)
-		agent_idfile_put_name(list[i]);
-}
-
-/* Put an instance before its blocks, which mean nothing without it. */
-static uint32_t put_entry(struct id *id)
-{
-	struct id *block;
-	uint32_t n = 1;
-
-	if (id->own || id->scope == SERIAL_FAMILIES ||
-	    agent_idtable_is_block(id->scope))
-		return 0;
-	agent_idfile_put_name(id);
-	if (!agent_idtable_is_instance(id->scope))
-		return n;
-	if (id->on_disk != ID_USED)
-		agent_idfile_put_state(id);
-	for (block = id->blocks; block; block = block->blocks, n++) {
-		if (!block->own)
-			agent_idfile_put_name(block);
-	}
-	return n;
-}
-
-static void abort_copy(void)
-{
-	if (copy < 0)
-		return;
-	close(copy);
-	copy = -1;
-	agent_idtable_walk_end();
-	unlink(path(".new"));
-}
-
-/* Write the batch to the copy only. */
-static int flush_copy(void)
-{
-	int rc = batch.failed ? -ENOMEM :
-				write_all(copy, batch.text, batch.used);
-
-	if (rc == 0 && fdatasync(copy) < 0)
-		rc = -errno;
-	copy_length += batch.used;
-	copy_lines += batch.records;
-	drop();
-	return rc;
-}
-
-static int begin_copy(void)
-{
-	int rc;
-
-	unlink(path(".new"));
-	copy = open(path(".new"),
-		    O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
-	if (copy < 0)
-		return -errno;
-	copy_length = copy_lines = cursor = 0;
-	put(HEADER);
-	put_marks();
-	rc = flush_copy();
-	if (rc < 0)
-		abort_copy();
-	return rc;
-}
-
-static int sync_directory(void)
-{
-	char *end, *name = strdup(path(""));
-	int dir, rc = 0;
-
-	end = name ? strrchr(name, pmPathSeparator()) : NULL;
-	if (!end) {
-		free(name);
-		return -ENOMEM;
-	}
-	*end = '\0';
-	dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 || fsync(dir) < 0)
-		rc = -errno;
-	if (dir >= 0)
-		close(dir);
-	free(name);
-	return rc;
-}
-
-/* Keep the damaged file FROM for inspection. */
-static void keep_damaged(const char *from)
-{
-	unlink(path(".damaged"));
-	if (link(from, path(".damaged")) < 0)
-		agent_error(NULL, "%s cannot be kept: %s", from, osstrerror());
-}
-
-static int finish_copy(void)
-{
-	char *to = strdup(path(""));
-	struct stat st;
-	int rc = 0;
-
-	if (!to)
-		return -ENOMEM;
-	if (file.damaged)
-		keep_damaged(to);
-	if (fstat(copy, &st) < 0 || rename(path(".new"), to) < 0)
-		rc = -errno;
-	free(to);
-	if (rc < 0) {
-		abort_copy();
-		return rc;
-	}
 	if (fd >= 0)
 		close(fd);
-	fd = copy;
-	copy = -1;
-	file.dev = st.st_dev;
-	file.ino = st.st_ino;
-	file.length = copy_length;
-	file.lines = copy_lines;
+	fd = new;
+	file.dev = st->st_dev;
+	file.ino = st->st_ino;
+	file.length = length;
+	file.lines = lines;
 	file.damaged = 0;
 	lost = false;
-	agent_error_settle(&copy);
-	/* Until the directory is on disk, a crash brings the old file back. */
-	rc = sync_directory();
-	rewrite = rc < 0;
-	return rc;
+	rewrite = !on_disk;
+	agent_error_settle(&file);
 }
 
-/* Write a batch to the copy; put the copy in place after the last one. */
-static int step_copy(void)
+bool agent_idfile_is_damaged(void)
 {
-	bool more;
-	int rc;
-
-	more = agent_idtable_walk(&cursor, STEP, put_entry);
-	rc = flush_copy();
-	if (rc < 0) {
-		abort_copy();
-		return rc;
-	}
-	return more ? 1 : finish_copy();
+	return file.damaged;
 }
 
-static int rewrite_all(void)
+static int rewrite_all(bool wait)
 {
 	int rc;
 
-	abort_copy();
-	/* Pending records are part of what is written now. */
-	drop();
-	rc = begin_copy();
-	if (rc < 0)
-		return rc;
 	do {
-		rc = step_copy();
+		rc = agent_idcopy_step(wait);
 	} while (rc > 0);
 	return rc;
 }
@@ -519,75 +292,124 @@ static int reread(bool *there)
 	return agent_idfile_load();
 }
 
-int agent_idfile_open(void)
+static int open_to_append(void)
 {
 	bool there;
 	int rc;
 
+	rc = reread(&there);
+	if (rc < 0)
+		return rc;
+	if (there)
+		fd = open(path(""),
+			  O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+	/* The file may be root's; the directory suffices to replace it. */
+	rewrite = fd < 0 || file.damaged || !file.length || lost;
+	if (!rewrite && ftruncate(fd, file.length) < 0)
+		rewrite = true;
+	return 0;
+}
+
+int agent_idfile_open(bool wait)
+{
+	int rc = agent_iddisk_settle(wait);
+
+	if (rc < 0)
+		return rc;
 	if (fd >= 0 && lost)
 		rewrite = true;
 	if (fd >= 0 && !rewrite)
 		return 0;
 	rc = take_lock();
+	if (rc == 0 && !rewrite)
+		rc = open_to_append();
 	if (rc < 0)
 		return rc;
-	if (!rewrite) {
-		rc = reread(&there);
-		if (rc < 0)
-			return rc;
-		if (there)
-			fd = open(path(""), O_WRONLY | O_APPEND | O_NOFOLLOW |
-						    O_CLOEXEC);
-		/*
-		 * The file may be root's; the directory suffices to replace it.
-		 */
-		rewrite = fd < 0 || file.damaged || !file.length || lost;
-		if (!rewrite && ftruncate(fd, file.length) < 0)
-			rewrite = true;
-	}
-	return rewrite ? rewrite_all() : 0;
+	return rewrite ? rewrite_all(wait) : 0;
 }
 
-/* If a failure cannot be undone, it is unknown what is on disk: rewrite. */
-static int append(bool sync)
+/* If a failure cannot be undone, it is unknown what is on disk. */
+static void run_append(struct id_job *job)
 {
-	int rc = batch.failed ? -ENOMEM :
-				write_all(fd, batch.text, batch.used);
+	const struct id_records *r = &append.records;
 
-	if (rc == 0 && sync && fdatasync(fd) < 0) {
-		rc = -errno;
-		rewrite = true;
+	append.unknown = false;
+	append.copied = 0;
+	job->rc = agent_idcopy_write(append.fd, r->text, r->used);
+	if (job->rc == 0 && append.late && fdatasync(append.fd) < 0) {
+		job->rc = -errno;
+		append.unknown = true;
 	}
-	if (rc < 0 && ftruncate(fd, file.length) < 0)
-		rewrite = true;
-	return rc;
+	if (job->rc < 0 && ftruncate(append.fd, append.length) < 0)
+		append.unknown = true;
+	if (job->rc == 0 && append.copy >= 0)
+		append.copied =
+			agent_idcopy_write(append.copy, r->text, r->used);
 }
 
-int agent_idfile_commit(bool sync)
+static void appended(struct id_job *job)
+{
+	const struct id_records *r = &append.records;
+
+	rewrite |= append.unknown;
+	if (job->rc == 0) {
+		file.length += r->used;
+		file.lines += r->count;
+		if (append.copy >= 0)
+			agent_idcopy_appended(append.copied, r->used, r->count);
+	} else if (r->states || !append.late) {
+		/* The copy has them no more than the file. */
+		lose();
+	}
+	free(r->text);
+	if (append.late && !append.waiting)
+		append.late(job->rc);
+}
+
+static int append_records(struct id_records records, void (*late)(int rc))
 {
 	int rc;
 
-	if (!batch.used && !batch.failed)
+	append.records = records;
+	append.job.run = run_append;
+	append.job.ended = appended;
+	append.fd = fd;
+	append.copy = agent_idcopy_fd();
+	append.length = file.length;
+	append.late = late;
+	append.waiting = true;
+	agent_iddisk_begin(&append.job);
+	rc = agent_iddisk_settle(late != NULL);
+	append.waiting = false;
+	return rc < 0 ? rc : append.job.rc;
+}
+
+int agent_idfile_commit(void (*late)(int rc))
+{
+	struct id_records records;
+	int rc;
+
+	if (!agent_idrecord_pending())
 		return 0;
-	rc = fd < 0 || rewrite ? -EAGAIN : append(sync);
+	rc = agent_iddisk_settle(late != NULL);
+	if (rc < 0 && !late)
+		return rc;
+	records = agent_idrecord_take();
+	if (records.failed)
+		rc = -ENOMEM;
+	else if (rc < 0 || fd < 0 || rewrite)
+		rc = -EAGAIN;
+	if (rc == 0) {
+		rc = append_records(records, late);
+	} else {
+		free(records.text);
+		if (records.states || !late)
+			lose();
+	}
 	if (pmDebugOptions.appl0)
 		pmNotifyErr(LOG_DEBUG, "numbers: %u records, %zu bytes%s: %d",
-			    batch.records, batch.used, sync ? ", synced" : "",
+			    records.count, records.used, late ? ", synced" : "",
 			    rc);
-	if (rc == 0) {
-		file.length += batch.used;
-		file.lines += batch.records;
-		if (copy >= 0 &&
-		    write_all(copy, batch.text, batch.used) < 0)
-			abort_copy();
-		copy_length += batch.used;
-		copy_lines += batch.records;
-	} else if (batch.states || !sync) {
-		/* The copy has them no more than the file. */
-		abort_copy();
-		lost = true;
-	}
-	drop();
 	return rc;
 }
 
@@ -595,38 +417,39 @@ int agent_idfile_save(void)
 {
 	int rc;
 
-	if (!batch.used && !batch.failed && !lost)
+	if (!agent_idrecord_pending() && !lost)
 		return 0;
-	rc = agent_idfile_open();
-	if (rc < 0) {
-		drop();
-		lost = true;
-		return rc;
+	rc = agent_idfile_open(false);
+	if (rc == 0)
+		return agent_idfile_commit(NULL);
+	if (rc != -EINPROGRESS) {
+		agent_idrecord_drop();
+		lose();
 	}
-	return agent_idfile_commit(false);
+	return rc;
 }
 
 bool agent_idfile_is_long(void)
 {
-	return copy >= 0 || (fd >= 0 && !rewrite &&
-			     file.lines > 2 * agent_idtable_count() + SLACK);
+	return agent_idcopy_fd() >= 0 ||
+	       (fd >= 0 && !rewrite &&
+		file.lines > 2 * agent_idtable_count() + SLACK);
 }
 
 int agent_idfile_compact(void)
 {
-	int rc;
+	int rc = agent_iddisk_settle(false);
 
-	if (!agent_idfile_is_long())
-		return 0;
-	/* Pending records belong in the old file, too. */
-	agent_idfile_commit(false);
-	rc = copy >= 0 ? step_copy() : begin_copy();
-	if (rc < 0) {
-		agent_error(&copy, "%s cannot be rewritten: %s", path(""),
-			    pmErrStr(rc));
+	if (rc < 0 || !agent_idfile_is_long())
 		return rc;
-	}
-	return copy >= 0;
+	/* Pending records belong in the old file, too, if it can have them. */
+	rc = rewrite ? 0 : agent_idfile_commit(NULL);
+	if (rc != -EINPROGRESS)
+		rc = agent_idcopy_step(false);
+	if (rc < 0 && rc != -EINPROGRESS)
+		agent_error(&file, "%s cannot be rewritten: %s", path(""),
+			    pmErrStr(rc));
+	return rc;
 }
 
 /*

@@ -125,7 +125,7 @@ struct id *agent_id_find(int scope, const char *name)
 		return NULL;
 	for (id = names[hash & (nr_chains - 1)]; id; id = id->by_name) {
 		if (id->hash == hash && id->scope == scope &&
-		    strcmp(id->name, name) == 0)
+		    id->state != ID_HIDDEN && strcmp(id->name, name) == 0)
 			return id;
 	}
 	return NULL;
@@ -138,7 +138,8 @@ struct id *agent_id_by_number(int scope, int number)
 	if (!nr_chains)
 		return NULL;
 	for (id = *number_chain(scope, number); id; id = id->by_number) {
-		if (id->scope == scope && id->number == number)
+		if (id->scope == scope && id->number == number &&
+		    id->state != ID_HIDDEN)
 			return id;
 	}
 	return NULL;
@@ -158,7 +159,8 @@ bool agent_id_has_rests(int scope)
 
 static struct id_list *list_of(const struct id *id)
 {
-	if (!agent_idtable_is_instance(id->scope) || id->state == ID_USED)
+	if (!agent_idtable_is_instance(id->scope) || id->state == ID_USED ||
+	    id->state == ID_HIDDEN)
 		return NULL;
 	if (id->state == ID_AWAY)
 		return &away;
@@ -201,6 +203,20 @@ void agent_idtable_set_state(struct id *id, int state, uint32_t since)
 	id->put_off = false;
 	id->since = since;
 	enlist(id);
+}
+
+void agent_idtable_hide(struct id *id)
+{
+	delist(id);
+	id->state = ID_HIDDEN;
+}
+
+void agent_idtable_show(struct id *id, uint32_t since)
+{
+	if (agent_idtable_is_instance(id->scope))
+		agent_idtable_set_state(id, ID_AWAY, since);
+	else
+		id->state = ID_USED;
 }
 
 void agent_idtable_put_off(struct id *id, uint32_t since)
@@ -410,7 +426,7 @@ struct id *agent_id_block(const struct id *inst, uint32_t block)
 	struct id *id;
 
 	for (id = inst->blocks; id; id = id->blocks) {
-		if (id->user == block)
+		if (id->user == block && id->state != ID_HIDDEN)
 			return id;
 	}
 	return NULL;

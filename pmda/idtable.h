@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lasting numbers in memory, for id.c, which gives them out, and idfile.c, which
- * has them on disk. Others include id.h.
+ * Lasting numbers in memory, for id.c, which gives them out, and for those who have them
+ * on disk, see idfile.h. Others include id.h.
  */
 #ifndef KMMV_IDTABLE_H
 #define KMMV_IDTABLE_H
@@ -47,6 +47,9 @@ void agent_idtable_put_off(struct id *id, uint32_t since);
  */
 void agent_idtable_shift(uint64_t seconds, uint32_t now,
 			 void (*fn)(struct id *id));
+/* ID is not found until it is shown: as not in use since SINCE, if it is an instance. */
+void agent_idtable_hide(struct id *id);
+void agent_idtable_show(struct id *id, uint32_t since);
 /* Of ID_AWAY or ID_FORGOTTEN. */
 const struct id_list *agent_idtable_list(int state);
 /* Of ID_FORGOTTEN, those that were put off. */
@@ -89,32 +92,5 @@ uint32_t agent_idtable_count(void);
 /* SIZE bytes of zeros, or NULL; given back with the same size. */
 void *agent_idpool_take(size_t size);
 void agent_idpool_give(void *p, size_t size);
-
-/* ---- idfile.c ---- */
-
-/*
- * Read the file into the table. After an error, the table has a part of it; for want of
- * memory, none of its instances, and the file is to be read again before names are
- * looked up: it is unread.
- */
-int agent_idfile_load(void);
-bool agent_idfile_is_unread(void);
-/* Get the file ready for new records: -errno if they cannot be saved. */
-int agent_idfile_open(void);
-/* Put a record: a name with its number, a state, a purge. */
-void agent_idfile_put_name(const struct id *id);
-void agent_idfile_put_state(struct id *id);
-void agent_idfile_put_purged(const struct id *id);
-/* Write the records put so far. SYNC: wait until they are on disk. */
-int agent_idfile_commit(bool sync);
-/* Write pending records, between requests; opens the file if need be. */
-int agent_idfile_save(void);
-/*
- * Do a step of rewriting the file without its garbage: 1 if there is more to
- * do.
- */
-int agent_idfile_compact(void);
-bool agent_idfile_is_long(void);
-void agent_idfile_own(uid_t uid, gid_t gid);
 
 #endif /* KMMV_IDTABLE_H */

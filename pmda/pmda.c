@@ -97,7 +97,10 @@ static void start(const pmdaInterface *dispatch, bool writer)
 	agent_pmns_rebuild();
 	agent_id_load(writer, numbers_loaded);
 	agent_attach_sync();
-	/* Names get numbers in batches: do all before the first request. */
+	/*
+	 * Names get numbers in batches: do all before the first request, unless the disk
+	 * takes long.
+	 */
 	while (agent_id_work() == 0)
 		agent_attach_sync();
 }

@@ -126,6 +126,7 @@ static void make_names(uint32_t nr)
 static void begin(uint32_t nr, uint32_t capacity)
 {
 	struct kmmv *k;
+	int work;
 
 	if (mkdir(path("config"), 0755) < 0 ||
 	    mkdir(path("config/pmda"), 0755) < 0)
@@ -143,7 +144,8 @@ static void begin(uint32_t nr, uint32_t capacity)
 	agent_attach_want(true);
 	do {
 		agent_attach_sync();
-	} while (agent_id_work() == 0);
+		work = agent_id_work();
+	} while (work == 0 || work == AGENT_ID_POLL_MS);
 	k = agent_attach_handle();
 	if (!k || agent_instance_active() != nr) {
 		fprintf(stderr, "agentchange: %u of %u: %s\n", agent_instance_active(), nr, agent_error_text());

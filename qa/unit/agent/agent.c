@@ -371,6 +371,7 @@ int main(void)
 	add_pool(suite);
 	add_profile(suite);
 	add_lasting(suite);
+	add_disk(suite);
 	add_reading(suite);
 	add_limits(suite);
 	add_purge(suite);

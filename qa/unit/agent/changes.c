@@ -46,7 +46,7 @@ static void attach(void)
 	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 1), 0);
 	do {
 		ck_assert(agent_attach_sync());
-	} while (agent_id_work() == 0);
+	} while (work() == 0);
 }
 
 /* A daemon, and all names have their numbers: 0 and up. */

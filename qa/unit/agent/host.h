@@ -10,13 +10,14 @@
 #include <ftw.h>
 #include <stdbool.h>
 #include "agent.h"
+#include "idfile.h"
 
 #undef main
 #include "libarea.h"
 
 void kmmv_init(pmdaInterface *dispatch);
 
-enum { DOMAIN = 389, CTX = 7 };
+enum { DOMAIN = 389, CTX = 7, HOST_PATIENCE = 600000 };
 
 struct host {
 	char var[64];		/* PCP_VAR_DIR */
@@ -98,6 +99,8 @@ static inline void host_init(const char *dir)
 	kmmv_init(&host.dispatch);
 	ck_assert_int_eq(host.dispatch.status, 0);
 	host_client(CTX, "0");
+	/* No verdict hangs on how fast the machine is. */
+	agent_iddisk_patience = HOST_PATIENCE;
 }
 
 static inline int host_rm(const char *path, const struct stat *st, int type,
@@ -326,6 +329,7 @@ bool has_metric(const char *name);
 #define TYPE_FIELD(id, type, field) id " " type " " field " 0 0 1 none\n"
 
 void add_changes(Suite *suite);
+void add_disk(Suite *suite);
 void add_instances(Suite *suite);
 void add_lasting(Suite *suite);
 void add_limits(Suite *suite);

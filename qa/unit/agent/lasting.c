@@ -212,15 +212,6 @@ START_TEST(marks_are_not_garbage)
 }
 END_TEST
 
-static int syncs;
-
-/* Replaces the library's. */
-int fdatasync(int fd)
-{
-	syncs++;
-	return syscall(SYS_fdatasync, fd);
-}
-
 /* A client that lists rings waits for the disk once, however many are new. */
 START_TEST(rings_are_numbered_at_once)
 {
@@ -233,9 +224,9 @@ START_TEST(rings_are_numbered_at_once)
 	}
 	host_write(area.dir, "ring/a,b", "");
 	names_are("");
-	syncs = 0;
+	disk.syncs = 0;
 	ck_assert_int_eq(host_listed(indom(SERIAL_RINGS)), 20);
-	ck_assert_int_eq(syncs, 1);
+	ck_assert_int_eq(disk.syncs, 1);
 	for (n = 10; n < 30; n++) {
 		snprintf(line, sizeof(line), "+ %d %d r%d\n", SERIAL_RINGS,
 			 n - 10, n);
@@ -243,7 +234,7 @@ START_TEST(rings_are_numbered_at_once)
 	}
 	ck_assert(told_of("ring a,b: cannot be"));
 	ck_assert_int_eq(host_listed(indom(SERIAL_RINGS)), 20);
-	ck_assert_int_eq(syncs, 1);
+	ck_assert_int_eq(disk.syncs, 1);
 }
 END_TEST
 

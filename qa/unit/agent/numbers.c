@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <pthread.h>
+#include <sys/syscall.h>
 #include "numbers.h"
 
 void put_names(const char *lines)
@@ -66,12 +68,94 @@ int on_disk(const char *begin)
 	return found;
 }
 
+void wait_for_disk(void)
+{
+	while (agent_iddisk_settle(true) < 0)
+		agent_iddisk_new_request();
+}
+
+int work(void)
+{
+	int ms;
+
+	do {
+		ms = agent_id_work();
+		wait_for_disk();
+	} while (ms == AGENT_ID_POLL_MS);
+	return ms;
+}
+
 void work_at(uint64_t seconds)
 {
 	fake.on = true;
 	fake.ms = seconds * 1000;
-	agent_id_work();
+	work();
 	fake.on = false;
+}
+
+struct disk disk;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool waits;
+
+/* Replaces the library's. */
+int fdatasync(int fd)
+{
+	int error;
+
+	pthread_mutex_lock(&lock);
+	waits = disk.stalls;
+	pthread_cond_broadcast(&changed);
+	while (disk.stalls)
+		pthread_cond_wait(&changed, &lock);
+	waits = false;
+	disk.syncs++;
+	error = disk.error;
+	pthread_mutex_unlock(&lock);
+	if (!error)
+		return syscall(SYS_fdatasync, fd);
+	errno = error;
+	return -1;
+}
+
+int fsync(int fd)
+{
+	disk.fsyncs++;
+	if (!disk.fsync_error)
+		return syscall(SYS_fsync, fd);
+	errno = disk.fsync_error;
+	return -1;
+}
+
+void disk_stalls(void)
+{
+	agent_iddisk_patience = 10;
+	disk.syncs = 0;
+	disk.stalls = true;
+}
+
+void disk_is_waited_for(void)
+{
+	pthread_mutex_lock(&lock);
+	while (!waits)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+void disk_lets_go(int error)
+{
+	pthread_mutex_lock(&lock);
+	disk.error = error;
+	disk.stalls = false;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+void disk_goes_on(int error)
+{
+	disk_lets_go(error);
+	agent_iddisk_patience = HOST_PATIENCE;
+	wait_for_disk();
 }
 
 struct family *family(const char *name)

@@ -29,8 +29,30 @@ void begin_lasting(const char *numbers);
 void setup_lasting(void);
 /* The number of lines of the file that begin like this. */
 int on_disk(const char *begin);
-/* The daemon's work between requests, at that time. */
+/* The daemon's work between requests; returns when it is due again. */
+int work(void);
+/* At that time. */
 void work_at(uint64_t seconds);
+/* Wait for the disk, however long it takes. */
+void wait_for_disk(void);
+
+/* The disk of fdatasync() and, for directories, fsync(). */
+extern struct disk {
+	int syncs;		/* calls of fdatasync() that have ended */
+	bool stalls;		/* they wait */
+	int error;		/* what they fail with; 0: they do not */
+	int fsyncs;		/* calls of fsync() */
+	int fsync_error;	/* what they fail with */
+} disk;
+
+/* From now on calls wait, and requests do not wait long for them. */
+void disk_stalls(void);
+/* Returns when a call waits. */
+void disk_is_waited_for(void);
+/* They go on, and fail with ERROR. */
+void disk_lets_go(int error);
+/* What waits for the disk has ended, too. */
+void disk_goes_on(int error);
 struct family *family(const char *name);
 /* The number of its instance, if the device has that, or -1. */
 int number_of(const char *name, const char *inst);

@@ -92,7 +92,7 @@ START_TEST(files_that_can_be_read_again_are)
 	ck_assert(told_of("cannot be read: Input/output error"));
 	good = SIZE_MAX;
 	fake.ms += 100000;
-	agent_id_work();
+	work();
 	agent_attach_sync();
 	ck_assert(!told_of("cannot be"));
 	ck_assert_ptr_nonnull(family("gone"));

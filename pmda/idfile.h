@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The file of lasting numbers, for id.c. The table in memory is in idtable.h.
+ *
+ * Whatever may wait for the disk runs in a thread, one job at a time. The agent's thread
+ * has all else: it starts a job, and takes over what came of it. -EINPROGRESS is not an
+ * error: a job still runs.
+ */
+#ifndef KMMV_IDFILE_H
+#define KMMV_IDFILE_H
+
+#include <sys/stat.h>
+#include "idtable.h"
+
+/* ---- iddisk.c ---- */
+
+struct id_job {
+	/* In the thread: sets RC. What the job has is its own until it has ended. */
+	void (*run)(struct id_job *job);
+	/* In the agent's thread, after that; may begin another one. */
+	void (*ended)(struct id_job *job);
+	int rc;			/* 0 or -errno */
+};
+
+/*
+ * How long a request waits for the disk, in milliseconds: pmcd ends an agent that does
+ * not answer within 5 s.
+ */
+extern uint32_t agent_iddisk_patience;
+
+/* No other job runs. */
+void agent_iddisk_begin(struct id_job *job);
+/*
+ * Wait until no job runs, WAIT: as long as a request may, otherwise for a moment.
+ * -EINPROGRESS if one still does.
+ */
+int agent_iddisk_settle(bool wait);
+/* A request has ended. */
+void agent_iddisk_new_request(void);
+/* The agent ends: wait once more, also for a job that is late. */
+void agent_iddisk_end(void);
+
+/* ---- idrecord.c ---- */
+
+/* The first line. */
+#define ID_HEADER "kmmv numbers 1\n"
+
+/* Records that are not in the file yet. */
+struct id_records {
+	char *text;
+	size_t used, room;
+	uint32_t count;
+	bool failed;		/* there was no memory for one */
+	bool states;		/* not only names, which can be taken back */
+};
+
+void agent_idrecord_name(const struct id *id);
+void agent_idrecord_state(struct id *id);
+void agent_idrecord_purged(const struct id *id);
+/* The first line, the marks, and the families in order. */
+void agent_idrecord_begin(void);
+/* An instance is put before its blocks. Returns how many were put. */
+uint32_t agent_idrecord_entry(struct id *id);
+/* Whether there are any, or were any that had no memory. */
+bool agent_idrecord_pending(void);
+/* Take them; the text is the caller's to free. */
+struct id_records agent_idrecord_take(void);
+void agent_idrecord_drop(void);
+
+/* ---- idfile.c ---- */
+
+/*
+ * Read the file into the table. After an error, the table has a part of it; for want of
+ * memory, none of its instances, and the file is to be read again before names are
+ * looked up: it is unread.
+ */
+int agent_idfile_load(void);
+bool agent_idfile_is_unread(void);
+/*
+ * Get the file ready for new records: -errno if they cannot be saved. No job runs
+ * after it has returned 0.
+ */
+int agent_idfile_open(bool wait);
+/*
+ * Write the records put so far. With LATE, wait until they are on disk; if that takes
+ * longer than a request may, return -EINPROGRESS, and LATE is told by
+ * agent_iddisk_settle() what came of it. Without, -EINPROGRESS needs no care.
+ */
+int agent_idfile_commit(void (*late)(int rc));
+/* Write pending records, between requests; opens the file if need be. */
+int agent_idfile_save(void);
+/*
+ * Do a step of rewriting the file without its garbage: 1 if there is more to
+ * do.
+ */
+int agent_idfile_compact(void);
+bool agent_idfile_is_long(void);
+void agent_idfile_own(uid_t uid, gid_t gid);
+
+/* For idcopy.c. */
+enum { ID_PATH_SIZE = MAXPATHLEN };
+void agent_idfile_path(char *path, const char *suffix);
+bool agent_idfile_is_damaged(void);
+/* FD is the file now; ON_DISK: it still is after a crash. */
+void agent_idfile_replaced(int fd, const struct stat *st, off_t length,
+			   uint32_t lines, bool on_disk);
+
+/* ---- idcopy.c ---- */
+
+/*
+ * Do the next step of writing the table into a new file, which replaces the file with
+ * the last one: 1 if there is more to do. No job runs. WAIT as in agent_iddisk_settle();
+ * what came of a step that returned -EINPROGRESS is returned by the next call.
+ */
+int agent_idcopy_step(bool wait);
+/* The new file, or -1. */
+int agent_idcopy_fd(void);
+/* Records were lost that it may lack: begin it again. */
+void agent_idcopy_restart(void);
+/* A job has written COUNT records of SIZE bytes to it, too, or failed to. */
+void agent_idcopy_appended(int rc, size_t size, uint32_t count);
+/* Write all of it. */
+int agent_idcopy_write(int to, const char *text, size_t size);
+
+#endif /* KMMV_IDFILE_H */

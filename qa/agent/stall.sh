@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# A disk that stalls: the agent answers pmcd without the names whose numbers are not on
+# disk, and shows them once they are.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/agent/env
+. qa/agent/env
+# shellcheck source=qa/agent/ring
+. qa/agent/ring
+trap 'rm -f "$stalls"; kill $live_pid $pmcd_pid 2>/dev/null; rm -rf "$work"' EXIT
+
+# fdatasync() returns once there is no file of this name.
+stalls=$work/stalls
+cat >"$work/stall.c" <<'C'
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int fdatasync(int fd)
+{
+	while (access(getenv("STALLS"), F_OK) == 0)
+		usleep(10000);
+	return syscall(SYS_fdatasync, fd);
+}
+C
+gcc -D_GNU_SOURCE -shared -fPIC -o "$work/stall.so" "$work/stall.c" || bail "does not build"
+cat >"$work/daemon" <<E2
+#!/bin/sh
+export STALLS=$stalls LD_PRELOAD=$work/stall.so
+exec $pmda_daemon "\$@"
+E2
+chmod 755 "$work/daemon"
+pmda_daemon=$work/daemon
+
+# machine GENERATION NAME...: it has these instances
+machine()
+{
+	local generation=$1 n=0 name
+
+	shift
+	echo "set gen $generation"
+	echo "set capacity 16"
+	echo "family 0 counter count counter Counters"
+	for name; do
+		echo "inst $n 0 0 active $((n + 1)) $name"
+		n=$((n + 1))
+	done
+}
+# become GENERATION NAME...
+become()
+{
+	mkdir -p "$work/next"
+	machine "$@" | qa/agent/area.py "$work/next"
+	: >"$work/area.out"
+	echo "$work/next" >"$work/area.in"
+	wait_for 60 grep -q "done" "$work/area.out" || bail "the area does not change"
+}
+shown()
+{
+	pminfo -h "$host" -f kmmv.value.counter | lines | xargs
+}
+# shellcheck disable=SC2317 # called by wait_for
+shows()
+{
+	[ "$(shown)" = "$1" ]
+}
+agent()
+{
+	pgrep -P "$pmcd_pid" -f "pmdakmmv -d"
+}
+
+machine 1 one | area
+live
+pmcd_start || bail "no pmcd"
+host=unix:$work/pmcd.socket
+ok "what there is has a number" wait_for 60 shows "one 1"
+before=$(agent)
+like "the agent is a process of pmcd's" "$before" '^[0-9]+$'
+
+touch "$stalls"
+become 2 one two
+wrong=''
+for _ in $(seq 20); do
+	now=$(shown)
+	[ "$now" = "one 1" ] || wrong="$wrong; $now"
+done
+is "while the disk stalls, the others have values" "$wrong" ""
+is "the reason is told" "$(pminfo -h "$host" -f kmmv.control.error | lines)" \
+	'"new names wait, as their numbers cannot be saved: the disk takes long"'
+is "the agent is the same" "$(agent)" "$before"
+
+rm "$stalls"
+ok "then the new name is shown" wait_for 60 shows "one 1 two 2"
+is "by the same agent" "$(agent)" "$before"
+is "and the error has ended" "$(pminfo -h "$host" -f kmmv.control.error | lines)" '""'
+like "its number is on disk" "$(cat "$work/var/config/pmda/$domain.numbers")" \
+	'\+ [0-9]+ 1 two'
+
+# The agent ends while the disk stalls: it takes up where the file ends.
+touch "$stalls"
+become 3 one two three
+is "a third one waits" "$(shown)" "one 1 two 2"
+kill -KILL "$before"
+rm "$stalls"
+ok "an agent that was killed meanwhile shows it, too" wait_for 60 shows "one 1 two 2 three 3"
+is "with the next number" "$(grep -c ' 2 three$' "$work/var/config/pmda/$domain.numbers")" 1
+finish
