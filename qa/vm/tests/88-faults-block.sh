@@ -92,6 +92,28 @@ lives()
 }
 fail_each "a disk comes, works, and goes" lives : never
 
+# Its latencies are shown with the first that it has: of a disk that is shown, this is the
+# only call.
+fresh=0
+prepare()
+{
+	fresh=$((fresh + 1))
+	new_null fresh$fresh || return
+	other=$(null_disk fresh$fresh)
+	wait_for 30 is_there block.dev.read "$other"
+}
+works()
+{
+	wait_for 30 agree "$other"
+}
+renew()
+{
+	end_null fresh$fresh && wait_for 30 is_gone block.dev.read "$other" && prepare
+}
+ok "a disk without work" prepare
+fail_each "it works" works renew never
+ok "it goes" end_null fresh$fresh
+
 # Of a disk that is missed, so are the first two tries to find it.
 fail_times 3
 fail_each "a disk is missed, and two tries fail" lives : never 3
