@@ -156,9 +156,9 @@ static void failed(int rc)
 	wait_to_retry();
 	agent_error(&pending,
 		    "new names wait, as their numbers cannot be saved: %s",
-		    rc == -EBUSY	 ? "another agent is running"
-		    : rc == -EINPROGRESS ? "the disk takes long"
-					 : pmErrStr(rc));
+		    rc == -EBUSY       ? "another agent is running" :
+		    rc == -EINPROGRESS ? "the disk takes long" :
+					 pmErrStr(rc));
 }
 
 /* Opening reads what was not read. Families may be visited now: they are loaded later. */
@@ -335,7 +335,7 @@ bool agent_id_batch_full(void)
 
 bool agent_id_pending(void)
 {
-	agent_iddisk_settle(false);
+	agent_iddisk_poll();
 	if (in_flight || !pending || (retry_ms && agent_now_ms() < retry_ms))
 		return false;
 	pending = false;

@@ -98,15 +98,34 @@ static bool wait_as_request(void)
 	return has_ended;
 }
 
-int agent_iddisk_settle(bool wait)
+static bool wait_a_moment(void)
+{
+	return wait_for(is_late ? 0 : MOMENT_MS);
+}
+
+static bool do_not_wait(void)
+{
+	return wait_for(0);
+}
+
+static int settle(bool (*has_ended)(void))
 {
 	while (current) {
-		if (!(wait ? wait_as_request()
-			   : wait_for(is_late ? 0 : MOMENT_MS)))
+		if (!has_ended())
 			return -EINPROGRESS;
 		join();
 	}
 	return 0;
+}
+
+int agent_iddisk_settle(bool wait)
+{
+	return settle(wait ? wait_as_request : wait_a_moment);
+}
+
+void agent_iddisk_poll(void)
+{
+	settle(do_not_wait);
 }
 
 void agent_iddisk_new_request(void)

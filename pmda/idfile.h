@@ -35,6 +35,8 @@ void agent_iddisk_begin(struct id_job *job);
  * -EINPROGRESS if one still does.
  */
 int agent_iddisk_settle(bool wait);
+/* Take over what came of jobs that have ended. */
+void agent_iddisk_poll(void);
 /* A request has ended. */
 void agent_iddisk_new_request(void);
 /* The agent ends: wait once more, also for a job that is late. */
