@@ -8,8 +8,7 @@
 #include <stdint.h>
 
 #include "handle.h"
-
-enum { PAGE_MIN = 4096, PAGE_MAX = 1 << 20 };
+#include "head.h"
 
 #define bad(k, what, ...)                                                  \
 	kmmv_fail(k, -EBADMSG, "%s/counters: the header is damaged: " what, \
@@ -24,66 +23,28 @@ static bool range(uint64_t start, uint64_t count, uint64_t size, uint64_t *end)
 	       !__builtin_add_overflow(start, bytes, end);
 }
 
-static int check_version(struct kmmv *k)
+static int check_head(struct kmmv *k)
 {
 	const struct kmmv_header *h = &k->header;
+	struct kmmv_head head = {
+		.wanted_magic = KMMV_MAGIC,
+		.wanted_major = KMMV_ABI_MAJOR,
+		.kind = "kmmv file",
+		.cpus = "online CPUs",
+		KMMV_HEAD_OF(h, h->online_offset),
+	};
+	int err;
 
-	if (h->magic == __builtin_bswap64(KMMV_MAGIC))
-		return kmmv_fail(k, -EPROTO,
-				 "%s/counters: in the other byte order; read it on a machine of that byte order",
-				 k->dir);
-	if (h->magic != KMMV_MAGIC)
-		return kmmv_fail(k, -EPROTO, "%s/counters: not a kmmv file",
-				 k->dir);
-	if (h->major != KMMV_ABI_MAJOR)
-		return kmmv_fail(k, -EOPNOTSUPP,
-				 "%s/counters: ABI %u.%u, this library reads %u.x; install the one that came with the module",
-				 k->dir, h->major, h->minor, KMMV_ABI_MAJOR);
-	if (h->features_incompat)
-		return kmmv_fail(k, -EOPNOTSUPP,
-				 "%s/counters: needs features %#" PRIx64 " that this library does not know; install a newer one",
-				 k->dir, (uint64_t)h->features_incompat);
-	return 0;
-}
-
-static int check_scalars(struct kmmv *k)
-{
-	const struct kmmv_header *h = &k->header;
-
-	if (h->page_size < PAGE_MIN || h->page_size > PAGE_MAX ||
-	    (h->page_size & (h->page_size - 1)))
-		return bad(k, "page size %u", h->page_size);
-	if (h->size < sizeof(*h) || h->size > h->page_size)
-		return bad(k, "header of %u bytes", h->size);
+	err = kmmv_head_check_version(&head);
+	if (!err)
+		err = kmmv_head_check(&head);
+	if (err)
+		return kmmv_fail(k, err, "%s/counters: %s", k->dir, head.why);
 	if (!h->epoch)
 		return bad(k, "epoch 0");
-	if (!h->nr_cpus)
-		return bad(k, "no CPU");
 	if (!h->capacity || h->nr_instances > h->capacity)
 		return bad(k, "%u instances, capacity %u", h->nr_instances,
 			   h->capacity);
-	return 0;
-}
-
-/* Both masks are in the first page, after the header, and do not overlap. */
-static int check_masks(struct kmmv *k)
-{
-	const struct kmmv_header *h = &k->header;
-	uint64_t possible_end = (uint64_t)h->possible_offset + h->mask_size;
-	uint64_t online_end = (uint64_t)h->online_offset + h->mask_size;
-
-	if (h->mask_size % 8 || (uint64_t)h->mask_size * 8 < h->nr_cpus)
-		return bad(k, "CPU masks of %u bytes for %u CPUs",
-			   h->mask_size, h->nr_cpus);
-	if (h->possible_offset % 8 || h->possible_offset < h->size ||
-	    possible_end > h->page_size)
-		return bad(k, "mask of possible CPUs at %u",
-			   h->possible_offset);
-	if (h->online_offset % 8 || h->online_offset < h->size ||
-	    online_end > h->page_size)
-		return bad(k, "mask of online CPUs at %u", h->online_offset);
-	if (h->possible_offset < online_end && h->online_offset < possible_end)
-		return bad(k, "the CPU masks overlap");
 	return 0;
 }
 
@@ -124,11 +85,7 @@ int kmmv_geometry_check(struct kmmv *k, uint64_t file_length)
 {
 	int err;
 
-	err = check_version(k);
-	if (!err)
-		err = check_scalars(k);
-	if (!err)
-		err = check_masks(k);
+	err = check_head(k);
 	if (!err)
 		err = check_areas(k);
 	if (err)

@@ -24,10 +24,9 @@
 #include <unistd.h>
 
 #include "handle.h"
+#include "head.h"
 #include "ring.h"
 #include "barrier.h"
-
-enum { PAGE_MIN = 4096, PAGE_MAX = 1 << 20 };
 
 #define bad(r, what, ...)                                                    \
 	kmmv_ring_fail(r, -EBADMSG, "%s: the header is damaged: " what,      \
@@ -65,42 +64,25 @@ static int fail_file(struct kmmv_ring *r, int err)
 			      hint);
 }
 
-static int check_version(struct kmmv_ring *r)
+static int check_head(struct kmmv_ring *r)
 {
 	const struct kmmv_ring_header *h = &r->header;
+	struct kmmv_head head = {
+		.wanted_magic = KMMV_RING_MAGIC,
+		.wanted_major = KMMV_RING_MAJOR,
+		.kind = "kmmv ring",
+		.cpus = "CPUs alive",
+		KMMV_HEAD_OF(h, h->alive_offset),
+	};
+	int err;
 
-	if (h->magic == __builtin_bswap64(KMMV_RING_MAGIC))
-		return kmmv_ring_fail(r, -EPROTO,
-				      "%s: in the other byte order; read it on a machine of that byte order",
-				      r->path);
-	if (h->magic != KMMV_RING_MAGIC)
-		return kmmv_ring_fail(r, -EPROTO, "%s: not a kmmv ring",
-				      r->path);
-	if (h->major != KMMV_RING_MAJOR)
-		return kmmv_ring_fail(r, -EOPNOTSUPP,
-				      "%s: ABI %u.%u, this library reads %u.x; install the one that came with the module",
-				      r->path, h->major, h->minor,
-				      KMMV_RING_MAJOR);
-	if (h->features_incompat)
-		return kmmv_ring_fail(r, -EOPNOTSUPP,
-				      "%s: needs features %#" PRIx64 " that this library does not know; install a newer one",
-				      r->path, (uint64_t)h->features_incompat);
-	return 0;
-}
-
-static int check_scalars(struct kmmv_ring *r)
-{
-	const struct kmmv_ring_header *h = &r->header;
-
-	if (h->page_size < PAGE_MIN || h->page_size > PAGE_MAX ||
-	    (h->page_size & (h->page_size - 1)))
-		return bad(r, "page size %u", h->page_size);
-	if (h->size < sizeof(*h) || h->size > h->page_size)
-		return bad(r, "header of %u bytes", h->size);
+	err = kmmv_head_check_version(&head);
+	if (!err)
+		err = kmmv_head_check(&head);
+	if (err)
+		return kmmv_ring_fail(r, err, "%s: %s", r->path, head.why);
 	if (!h->epoch || !h->incarnation)
 		return bad(r, "epoch or incarnation 0");
-	if (!h->nr_cpus)
-		return bad(r, "no CPU");
 	if (!h->ring_pages ||
 	    (uint64_t)h->ring_pages + h->spares + 1 != h->nr_pages)
 		return bad(r, "%u pages, %u in the ring and %u spare",
@@ -109,28 +91,6 @@ static int check_scalars(struct kmmv_ring *r)
 		return bad(r, "mode %u", h->mode);
 	if (!memchr(h->name, '\0', sizeof(h->name)))
 		return bad(r, "unterminated name");
-	return 0;
-}
-
-/* Both masks are in the first page, after the header, and do not overlap. */
-static int check_masks(struct kmmv_ring *r)
-{
-	const struct kmmv_ring_header *h = &r->header;
-	uint64_t possible_end = (uint64_t)h->possible_offset + h->mask_size;
-	uint64_t alive_end = (uint64_t)h->alive_offset + h->mask_size;
-
-	if (h->mask_size % 8 || (uint64_t)h->mask_size * 8 < h->nr_cpus)
-		return bad(r, "CPU masks of %u bytes for %u CPUs",
-			   h->mask_size, h->nr_cpus);
-	if (h->possible_offset % 8 || h->possible_offset < h->size ||
-	    possible_end > h->page_size)
-		return bad(r, "mask of possible CPUs at %u",
-			   h->possible_offset);
-	if (h->alive_offset % 8 || h->alive_offset < h->size ||
-	    alive_end > h->page_size)
-		return bad(r, "mask of CPUs alive at %u", h->alive_offset);
-	if (h->possible_offset < alive_end && h->alive_offset < possible_end)
-		return bad(r, "the CPU masks overlap");
 	return 0;
 }
 
@@ -186,11 +146,7 @@ static int check_header(struct kmmv_ring *r, uint64_t file_length)
 {
 	int err;
 
-	err = check_version(r);
-	if (!err)
-		err = check_scalars(r);
-	if (!err)
-		err = check_masks(r);
+	err = check_head(r);
 	if (!err)
 		err = check_areas(r);
 	if (err)

@@ -40,12 +40,12 @@ int agent_idcopy_write(int to, const char *text, size_t size)
 	while (size) {
 		ssize_t n = write(to, text, size);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
+		if (n >= 0) {
+			text += n;
+			size -= n;
+		} else if (errno != EINTR) {
 			return -errno;
-		text += n;
-		size -= n;
+		}
 	}
 	return 0;
 }

@@ -136,6 +136,5 @@ void agent_iddisk_new_request(void)
 void agent_iddisk_end(void)
 {
 	is_late = false;
-	waited_ms = 0;
 	agent_iddisk_settle(true);
 }

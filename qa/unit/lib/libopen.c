@@ -129,6 +129,21 @@ START_TEST(shared)
 }
 END_TEST
 
+/* The CPU masks may be anywhere behind the header, in any order, to the page's end. */
+START_TEST(masks_at_the_end)
+{
+	uint32_t end = 4096 - area.header->mask_size;
+	uint32_t before = end - area.header->mask_size;
+	int swapped = _i;
+
+	area.header->possible_offset = swapped ? end : before;
+	area.header->online_offset = swapped ? before : end;
+	area_mask(&area, area.header->possible_offset)[0] = 0xb;
+	area_mask(&area, area.header->online_offset)[0] = 0x3;
+	check_open(0, "");
+}
+END_TEST
+
 START_TEST(tolerated)
 {
 	struct kmmv *k;
@@ -590,6 +605,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, good);
 	tcase_add_test(tcase, shared);
+	tcase_add_loop_test(tcase, masks_at_the_end, 0, 2);
 	tcase_add_test(tcase, tolerated);
 	tcase_add_loop_test(tcase, extremes, 0, NR_FIELDS);
 	tcase_add_loop_test(tcase, hostile_header, 0,
