@@ -235,7 +235,7 @@ static const struct kmmv_family counter_family = {
 	.semantics = KMMV_COUNTER,
 	.flags = KMMV_NO_TOTAL,
 	.oneline = "Counters of kernel code",
-	.help = "Counters that kernel code made with perf_add(), summed over all CPUs.",
+	.help = "Counters that kernel code made with perf_add().",
 };
 
 static const struct kmmv_family refused_family = {
