@@ -4,7 +4,7 @@ ctl-parts := $(filter-out %/kmmvctl.c,$(wildcard lib/kmmvctl/*.c)) qa/unit/ctl/c
 ctl-libs-all := -lbpf -linih -ljansson
 
 unit-programs += ctl
-ctl-sources := qa/unit/ctl/ctl.c $(ctl-parts)
+ctl-sources := $(patsubst %,qa/unit/ctl/%.c,ctl paths files texts) $(ctl-parts)
 ctl-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvctl -Ikmod/include/uapi
 ctl-libs := $(ctl-libs-all)
 ctl-variants := plain asan
