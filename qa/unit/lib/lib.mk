@@ -31,6 +31,9 @@ libring-parts := $(patsubst %,qa/unit/lib/%.c,libring-expect libring-open \
 	libring-snapshot libring-order libring-consumer)
 libring-sources += $(libring-parts)
 libring-split-sources += $(libring-parts)
+liblive-parts := $(patsubst %,qa/unit/lib/%.c,liblive-changes liblive-broken)
+liblive-sources += $(liblive-parts)
+liblive-split-sources += $(liblive-parts)
 # The tests make allocations fail.
 libring-wrap := -Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
 # For refuse.h. With optimization, getline() is __getdelim().
