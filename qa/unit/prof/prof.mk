@@ -7,7 +7,8 @@ proftable-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi
 proftable-libs := -ljansson \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=strdup
 proftable-variants := plain asan
-proffiles-sources := qa/unit/prof/proffiles.c $(patsubst %,lib/kmmvprof/%.c,\
+proffiles-sources := $(patsubst %,qa/unit/prof/%.c,proffiles proffiles-functions \
+	proffiles-images) $(patsubst %,lib/kmmvprof/%.c,\
 	pool table text functions locate image)
 proffiles-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi
 proffiles-libs := -ljansson -ldw -lelf

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How kmmvprof finds the functions of a file, whoever wrote it. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <unistd.h>
+
+#include "proffiles.h"
+
+/* The offset in the file of an address for which it was linked. */
+static uint64_t offset_of_address(uint64_t address)
+{
+	const ElfW(Ehdr) *eh = (void *)bytes;
+	const ElfW(Phdr) *ph = (void *)(bytes + eh->e_phoff);
+	unsigned int i;
+
+	for (i = 0; i < eh->e_phnum; i++)
+		if (ph[i].p_type == PT_LOAD && address >= ph[i].p_vaddr &&
+		    address - ph[i].p_vaddr < ph[i].p_filesz)
+			return address - ph[i].p_vaddr + ph[i].p_offset;
+	ck_abort();
+}
+
+uint64_t offset_of(const void *function)
+{
+	struct dl_find_object found;
+
+	ck_assert_int_eq(_dl_find_object((void *)function, &found), 0);
+	return offset_of_address((uintptr_t)function -
+				 found.dlfo_link_map->l_addr);
+}
+
+int open_functions(struct prof_functions **f)
+{
+	int fd = open(path, O_RDONLY), err;
+
+	ck_assert_int_ge(fd, 0);
+	err = prof_functions_open(fd, "/nonexistent", f);
+	close(fd);
+	return err;
+}
+
+START_TEST(functions)
+{
+	struct prof_functions *f;
+	const char *name;
+
+	write_file(bytes, length);
+	ck_assert_int_eq(open_functions(&f), 0);
+	name = prof_functions_at(f, offset_of(open_functions));
+	ck_assert_ptr_nonnull(name);
+	ck_assert_str_eq(name, "open_functions");
+	ck_assert_str_eq(prof_functions_at(f, offset_of(write_file) + 1),
+			 "write_file");
+	/* No code. */
+	ck_assert_ptr_null(prof_functions_at(f, 0));
+	ck_assert_ptr_null(prof_functions_at(f, length));
+	ck_assert_ptr_null(prof_functions_at(f, UINT64_MAX));
+	prof_functions_close(f);
+}
+END_TEST
+
+/* A file may be cut, or may have been written to fool its readers. */
+START_TEST(hostile)
+{
+	ElfW(Ehdr) *eh = (void *)bytes;
+	size_t table = eh->e_shoff, at, n;
+	struct prof_functions *f;
+	unsigned int round, i;
+	char *copy;
+
+	write_file("no ELF", 6);
+	ck_assert_int_eq(open_functions(&f), -ENOEXEC);
+	write_file("", 0);
+	ck_assert_int_eq(open_functions(&f), -ENOEXEC);
+	/* An object file, which libdwfl would relocate by callbacks that are not there. */
+	copy = malloc(length);
+	ck_assert_ptr_nonnull(copy);
+	memcpy(copy, bytes, length);
+	((ElfW(Ehdr) *)copy)->e_type = ET_REL;
+	write_file(copy, length);
+	ck_assert_int_eq(open_functions(&f), -ENOEXEC);
+	free(copy);
+	for (round = 0; round < 60; round++) {
+		n = round < 30 ? length >> round : length - length / 31 * (round - 30);
+		write_file(bytes, n);
+		if (!open_functions(&f))
+			prof_functions_close(f);
+	}
+	copy = malloc(length);
+	ck_assert_ptr_nonnull(copy);
+	srandom(7);
+	for (round = 0; round < 150; round++) {
+		memcpy(copy, bytes, length);
+		for (i = 0; i < 8; i++) {
+			at = (size_t)random() % 2048;
+			if (round % 2 && table < length)
+				at = table + at % (length - table);
+			copy[at % length] = (char)random();
+		}
+		/* It is still an ELF file. */
+		memcpy(copy, bytes, EI_NIDENT);
+		write_file(copy, length);
+		if (open_functions(&f))
+			continue;
+		prof_functions_at(f, offset_of(open_functions));
+		prof_functions_close(f);
+	}
+	free(copy);
+}
+END_TEST
+
+static ElfW(Shdr) *section_of(unsigned int type)
+{
+	const ElfW(Ehdr) *eh = (void *)bytes;
+	ElfW(Shdr) *sh = (void *)(bytes + eh->e_shoff);
+	unsigned int i;
+
+	for (i = 0; i < eh->e_shnum; i++)
+		if (sh[i].sh_type == type)
+			return &sh[i];
+	ck_abort_msg("no section of type %u", type);
+}
+
+/* What takes no room on a disk takes none in memory. */
+START_TEST(sparse)
+{
+	static const unsigned int types[] = {
+		SHT_SYMTAB, SHT_STRTAB, SHT_DYNSYM,
+	};
+	const uint64_t most = 8ULL << 30;
+	struct prof_functions *f;
+	ElfW(Ehdr) *eh = (void *)bytes;
+	ElfW(Shdr) *sh;
+
+	if (_i < 3) {
+		sh = section_of(types[_i]);
+		sh->sh_offset = length;
+		sh->sh_size = most;
+	} else if (_i == 3) {
+		section_of(SHT_SYMTAB)->sh_flags |= SHF_COMPRESSED;
+	} else {
+		/* Sections, as many as the first one says. */
+		sh = (void *)(bytes + eh->e_shoff);
+		sh->sh_size = most / sizeof(*sh) / 2;
+		eh->e_shnum = 0;
+	}
+	write_file(bytes, length);
+	ck_assert_int_eq(truncate(path, (off_t)(length + most)), 0);
+	ck_assert_int_eq(open_functions(&f), -EFBIG);
+}
+END_TEST
+
+/* A few megabytes: all symbols have one name, which is longer than what is kept. */
+START_TEST(same_name)
+{
+	enum { SYMBOLS = 300000, NAME = 1 << 12 };
+	ElfW(Shdr) *symbols = section_of(SHT_SYMTAB), *names;
+	ElfW(Sym) *sym, first;
+	struct prof_functions *f;
+	size_t size = sizeof(*sym) * SYMBOLS + NAME, i;
+	char *copy = malloc(length + 8 + size), *to;
+
+	ck_assert_ptr_nonnull(copy);
+	names = (ElfW(Shdr) *)(bytes + ((ElfW(Ehdr) *)bytes)->e_shoff) +
+		symbols->sh_link;
+	first = (ElfW(Sym)){
+		.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+		.st_shndx = 1,
+		.st_value = ((ElfW(Ehdr) *)bytes)->e_entry,
+		.st_size = 1,
+		.st_name = 1,
+	};
+	to = copy + (length + 7) / 8 * 8;
+	symbols->sh_offset = (ElfW(Off))(to - copy);
+	symbols->sh_size = sizeof(*sym) * SYMBOLS;
+	symbols->sh_info = 0;
+	for (sym = (void *)to, i = 0; i < SYMBOLS; i++)
+		sym[i] = first;
+	to += symbols->sh_size;
+	memset(to, 'a', NAME);
+	to[0] = to[NAME - 1] = '\0';
+	names->sh_offset = (ElfW(Off))(to - copy);
+	names->sh_size = NAME;
+	memcpy(copy, bytes, length);
+	to += NAME;
+	write_file(copy, (size_t)(to - copy));
+	ck_assert_int_eq(open_functions(&f), -EFBIG);
+	/* The same, a few times: a long name is cut. */
+	symbols->sh_size = 3 * sizeof(*sym);
+	memcpy(copy, bytes, length);
+	write_file(copy, (size_t)(to - copy));
+	ck_assert_int_eq(open_functions(&f), 0);
+	ck_assert_uint_eq(strlen(prof_functions_at(f, offset_of_address(
+		first.st_value))), 1023);
+	prof_functions_close(f);
+	free(copy);
+}
+END_TEST
+
+void add_functions(TCase *tcase)
+{
+	tcase_add_test(tcase, functions);
+	tcase_add_test(tcase, hostile);
+	tcase_add_loop_test(tcase, sparse, 0, 5);
+	tcase_add_test(tcase, same_name);
+}
