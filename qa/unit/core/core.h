@@ -19,7 +19,8 @@
 /* The generation wraps after two changes. */
 #define GENERATION_START	(ULONG_MAX - 2)
 
-struct kmmv_table kmmv_table;
+/* One, of however many files of a program. */
+__attribute__((weak)) struct kmmv_table kmmv_table;
 #define table kmmv_table
 
 static const struct kmmv_family family_a = {

@@ -37,6 +37,8 @@ $(foreach p,$(pair-programs),$(eval \
 	$(call core-rule,$(p),fixed,-DKMMV_SHIM_PAIR)))
 $(foreach p,$(flexible-programs),$(eval \
 	$(call core-rule,$(p),flexible,-DCONFIG_KMMV_FLEXIBLE)))
+table-parts := qa/unit/core/table-names.c qa/unit/core/table-followed.c
+$(foreach p,table table-pair table-flexible,$(eval $(p)-sources += $(table-parts)))
 # slots-cost.c includes slots.c.
 slots-cost-sources := qa/unit/core/slots-cost.c $(filter-out kmod/core/slots.c,$(core-sources)) \
 	kmod/core/pcpu_fixed.c

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Instances and their numbers: what is promised, and what every refusal leaves
- * untouched. Families and event types are in families.c.
+ * untouched. Names and labels are in table-names.c, what is followed is in
+ * table-followed.c; families and event types are in families.c.
  */
-#include "core.h"
+#include "table-instances.h"
 
-static char long_name[KMMV_NAME_MAX + 2];
+char long_name[KMMV_NAME_MAX + 2];
 
-static int family;
+int family;
 
 static void start(void)
 {
@@ -16,57 +17,6 @@ static void start(void)
 	family = kmmv_family_add(&table, &family_a);
 	ck_assert_int_eq(family, 0);
 }
-
-static u64 sum(int number)
-{
-	return kmmv_slots_sum(&table.slots,
-			      kmmv_slots_slot(&table.slots, number));
-}
-
-static bool adjust(int number, s64 delta)
-{
-	return kmmv_slots_add(&table.slots, number, delta);
-}
-
-START_TEST(names_refused)
-{
-	static const struct {
-		const char *name;
-		int err;
-	} row[] = {
-		{ NULL, -EINVAL },	    { "", -EINVAL },
-		{ long_name, -ENAMETOOLONG }, { "a\nb", -EILSEQ },
-		{ "\x01", -EILSEQ },	    { "a\x7f", -EILSEQ },
-		{ "a\tb", -EILSEQ },
-	};
-	unsigned long generation = table.generation;
-
-	ck_assert_uint_eq(ARRAY_SIZE(row), 7);
-	ck_assert_int_eq(kmmv_instance_add(&table, family, row[_i].name, NULL),
-			 row[_i].err);
-	ck_assert_int_eq(kmmv_instance_add(&table, 1, "x", NULL), -ENOENT);
-	ck_assert_int_eq(kmmv_instance_add(&table, -1, "x", NULL), -ENOENT);
-	ck_assert_uint_eq(table.generation, generation);
-	ck_assert_uint_eq(table.slots.nr, 0);
-}
-END_TEST
-
-START_TEST(names_taken)
-{
-	static const char *const row[] = {
-		"a b", "\xc3\xa9t\xc3\xa9", "\xff\x80", "back\\slash", "a=b",
-		long_name + 1, " ", "name=x state=y",
-	};
-	char line[1024];
-
-	ck_assert_uint_eq(ARRAY_SIZE(row), 8);
-	ck_assert_int_eq(kmmv_instance_add(&table, family, row[_i], NULL), 0);
-	ck_assert_int_eq(kmmv_instance_add(&table, family, row[_i], NULL), 0);
-	snprintf(line, sizeof(line), "state=active name=%s\n",
-		 _i == 3 ? "back\\\\slash" : row[_i]);
-	ck_assert_ptr_nonnull(strstr(table_names(), line));
-}
-END_TEST
 
 /* No slot of the table, one of it that nobody has, and one given up twice. */
 START_TEST(slots_refused)
@@ -283,111 +233,6 @@ START_TEST(a_forgotten_number_has_another_incarnation)
 }
 END_TEST
 
-static bool looked_for(void)
-{
-	return static_branch_unlikely(&kmmv_slots_followed);
-}
-
-/* Updates of what is followed say so, and no others; counts are the same. */
-START_TEST(followed)
-{
-	u32 at = 0;
-	int a, b;
-	u8 index;
-
-	kmmv_instance_add(&table, family, "zero", NULL);
-	kmmv_instance_add(&table, family, "one", NULL);
-	kmmv_instance_add(&table, family, "two", NULL);
-	a = kmmv_instance_add(&table, family, "a", NULL);
-	b = kmmv_instance_add(&table, family, "b", NULL);
-
-	/* Before anything was, and where nothing is. */
-	ck_assert_int_eq(kmmv_follow_clear(&table, a, 7), -ENOENT);
-	ck_assert_int_eq(kmmv_follow_set(&table, -1, 7), -ENOENT);
-	ck_assert_int_eq(kmmv_follow_set(&table, 2, 7), -EPERM);
-	ck_assert_int_eq(kmmv_follow_set(&table, b + 1, 7), -ENOENT);
-	ck_assert_int_eq(kmmv_follow_set(&table, a, 0), 0);
-	kmmv_follow_switch(&table);
-	ck_assert(!looked_for());
-	ck_assert(!kmmv_follow_next(&table, 7, &at));
-	ck_assert(kmmv_slots_add_followed(&table.slots, a, 1, &index));
-	ck_assert_uint_eq(index, 0);
-
-	/* Found as soon as updates look for it. */
-	ck_assert_int_eq(kmmv_follow_set(&table, a, 7), 0);
-	ck_assert(adjust(a, 1));
-	kmmv_follow_switch(&table);
-	ck_assert(looked_for());
-	ck_assert(!adjust(a, 1));
-	ck_assert(adjust(b, 1));
-	ck_assert(!adjust(2, 1));
-	ck_assert(!adjust(-1, 1));
-	ck_assert(!adjust(b + 1, 1));
-	ck_assert(kmmv_slots_add_followed(&table.slots, a, 1, &index));
-	ck_assert_uint_eq(index, 7);
-	ck_assert(kmmv_slots_add_followed(&table.slots, b, 1, &index));
-	ck_assert_uint_eq(index, 0);
-	ck_assert(!kmmv_slots_add_followed(&table.slots, 2, 1, &index));
-	ck_assert(!kmmv_slots_add_followed(&table.slots, -1, 1, &index));
-	ck_assert(!kmmv_slots_add_followed(&table.slots, b + 1, 1, &index));
-	ck_assert_uint_eq(sum(a), 3);
-	ck_assert_uint_eq(sum(b), 2);
-
-	/* What comes meanwhile counts, too. */
-	ck_assert_int_eq(kmmv_instance_add(&table, family, "c", NULL), b + 1);
-	ck_assert(adjust(b + 1, 1));
-	ck_assert(kmmv_slots_add_followed(&table.slots, b + 1, 1, &index));
-	ck_assert_uint_eq(index, 0);
-	ck_assert_uint_eq(sum(b + 1), 2);
-
-	/* Two of them, one at a time, the second by somebody else. */
-	ck_assert_int_eq(kmmv_follow_set(&table, b, 9), 0);
-	ck_assert_int_eq(kmmv_follow_set(&table, b, 8), 0);
-	kmmv_follow_switch(&table);
-	ck_assert(!adjust(b, 1));
-	at = 0;
-	ck_assert(kmmv_follow_next(&table, 8, &at));
-	ck_assert_uint_eq(at, b);
-	at++;
-	ck_assert(!kmmv_follow_next(&table, 8, &at));
-	ck_assert_int_eq(kmmv_follow_clear(&table, a, 8), -ENOENT);
-	ck_assert_int_eq(kmmv_follow_clear(&table, a, 7), 0);
-	kmmv_follow_switch(&table);
-	ck_assert(looked_for());
-	ck_assert(adjust(a, 1));
-
-	/* A number that is forgotten is followed no more, whatever the key is. */
-	ck_assert_int_eq(kmmv_instance_del(&table, b), 0);
-	ck_assert(!adjust(b, 1));
-	ck_assert_int_eq(kmmv_instance_forget(&table, b), 0);
-	ck_assert(looked_for());
-	ck_assert(adjust(a, 1));
-	ck_assert(adjust(b + 1, 1));
-	ck_assert_int_eq(kmmv_instance_add(&table, family, "d", NULL), b);
-	ck_assert(adjust(b, 1));
-	ck_assert(kmmv_slots_add_followed(&table.slots, b, 1, &index));
-	ck_assert_uint_eq(index, 0);
-	ck_assert_uint_eq(sum(b), 2);
-	ck_assert_int_eq(kmmv_follow_clear(&table, b, 8), -ENOENT);
-	kmmv_follow_switch(&table);
-	ck_assert(!looked_for());
-	ck_assert(adjust(b, 1));
-
-	/* Its next life. */
-	ck_assert_int_eq(kmmv_follow_set(&table, b, 8), 0);
-	kmmv_follow_switch(&table);
-	ck_assert(looked_for());
-	ck_assert(!adjust(b, 1));
-	ck_assert(kmmv_slots_add_followed(&table.slots, b, 1, &index));
-	ck_assert_uint_eq(index, 8);
-	ck_assert_int_eq(kmmv_follow_clear(&table, b, 8), 0);
-	kmmv_follow_switch(&table);
-	ck_assert(!looked_for());
-	ck_assert(adjust(b, 1));
-	ck_assert_uint_eq(sum(b), 5);
-}
-END_TEST
-
 START_TEST(longest_free_first)
 {
 	int i;
@@ -420,94 +265,6 @@ START_TEST(too_many_references)
 	ck_assert_int_eq(kmmv_instance_add(&table, family, "a", NULL),
 			 -EOVERFLOW);
 	ck_assert_uint_eq(table.instances[0][a]->refs, INT_MAX);
-}
-END_TEST
-
-START_TEST(labels)
-{
-	static const struct {
-		const char *key, *text;
-		int err;
-	} row[] = {
-		{ NULL, "x", -EINVAL },	   { "", "x", -EINVAL },
-		{ "A", "x", -EINVAL },	   { "1a", "x", -EINVAL },
-		{ "a=b", "x", -EINVAL },   { "a", "", -EINVAL },
-		{ "a", "\n", -EILSEQ },	   { "a", long_name, -ENAMETOOLONG },
-		{ long_name, "x", -ENAMETOOLONG },
-	};
-	int a = kmmv_instance_add(&table, family, "a", NULL);
-	unsigned long generation = table.generation;
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(row); i++)
-		ck_assert_int_eq(kmmv_instance_label(&table, a, row[i].key,
-						     row[i].text),
-				 row[i].err);
-	ck_assert_int_eq(kmmv_instance_label(&table, a, "k", NULL), 0);
-	ck_assert_uint_eq(table.generation, generation);
-
-	ck_assert_int_eq(kmmv_instance_label(&table, a, "action", "nvme0=q \\"),
-			 0);
-	ck_assert_uint_eq(table.generation, generation + 1);
-	ck_assert_ptr_nonnull(
-		strstr(table_names(), "label number=0 incarnation=0 "
-				      "key=action text=nvme0=q \\\\\n"));
-	ck_assert_int_eq(kmmv_instance_label(&table, a, "action", "nvme0=q \\"),
-			 0);
-	ck_assert_uint_eq(table.generation, generation + 1);
-	ck_assert_int_eq(kmmv_instance_label(&table, a, "k", NULL), 0);
-	ck_assert_ptr_null(strstr(table_names(), "label"));
-
-	/* It goes with its instance. */
-	ck_assert_int_eq(kmmv_instance_label(&table, a, "k", "t"), 0);
-	kmmv_instance_del(&table, a);
-	ck_assert_ptr_nonnull(strstr(table_names(), "label"));
-	kmmv_instance_forget(&table, a);
-	ck_assert_ptr_null(strstr(table_names(), "label"));
-}
-END_TEST
-
-/*
- * Over every growth of the buckets, and in each family by itself: these two
- * have all their names in the same buckets, their ids being so far apart.
- */
-START_TEST(names_are_found_again)
-{
-	struct kmmv_family other = family_a;
-	int families[2] = { family, family }, i, again;
-	char name[16];
-
-	other.name = name;
-	while (families[1] < 1024) {
-		snprintf(name, sizeof(name), "f%d", families[1]);
-		families[1] = kmmv_family_add(&table, &other);
-		ck_assert_int_gt(families[1], 0);
-	}
-	for (again = 0; again < 2; again++)
-		for (i = 0; i < 1030; i++) {
-			snprintf(name, sizeof(name), "n%d", i / 2);
-			ck_assert_int_eq(kmmv_instance_add(&table,
-							   families[i % 2],
-							   name, NULL),
-					 i);
-		}
-}
-END_TEST
-
-/* Names whose hash is the same are others still. */
-START_TEST(names_of_one_hash)
-{
-	char name[16];
-	int i, again;
-
-	shim_hash_mask = 3;
-	for (again = 0; again < 2; again++)
-		for (i = 0; i < 100; i++) {
-			snprintf(name, sizeof(name), "n%d", i);
-			ck_assert_int_eq(kmmv_instance_add(&table, family, name,
-							   NULL), i);
-		}
-	shim_hash_mask = -1;
 }
 END_TEST
 
@@ -637,23 +394,19 @@ int main(void)
 	memset(long_name, 'x', sizeof(long_name) - 1);
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, start, table_stop);
-	tcase_add_loop_test(tcase, names_refused, 0, 7);
-	tcase_add_loop_test(tcase, names_taken, 0, 8);
 	tcase_add_test(tcase, slots_refused);
 	tcase_add_test(tcase, a_number_is_bound);
 	tcase_add_loop_test(tcase, bad_numbers, 0, 11);
 	tcase_add_test(tcase, inactive_ones_are_found);
 	tcase_add_test(tcase, merged_counts_are_in_one_place);
 	tcase_add_test(tcase, a_forgotten_number_has_another_incarnation);
-	tcase_add_test(tcase, followed);
 	tcase_add_test(tcase, longest_free_first);
 	tcase_add_test(tcase, too_many_references);
-	tcase_add_test(tcase, labels);
-	tcase_add_test(tcase, names_are_found_again);
-	tcase_add_test(tcase, names_of_one_hash);
 	tcase_add_test(tcase, every_allocation_fails_once);
 	tcase_add_test(tcase, init_fails_at_every_allocation);
 	tcase_add_test(tcase, header_says_what_is);
 	tcase_add_test(tcase, first_number);
+	add_names(tcase);
+	add_followed(tcase);
 	return run_suite("table", tcase);
 }
