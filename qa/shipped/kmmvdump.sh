@@ -7,6 +7,8 @@ cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
+# shellcheck source=qa/shipped/dies
+. qa/shipped/dies
 
 make -s -f qa/GNUmakefile build/qa/bench/kmmvsim \
 		build/qa/bench/kmmvringsim >&2 &&
@@ -37,19 +39,6 @@ query()
 import json, sys
 d = json.load(sys.stdin)
 print($expression)"
-}
-
-# dies NAME STATUS ERE COMMAND...: prints ERE on standard error, and nothing else
-dies()
-{
-	local name=$1 expected=$2 words=$3 status
-
-	shift 3
-	"$@" >"$work/out" 2>"$work/err"
-	status=$?
-	is "$name: status" "$status" "$expected"
-	like "$name: reason" "$(cat "$work/err")" "$words"
-	is "$name: no output" "$(cat "$work/out")" ""
 }
 
 # Values are start + number, and 1 more on each next CPU.
