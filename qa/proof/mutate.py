@@ -50,13 +50,12 @@ FOLDERS = {
     "lib": ["lib/*.c", "lib/kmmvctl/*.c", "lib/kmmvdump/*.c", "lib/kmmvprof/*.c"],
     "pmda": ["pmda/*.c"],
 }
-COMMANDS = {"lib/%s/" % c: ["qa/shipped/%s.sh" % c]
+COMMANDS = {"lib/%s/" % c: sorted(glob.glob("qa/shipped/%s*.sh" % c))
             for c in ("kmmvctl", "kmmvdump", "kmmvprof")}
 SCRIPTS = {
     **COMMANDS,
     "kmod/core": [],
-    "lib": ["qa/shipped/kmmvctl.sh", "qa/shipped/kmmvdump.sh",
-            "qa/shipped/kmmvprof.sh"],
+    "lib": sorted(glob.glob("qa/shipped/kmmv*.sh")),
     "pmda": sorted(set(glob.glob("qa/agent/*.sh")) -
                    {"qa/agent/" + s for s in
                     # Tests of installed files, and slow ones.

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The errors of kmmvprof, which say what to do; wrong usage; events of sysfs.
+
+cd "$(dirname "$0")/../.." || exit 2
+export LC_ALL=C
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/shipped/prof
+. qa/shipped/prof
+
+dies "no module" 1 '/counters: No such file.*modprobe kmmv' \
+	$prof report -D "$work/none"
+area "$work/other" || bail "no area"
+dies "no profiler" 1 'no event type profile.sample; .*modprobe kmmv_profile' \
+	$prof report -D "$work/other"
+names >"$work/other/names"
+dies "no ring" 1 'ring/profile: No such file.*; load the profiler: modprobe' \
+	$prof report -D "$work/other"
+names 0 period >"$work/other/names"
+dies "a field that is missing" 1 'has no field period .*of one release' \
+	$prof report -D "$work/other"
+echo "other 0" >"$work/lines"
+serve "$dir" <"$work/lines"
+dies "no samples" 1 'is the profiler on .echo 1 >' $prof report -D "$dir"
+dies "no samples, in a while" 1 'wait longer' $prof report -D "$dir" -d 0.1
+kernel 10 1 0 $schedule x >"$work/lines"
+serve "$dir" <"$work/lines"
+dies "no samples of what was asked for" 1 'none of 10 samples' \
+	$prof folded -u -D "$dir"
+# A signal comes with the third record.
+gcc -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DKMMV_VERSION="\"$version\"" \
+	-DSIGNALLED=3 -Wl,--wrap=kmmv_ring_next,--wrap=kmmv_ring_claim \
+	-Wl,--wrap=kmmv_ring_close -Ikmod/include/uapi -Ilib -o "$work/signalled" \
+	qa/shipped/consumer.c lib/*.c lib/kmmvprof/*.c -ljansson -ldw -lelf \
+	-lncursesw -ltinfo || bail "does not build"
+is "an interrupted consumer has consumed what it counted" "$(
+	"$work/signalled" report -x -D "$dir" 2>&1 | grep -E '^consumed|^read' | cut -c 1-14)" \
+'consumed 3
+read 3 samples'
+dies "a consumer where there is no kernel" 1 'without --consume' \
+	$prof report -x -D "$dir"
+dies "a disk that is full" 1 'No space left' \
+	sh -c "$prof report -D $dir >/dev/full"
+dies "a recording to a disk that is full" 1 'No space left|full' \
+	$prof record -D "$dir" -o /dev/full
+ok "and that is still a device" test -c /dev/full
+for arguments in "report -b nothing" "report -d x" "report -d 0" "report -n -1" \
+		"report -t 101" "report -p 0" "report -w many" "report -g here" \
+		"record" "report -o file" "top -i file" "report -i file -d 1" \
+		"folded -j" "report -B" "nothing"; do
+	# shellcheck disable=SC2086 # words
+	dies "usage: $arguments" 2 '^kmmvprof: .*(needs|must|not|is|are) ' \
+		$prof $arguments -D "$dir"
+done
+
+# ---- events of sysfs
+
+pmu "$work/pmu"
+is "events" "$($prof events -S "$work/pmu" | tr -s ' ')" "cpu/misses/ 4:0x2e"
+is "one event" "$($prof events -S "$work/pmu" cpu/misses/)" 4:0x2e
+dies "no such event" 1 'cpu/hits/: cpu has neither' $prof events -S "$work/pmu" cpu/hits/
+is "the others are there" "$($prof events -S "$work/pmu" cpu/hits/ cpu/event=1/ \
+	2>/dev/null)" 4:0x1
+dies "no sysfs" 1 'none: No such file' $prof events -S "$work/none"
+
+dies "usage: no command" 2 '^usage: kmmvprof' "$prof"
+is "--version" "$($prof -V)" "kmmvprof $version"
+like "--help" "$($prof --help)" '^usage: kmmvprof'
+finish

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# kmmvprof top: lines of batches, and a screen.
+
+cd "$(dirname "$0")/../.." || exit 2
+export LC_ALL=C
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/shipped/prof
+. qa/shipped/prof
+
+kernel 10 1000000 0 $schedule x >"$work/lines"
+serve "$dir" <"$work/lines"
+: >"$work/top"
+$prof top -B -N 3 -d 1 -b command -D "$dir" >"$work/top" &
+top_pid=$!
+shows()
+{
+	grep -q ' 100.00 .* later$' "$work/top"
+}
+# Samples come until they are seen, or the frames are over.
+for ((i = 0; i < 3000; i++)); do
+	shows && break
+	kill -0 $top_pid 2>/dev/null || break
+	kernel 3 1000000 0 $schedule later >&8
+	sleep 0.1
+done
+wait $top_pid
+is "top: ends after its frames" $? 0
+is "top: so many" "$(grep -c '^kmmvprof: 1.0 s, ' "$work/top")" 3
+ok "top: what comes" shows
+not_ok "top: not what was there" grep -q ' x$' "$work/top"
+is "top: 80 columns" "$(awk 'length > 80' "$work/top")" ""
+python3 - "$prof" "$dir" >"$work/drawn" 2>&1 <<'E2'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ.update(TERM="vt100", LINES="24", COLUMNS="80")
+    os.execv(sys.argv[1], [sys.argv[1], "top", "-d", "0.5", "-D", sys.argv[2]])
+seen = b""
+while b"to quit" not in seen:
+    seen += os.read(fd, 4096)
+os.write(fd, b"q")
+try:
+    while os.read(fd, 4096):
+        pass
+except OSError:
+    pass
+print("status", os.waitpid(pid, 0)[1])
+E2
+is "top: draws, and ends with q" "$(cat "$work/drawn")" "status 0"
+# The ring fails while it is drawn; xterm has another screen, on which that happens.
+cat >"$work/fails.c" <<'E2'
+#include <unistd.h>
+struct kmmv_ring;
+struct kmmv_record;
+int __real_kmmv_ring_next(struct kmmv_ring *ring, struct kmmv_record *record);
+int __wrap_kmmv_ring_next(struct kmmv_ring *ring, struct kmmv_record *record);
+int __wrap_kmmv_ring_next(struct kmmv_ring *ring, struct kmmv_record *record)
+{
+	return access(FAILS, F_OK) ? __real_kmmv_ring_next(ring, record) : -74;
+}
+E2
+gcc -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DKMMV_VERSION="\"$version\"" \
+	-DFAILS="\"$work/fails\"" -Wl,--wrap=kmmv_ring_next -Ikmod/include/uapi -Ilib \
+	-o "$work/failing" "$work/fails.c" lib/*.c lib/kmmvprof/*.c -ljansson -ldw -lelf \
+	-lncursesw -ltinfo || bail "does not build"
+timeout 600 python3 - "$work/failing" "$dir" "$work/fails" >"$work/drawn" 2>&1 <<'E2'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ.update(TERM="xterm", LINES="24", COLUMNS="80")
+    os.execv(sys.argv[1], [sys.argv[1], "top", "-d", "0.5", "-D", sys.argv[2]])
+seen = b""
+while b"to quit" not in seen:
+    seen += os.read(fd, 4096)
+open(sys.argv[3], "w").close()
+try:
+    while more := os.read(fd, 4096):
+        seen += more
+except OSError:
+    pass
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+# The message has no more than the command's name, as the ring knows of no error.
+there, left, after = seen.rpartition(b"\x1b[?1049l")
+print(status, len(left) > 0, there.count(b"kmmvprof: \r\n"),
+      after.count(b"kmmvprof: \r\n"))
+E2
+is "top: an error is told when it has left the screen" "$(cat "$work/drawn")" \
+	"1 True 0 1"
+dies "top: no such terminal" 1 'set TERM, or use --batch' \
+	env TERM=nonsense "$prof" top -D "$dir"
+finish
