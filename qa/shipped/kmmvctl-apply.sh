@@ -1,0 +1,224 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# kmmvctl with files: apply, check, export.
+
+cd "$(dirname "$0")/../.." || exit 2
+export LC_ALL=C
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/shipped/ctl
+. qa/shipped/ctl
+
+mkdir -p "$counters"
+
+# ---- apply
+
+cat >"$root/etc/kmmv/trace.conf" <<'F'
+# A comment.
+[first]
+tracepoint = qa/qa_hit
+key = thing->text
+
+[second]
+function = qa_call
+value = count
+help = Words that
+	go on
+enable = no
+F
+log >/dev/null
+is "what would be applied" "$(ctl apply -n)" "make first
+make second"
+is "is not" "$(log)" ""
+is "apply" "$(ctl apply -v)" "make first
+make second"
+is "is as it was written" "$(get first key) $(get second value)" \
+	"thing->text=arg0@16:16t count=arg1:8u"
+is "enabled or not" "$(get first enable)$(get second enable)" 10
+log >/dev/null
+is "again" "$(ctl apply -v)" "leave first
+leave second"
+is "changes nothing" "$(log)" ""
+echo 0 >"$counters/first/enable"
+is "one that was disabled" "$(ctl apply -v)" "enable first
+leave second"
+echo stale >"$counters/first/state"
+is "one whose module came back" "$(ctl apply -v)" "resolve first
+leave second"
+is "is on" "$(get first state)" on
+sed -i 's/thing->text/thing->level/' "$root/etc/kmmv/trace.conf"
+is "a change" "$(ctl apply -v)" "change first
+leave second"
+is "is made" "$(get first key)" "thing->level=arg0@8:4s"
+cat >"$root/etc/kmmv/trace.d/more.conf" <<'F'
+[third]
+function = qa_other
+max_keys = 5
+key = thing->sign
+F
+: >"$root/etc/kmmv/trace.d/no.conf.old"
+is "trace.d" "$(ctl apply -v)" "leave first
+leave second
+make third"
+sed -i '/max_keys/d' "$root/etc/kmmv/trace.d/more.conf"
+is "back to the default" "$(ctl apply -v | tail -n 1) $(get third max_keys)" \
+	"change third 64"
+sed -i 's/thing->sign/thing->sgin/' "$root/etc/kmmv/trace.d/more.conf"
+says "one that is wrong" 'more.conf:1: third: .*no member sgin; near: sign' apply
+is "is left as it was" "$(get third key) $(get third enable)" \
+	"thing->sign=arg0@80:4s 1"
+sed -i 's/thing->sgin/thing->sign/; $a value = thing->sign\nunits = apples' \
+	"$root/etc/kmmv/trace.d/more.conf"
+says "one that the module refuses" 'not units.*; the previous counter was restored$' apply
+is "comes back" "$(get third key) $(get third enable) $(get third state)" \
+	"thing->sign=arg0@80:4s 1 on"
+sed -i '/units/d; s/^value = .*/value = thing->level/' "$root/etc/kmmv/trace.d/more.conf"
+printf . >"$root/full"
+says "one that there is no memory for, nor for the old one" \
+	'no memory; the previous counter could not be restored: third: enable: no memory$' apply
+sed -i '/^value/d' "$root/etc/kmmv/trace.d/more.conf"
+is "is made again" "$(ctl apply -v | tail -n 1) $(get third state)" "make third on"
+# The module keeps a metric's texts while kmmv.ko is loaded.
+cat >"$work/text.conf" <<'F'
+[text]
+function = qa_other
+oneline = Old
+help = Old words
+key = thing->sign
+F
+ok "one with texts" ctl apply "$work/text.conf"
+sed -i 's/Old/New/; s/sign/text/' "$work/text.conf"
+text=$(ctl apply -v "$work/text.conf" 2>&1)
+is "other ones" "$? $(get text oneline) $(get text help)" "0 Old Old words"
+is "all else is changed" "$(get text key) $(get text state)" "thing->text=arg0@16:16t on"
+like "and it is said" "$text" 'keeps its old oneline and help until kmmv.ko is loaded anew'
+log >/dev/null
+is "once" "$(ctl apply -v "$work/text.conf" 2>&1)" "leave text"
+is "without a gap" "$(log)" ""
+is "export has the new ones" "$(ctl export text | grep -c New)" 2
+sed -i '/key/d; /New/d' "$work/text.conf"
+says "another kind of metric" 'registered with other.*; the previous counter was restored$' \
+	apply "$work/text.conf"
+is "is refused" "$(get text key) $(get text state)" "thing->text=arg0@16:16t on"
+ok "the end of it" ctl remove text
+cat >"$work/bad.conf" <<'F'
+[first]
+tracepoint = qa/nothing
+key = x
+
+[fourth]
+function = qa_other
+F
+text=$(ctl apply "$work/bad.conf" 2>&1)
+is "one that is not there: the others are applied" $? 3
+like "which is said" "$text" 'bad.conf:1: first: no tracepoint'
+printf '[first]\ntracepoint = qa/qa_hit\nkey = thnig\n[absent]\nfunction = qa_inlined\n' \
+	>"$work/worse.conf"
+ctl apply "$work/worse.conf" 2>/dev/null
+is "one that is wrong, too" $? 1
+is "all the same" "$(get fourth state)" on
+ok "added by hand" ctl add mine function=qa_call
+is "no more than asked" "$(ctl apply -p -n)" "remove fourth
+leave first
+leave second
+leave third"
+is "prune" "$(ctl apply -p -v | grep remove)" "remove fourth"
+printf '[fourth]\nfunction = qa_other\n' >"$work/fourth.conf"
+ok "one of a file" ctl apply "$work/fourth.conf"
+by_hand rmdir "$counters/fourth"
+by_hand mkdir "$counters/fourth"
+echo qa_call >"$counters/fourth/function"
+is "prune leaves one that was made by hand instead" "$(ctl apply -p -v | grep remove)" ""
+is "also disabled" "$(get fourth function) $(get fourth enable)" "qa_call 0"
+is "until a file has it" "$(ctl apply -v "$work/fourth.conf" | xargs)" "change fourth"
+is "and then has not" "$(ctl apply -p -v | grep remove)" "remove fourth"
+is "leaves what was added by hand" "$(cd "$counters" && echo *)" \
+	"first mine second third"
+rm "$root/etc/kmmv/trace.conf"
+log >/dev/null
+for line in nonsense 'value thing->sign' "help = $(printf 'x%.0s' {1..200})"; do
+	sed -i "\$a $line\nenable = no" "$root/etc/kmmv/trace.d/more.conf"
+	says "a section with ${line::20}" 'more.conf:4: (neither a section|the line)' apply -p
+	sed -i '4,$d' "$root/etc/kmmv/trace.d/more.conf"
+done
+is "half of it is not applied, and nothing is pruned" "$(log)" ""
+echo nonsense >"$root/etc/kmmv/trace.conf"
+says "a file that is wrong" 'trace.conf:1: neither a section' apply -p
+is "keeps nobody from the others" "$(ctl apply -v 2>/dev/null)" "leave third"
+rm "$root/etc/kmmv/trace.conf"
+is "nothing is pruned then" "$(cd "$counters" && echo *)" "first mine second third"
+
+# ---- check, export
+
+ok "check" ctl check
+is "check -v" "$(ctl check -v | xargs)" \
+	"third: function: qa_other third: key: thing->sign=arg0@80:4s"
+says "what is wrong" 'bad.conf:1: first' check "$work/bad.conf"
+says "no such file" 'No such file' check "$work/nothing.conf"
+ctl export >"$work/all.conf"
+is "export" "$(cat "$work/all.conf")" "[first]
+tracepoint = qa/qa_hit
+key = thing->level
+
+[mine]
+function = qa_call
+
+[second]
+function = qa_call
+help = Words that go on
+value = count
+enable = no
+
+[third]
+function = qa_other
+key = thing->sign"
+is "is what is there" "$(ctl apply -v "$work/all.conf" | grep -vc leave)" 0
+# enabled: each counter that was in a file, with what enable has
+enabled()
+{
+	for counter in first second third; do
+		printf '%s ' "$(get $counter enable)"
+	done
+}
+ok "disable" ctl disable first
+ok "enable" ctl enable second
+is "export says so" "$(ctl export first second)" "[first]
+tracepoint = qa/qa_hit
+key = thing->level
+enable = no
+
+[second]
+function = qa_call
+help = Words that go on
+value = count"
+is "as it is now" "$(enabled)" "0 1 1 "
+ctl export >"$work/switched.conf"
+for counter in first mine second third; do
+	ctl remove $counter
+done
+ok "what was exported" ctl apply "$work/switched.conf"
+is "is enabled or not as it was" "$(enabled)" "0 1 1 "
+is "and the same again" "$(ctl export)" "$(cat "$work/switched.conf")"
+printf '[spelt]\nfunction = qa_call\nenable = off\n[plain]\nfunction = qa_call\nenable = yes\n' \
+	>"$work/spelt.conf"
+ok "other words" ctl apply "$work/spelt.conf"
+is "are left as they are" "$(ctl export spelt plain | grep enable | sort)" "enable = off
+enable = yes"
+ok "the end of both" ctl remove spelt plain
+# What kmmvctl left disabled is not to be so after the next boot.
+printf '[poor]\nfunction = qa_other\nkey = thing->level\n' >"$work/poor.conf"
+ok "one more" ctl apply "$work/poor.conf"
+echo stale >"$counters/poor/state"
+: >"$root/full"
+ctl apply "$work/poor.conf" 2>/dev/null
+is "is left disabled" "$(get poor enable) $(left) $(ctl export poor | grep -c enable)" \
+	"0 .off.poor 0"
+ok "disable" ctl disable poor
+is "also by the user" "$(ctl export poor | grep -c enable)" 1
+ok "the end of it" ctl remove poor
+ok "as they were" ctl apply "$work/all.conf"
+echo 'number=arg1:8u' >"$counters/first/key"
+like "what was changed by hand is a comment" "$(ctl export first)" \
+	'^# key = number=arg1:8u'
+finish
