@@ -4,36 +4,9 @@
  * valid handle. KMMV_SOAK=N: N times as many.
  */
 #include "libarea.h"
+#include "random.h"
 
 enum { ROUNDS = 3000 };
-
-static uint64_t state = 0x9e3779b97f4a7c15;
-
-static uint64_t random64(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
-static uint64_t odd_value(uint64_t old)
-{
-	switch (random64() % 6) {
-	case 0:
-		return random64();
-	case 1:
-		return 1ULL << random64() % 64;
-	case 2:
-		return old + random64() % 17 - 8;
-	case 3:
-		return ~0ULL >> random64() % 64;
-	case 4:
-		return random64() % 64 * PAGE;
-	default:
-		return random64() % 300;
-	}
-}
 
 /* Words of the first page, mostly the header's. */
 static void damage_counters(unsigned char *bytes, size_t length)
@@ -43,7 +16,7 @@ static void damage_counters(unsigned char *bytes, size_t length)
 
 	place = random64() % (random64() % 4 ? 208 : length) & ~(width - 1);
 	memcpy(&value, bytes + place, width);
-	value = odd_value(value);
+	value = odd_value(value, 64, 300);
 	memcpy(bytes + place, &value, width);
 }
 
@@ -119,7 +92,7 @@ START_TEST(damaged)
 	struct area area;
 
 	area_small(&area, _i & 1);
-	state += (uint64_t)_i;
+	random_state += (uint64_t)_i;
 	for (i = 0; i < rounds; i++)
 		one_round(&area);
 	/* Some areas pass the checks, most do not. */

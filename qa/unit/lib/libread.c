@@ -5,6 +5,7 @@
 #include <poll.h>
 #include "libarea.h"
 #include "handle.h"
+#include "random.h"
 
 static struct area area;
 static struct kmmv *k;
@@ -17,16 +18,6 @@ static void teardown(void)
 {
 	kmmv_close(k);
 	area_fini(&area);
-}
-
-static uint64_t random64(void)
-{
-	static uint64_t x = 88172645463325252ULL;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return x;
 }
 
 /* Files or shared, with or without the feature: four ways. */

@@ -4,39 +4,13 @@
  * valid handle whose reading ends. KMMV_SOAK=N: N times as many.
  */
 #include "libringarea.h"
+#include "random.h"
 
 enum { ROUNDS = 2000 };
 
-static uint64_t state = 0x9e3779b97f4a7c15;
 static struct ring_area area;
 static struct ring_kernel kernel;
 static long opened, records, refused;
-
-static uint64_t random64(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
-static uint64_t odd_value(uint64_t old)
-{
-	switch (random64() % 6) {
-	case 0:
-		return random64();
-	case 1:
-		return 1ULL << random64() % 64;
-	case 2:
-		return old + random64() % 17 - 8;
-	case 3:
-		return ~0ULL >> random64() % 64;
-	case 4:
-		return random64() % 8 * PAGE;
-	default:
-		return random64() % 100;
-	}
-}
 
 static void damage(char *bytes, size_t length)
 {
@@ -45,7 +19,7 @@ static void damage(char *bytes, size_t length)
 	uint64_t value = 0;
 
 	memcpy(&value, bytes + place, width);
-	value = odd_value(value);
+	value = odd_value(value, 8, 100);
 	memcpy(bytes + place, &value, width);
 }
 
@@ -198,7 +172,7 @@ START_TEST(damaged)
 	const char *soak = getenv("KMMV_SOAK");
 	long rounds = ROUNDS * (soak && atoi(soak) ? atoi(soak) : 1), i;
 
-	state += (uint64_t)_i;
+	random_state += (uint64_t)_i;
 	for (i = 0; i < rounds; i++)
 		one_round();
 	/* Many rings pass the checks, and are read. */
