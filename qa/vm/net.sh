@@ -4,10 +4,12 @@
 # The common part of the tests of kmmv_net: `. qa/vm/net.sh`, after qa/tap.sh. Devices
 # that a test makes get no address, so that nobody but the test sends on them.
 
+# shellcheck source=qa/vm/loops.sh
+. qa/vm/loops.sh
+
 check=build/qa/vm/net-check
 # shellcheck disable=SC2034 # for the tests
 cpu1=/sys/devices/system/cpu/cpu1/online
-loops=
 
 load()
 {
@@ -78,22 +80,6 @@ state()
 number()
 {
 	values in.bytes "$1" | awk '{ print $2 }'
-}
-
-# A loop in the background, until the test ends it.
-start_loop()
-{
-	(while [ ! -e "$WORK/stop" ]; do "$@"; done) >/dev/null 2>&1 &
-	loops="$loops $!"
-}
-
-stop_loops()
-{
-	touch "$WORK/stop"
-	# shellcheck disable=SC2086 # a list
-	[ -z "$loops" ] || wait $loops
-	loops=
-	rm -f "$WORK/stop"
 }
 
 # shellcheck disable=SC2317 # called by the trap

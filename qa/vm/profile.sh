@@ -3,11 +3,13 @@
 #
 # The common part of the tests of kmmv_profile: `. qa/vm/profile.sh`, after qa/tap.sh.
 
+# shellcheck source=qa/vm/loops.sh
+. qa/vm/loops.sh
+
 # shellcheck disable=SC2034 # for the tests
 config=/sys/kernel/config/kmmv/profile
 cpu1=/sys/devices/system/cpu/cpu1/online
 burn=build/qa/vm/burn
-loops=
 rate=
 
 # load [PARAM=VALUE...]: no ceiling, as a machine that is emulated needs much time
@@ -226,22 +228,6 @@ sys.stdout.buffer.write(b"0123" + struct.pack("<Q" if n >> 32 else "<I", n))' \
 			"$(where_code_is | tail -n 1)"
 	} >"$WORK/with_address"
 	is "$1: the test would see one" "$(addresses "$WORK/with_address")" "1 "
-}
-
-# A loop in the background, until the test ends it.
-start_loop()
-{
-	(while [ ! -e "$WORK/stop" ]; do "$@"; done) >/dev/null 2>&1 &
-	loops="$loops $!"
-}
-
-stop_loops()
-{
-	touch "$WORK/stop"
-	# shellcheck disable=SC2086 # a list
-	[ -z "$loops" ] || wait $loops
-	loops=
-	rm -f "$WORK/stop"
 }
 
 # shellcheck disable=SC2317 # called by the trap
