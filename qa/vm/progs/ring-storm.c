@@ -10,7 +10,6 @@
  * counts, the kernel's and the readers' agree exactly.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,22 +134,6 @@ static int read_on(int which)
 	return 0;
 }
 
-static bool set_online(int cpu, bool online)
-{
-	char path[64];
-	bool done;
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-		 cpu);
-	fd = open(path, O_WRONLY);
-	if (fd < 0)
-		return false;
-	done = write(fd, online ? "1" : "0", 1) == 1;
-	close(fd);
-	return done;
-}
-
 /* One CPU after another goes and comes back. */
 static int plug(void)
 {
@@ -170,19 +153,6 @@ static int plug(void)
 		cpu = cpu % (cpus - 1) + 1;
 	}
 	return 0;
-}
-
-static pid_t start(int (*function)(int), int argument, int (*other)(void))
-{
-	pid_t pid;
-
-	fflush(stdout);
-	pid = fork();
-	if (pid < 0)
-		bail("fork");
-	if (pid == 0)
-		_exit(function ? function(argument) : other());
-	return pid;
 }
 
 /* Read the client's file, by CPU. Return: CPUs. */
@@ -424,9 +394,9 @@ int main(int argc, char **argv)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	for (i = 0; i < READERS; i++)
-		readers[i] = start(read_on, i, NULL);
+		readers[i] = start_process(read_on, i, NULL);
 	if (!still)
-		plugger = start(NULL, 0, plug);
+		plugger = start_process(NULL, 0, plug);
 	for (i = 0; i < READERS; i++)
 		while (!__atomic_load_n(&shared->findings[i].rounds,
 					__ATOMIC_RELAXED) &&

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -8,22 +7,6 @@
 
 #include "rules.h"
 #include "tap.h"
-
-static bool set_online(int cpu, bool online)
-{
-	char path[64];
-	bool done;
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-		 cpu);
-	fd = open(path, O_WRONLY);
-	if (fd < 0)
-		return false;
-	done = write(fd, online ? "1" : "0", 1) == 1;
-	close(fd);
-	return done;
-}
 
 int late(void)
 {

@@ -9,7 +9,6 @@
  * exactly the client's counts.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -253,22 +252,6 @@ static int read_on(int which)
 	return 0;
 }
 
-static bool set_online(int cpu, bool online)
-{
-	char path[64];
-	bool done;
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-		 cpu);
-	fd = open(path, O_WRONLY);
-	if (fd < 0)
-		return false;
-	done = write(fd, online ? "1" : "0", 1) == 1;
-	close(fd);
-	return done;
-}
-
 /* Plug a CPU, and check the mask then. */
 static void plug_cpu(struct kmmv *handle, int cpu, bool online)
 {
@@ -307,19 +290,6 @@ static int plug(void)
 	}
 	kmmv_close(handle);
 	return 0;
-}
-
-static pid_t start(int (*function)(int), int argument, int (*other)(void))
-{
-	pid_t pid;
-
-	fflush(stdout);
-	pid = fork();
-	if (pid < 0)
-		bail("fork");
-	if (pid == 0)
-		_exit(function ? function(argument) : other());
-	return pid;
 }
 
 /* The counters agree with the client's totals. */
@@ -417,8 +387,8 @@ int main(int argc, char **argv)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	for (i = 0; i < READERS; i++)
-		readers[i] = start(read_on, i, NULL);
-	plugger = start(NULL, 0, plug);
+		readers[i] = start_process(read_on, i, NULL);
+	plugger = start_process(NULL, 0, plug);
 
 	while (!__atomic_load_n(&shared->findings[0].rounds, __ATOMIC_RELAXED) &&
 	       !shared->findings[0].errors)

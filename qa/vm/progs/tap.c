@@ -135,3 +135,32 @@ int touch(const void *address)
 {
 	return guarded(address, NULL);
 }
+
+pid_t start_process(int (*function)(int), int argument, int (*other)(void))
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		bail("fork");
+	if (pid == 0)
+		_exit(function ? function(argument) : other());
+	return pid;
+}
+
+bool set_online(int cpu, bool online)
+{
+	char path[64];
+	bool done;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
+		 cpu);
+	fd = open(path, O_WRONLY);
+	if (fd < 0)
+		return false;
+	done = write(fd, online ? "1" : "0", 1) == 1;
+	close(fd);
+	return done;
+}

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * TAP from C, and the test client's commands.
+ * TAP from C, the test client's commands, and what else the programs share.
  */
 #ifndef QA_VM_TAP_H
 #define QA_VM_TAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define COUNTERS	"/dev/kmmv/counters"
 #define NAMES		"/dev/kmmv/names"
@@ -25,6 +26,12 @@ int finish(void);
 const char *client_text(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 int64_t client(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A process that runs @function, or else @other, and has its value as status. */
+pid_t start_process(int (*function)(int), int argument, int (*other)(void));
+
+/* Whether the CPU has gone or come; if not, errno says why. */
+bool set_online(int cpu, bool online);
 
 /* A load that the compiler keeps; false if it raised SIGBUS. */
 bool peek(const void *address, uint64_t *value);
