@@ -8,7 +8,7 @@ progs-cflags := -Ikmod/include/uapi -Ilib
 
 header-sources := qa/vm/progs/header.c $(progs-common)
 header-cflags := $(progs-cflags)
-mapping-sources := qa/vm/progs/mapping.c $(progs-common)
+mapping-sources := qa/vm/progs/mapping.c qa/vm/progs/device.c $(progs-common)
 mapping-cflags := $(progs-cflags)
 names-stream-sources := qa/vm/progs/names-stream.c $(progs-common)
 names-stream-cflags := $(progs-cflags)
@@ -17,7 +17,7 @@ growth-cflags := $(progs-cflags)
 storm-sources := qa/vm/progs/storm.c $(progs-common)
 storm-cflags := $(progs-cflags)
 storm-libs := build/libkmmv.a
-ring-device-sources := qa/vm/progs/ring-device.c $(progs-common)
+ring-device-sources := qa/vm/progs/ring-device.c qa/vm/progs/device.c $(progs-common)
 ring-device-cflags := $(progs-cflags)
 early-open-sources := qa/vm/progs/early-open.c
 hostile-sources := qa/vm/progs/hostile.c $(progs-common)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <linux/kmmv.h>
 
+#include "device.h"
 #include "tap.h"
 
 #define COUNT	1234567
@@ -32,22 +33,12 @@ static uint64_t offset_of(uint32_t cpu, uint32_t instance)
 
 static int device(void)
 {
-	int fd = open(COUNTERS, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		bail("%s", COUNTERS);
-	return fd;
+	return device_open(COUNTERS);
 }
 
 static char *map_all(void)
 {
-	int fd = device();
-	char *map = mmap(NULL, header.length, PROT_READ, MAP_SHARED, fd, 0);
-
-	close(fd);
-	if (map == MAP_FAILED)
-		bail("mmap");
-	return map;
+	return device_map(COUNTERS, header.length);
 }
 
 static bool reads_count(const char *map)
@@ -94,40 +85,12 @@ static void refuses_open(void)
 	   "no open of the names for writing");
 }
 
-static void refused(const char *what, int prot, int flags, uint64_t offset,
-		    uint64_t length, int error)
-{
-	int fd = device();
-	void *map = mmap(NULL, length, prot, flags, fd, offset);
-
-	ok(map == MAP_FAILED && errno == error, "no mapping %s (%s)", what,
-	   map == MAP_FAILED ? strerror(errno) : "mapped");
-	if (map != MAP_FAILED)
-		munmap(map, length);
-	close(fd);
-}
-
 static void refuses_mmap(void)
 {
-	uint64_t length = header.length;
-
-	refused("for writing", PROT_READ | PROT_WRITE, MAP_SHARED, 0, page,
-		EACCES);
-	refused("for execution", PROT_READ | PROT_EXEC, MAP_SHARED, 0, page,
-		EPERM);
-	refused("for copies on write", PROT_READ | PROT_WRITE, MAP_PRIVATE, 0,
-		page, EPERM);
-	refused("for private reading", PROT_READ, MAP_PRIVATE, 0, page, EPERM);
-	refused("that is longer", PROT_READ, MAP_SHARED, 0, length + page,
-		EINVAL);
-	refused("behind the end", PROT_READ, MAP_SHARED, length, page, EINVAL);
-	refused("across the end", PROT_READ, MAP_SHARED, length - page,
-		2 * page, EINVAL);
-	refused("far behind", PROT_READ, MAP_SHARED, 1ULL << 51, page, EINVAL);
-	refused("whose end wraps", PROT_READ, MAP_SHARED,
-		UINT64_MAX - page + 1, 2 * page, EOVERFLOW);
-	refused("whose end is just below the wrap", PROT_READ, MAP_SHARED,
-		(uint64_t)INT64_MAX - 3 * page + 1, 2 * page, EINVAL);
+	device_refuses_mappings(COUNTERS, header.length);
+	device_refuses(COUNTERS, "whose end is just below the wrap", PROT_READ,
+		       MAP_SHARED, (uint64_t)INT64_MAX - 3 * page + 1, 2 * page,
+		       EINVAL);
 }
 
 static void maps_parts(void)

@@ -27,6 +27,7 @@
 #include <unistd.h>
 #include <linux/kmmv_ring.h>
 
+#include "device.h"
 #include "tap.h"
 
 /* A hit on the page: header, struct kmmv_event, delta. */
@@ -42,11 +43,7 @@ static struct kmmv_ring_header header;
 
 static int device(void)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		bail("%s", path);
-	return fd;
+	return device_open(path);
 }
 
 static void hit(int cpu, int count)
@@ -57,13 +54,7 @@ static void hit(int cpu, int count)
 
 static char *map_all(void)
 {
-	int fd = device();
-	char *map = mmap(NULL, header.length, PROT_READ, MAP_SHARED, fd, 0);
-
-	close(fd);
-	if (map == MAP_FAILED)
-		bail("mmap");
-	return map;
+	return device_map(path, header.length);
 }
 
 static const void *page_of(const char *map, const struct kmmv_ring_range *range)
@@ -135,41 +126,12 @@ static void finds_geometry(void)
 	munmap(map, page);
 }
 
-static void refused(const char *what, int prot, int flags, uint64_t offset,
-		    uint64_t length, int error)
-{
-	int fd = device();
-	void *map = mmap(NULL, length, prot, flags, fd, offset);
-
-	ok(map == MAP_FAILED && errno == error, "no mapping %s (%s)", what,
-	   map == MAP_FAILED ? strerror(errno) : "mapped");
-	if (map != MAP_FAILED)
-		munmap(map, length);
-	close(fd);
-}
-
 static void refuses(void)
 {
-	uint64_t length = header.length;
-
 	ok(open(path, O_RDWR) < 0 && errno == EACCES,
 	   "no open for reading and writing");
 	ok(open(path, O_WRONLY) < 0 && errno == EACCES, "no open for writing");
-	refused("for writing", PROT_READ | PROT_WRITE, MAP_SHARED, 0, page,
-		EACCES);
-	refused("for execution", PROT_READ | PROT_EXEC, MAP_SHARED, 0, page,
-		EPERM);
-	refused("for copies on write", PROT_READ | PROT_WRITE, MAP_PRIVATE, 0,
-		page, EPERM);
-	refused("for private reading", PROT_READ, MAP_PRIVATE, 0, page, EPERM);
-	refused("that is longer", PROT_READ, MAP_SHARED, 0, length + page,
-		EINVAL);
-	refused("behind the end", PROT_READ, MAP_SHARED, length, page, EINVAL);
-	refused("across the end", PROT_READ, MAP_SHARED, length - page,
-		2 * page, EINVAL);
-	refused("far behind", PROT_READ, MAP_SHARED, 1ULL << 51, page, EINVAL);
-	refused("whose end wraps", PROT_READ, MAP_SHARED,
-		UINT64_MAX - page + 1, 2 * page, EOVERFLOW);
+	device_refuses_mappings(path, header.length);
 }
 
 static void maps(void)
