@@ -26,6 +26,7 @@
 #include <linux/kmmv.h>
 
 #include "tap.h"
+#include "waiters.h"
 
 #define FILES_MAX	256
 #define FILES_FOR_ROOT	32
@@ -258,68 +259,36 @@ static void files(void)
 		close(fd[n]);
 }
 
-/*
- * Of many sets with one file, WAITERS_MAX are woken, and the others refused at
- * once.
- */
+static void change(void)
+{
+	client("add waiters");
+}
+
 static void waiters(void)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
-	int fd = names_open(), set[SETS], i, told = 0, woken = 0;
+	int fd = names_open();
 
 	read_to_end(fd);
-	for (i = 0; i < SETS; i++) {
-		set[i] = epoll_create1(0);
-		if (epoll_ctl(set[i], EPOLL_CTL_ADD, fd, &event))
-			bail("epoll_ctl");
-		if (epoll_wait(set[i], &event, 1, 0) == 1 &&
-		    event.events == EPOLLERR)
-			told++;
-	}
-	ok(told == SETS - WAITERS_MAX, "%d may wait on a file, %d are told",
-	   WAITERS_MAX, told);
-	client("add waiters");
-	for (i = 0; i < SETS; i++)
-		if (epoll_wait(set[i], &event, 1, 20000) == 1 &&
-		    event.events & EPOLLIN && ++woken == WAITERS_MAX)
-			break;
-	ok(woken == WAITERS_MAX, "a change wakes every one of them (%d)", woken);
-	for (i = 0; i < SETS; i++)
-		close(set[i]);
+	waiters_most(fd, WAITERS_MAX, change, "a change");
 	close(fd);
 }
 
-static int add_sets(int fd, int *set, int n)
+static void are_woken(int set)
 {
-	struct epoll_event event = { .events = EPOLLIN };
-	int i, told = 0;
+	struct epoll_event event;
 
-	for (i = 0; i < n; i++) {
-		set[i] = epoll_create1(0);
-		if (epoll_ctl(set[i], EPOLL_CTL_ADD, fd, &event))
-			bail("epoll_ctl");
-		told += epoll_wait(set[i], &event, 1, 0);
-	}
-	return told;
+	client("add waiters again");
+	ok(epoll_wait(set, &event, 1, WAITERS_HANG) == 1 &&
+	   event.events == EPOLLIN, "and are woken");
 }
 
 /* Another file has as many waiters, and one that ends leaves room. */
 static void room(void)
 {
-	struct epoll_event event;
-	int fd = names_open(), set[WAITERS_MAX], i, told;
+	int fd = names_open();
 
 	read_to_end(fd);
-	told = add_sets(fd, set, WAITERS_MAX);
-	for (i = 0; i < WAITERS_MAX / 2; i++)
-		close(set[i]);
-	told += add_sets(fd, set, WAITERS_MAX / 2);
-	ok(told == 0, "as many may wait, go, and come again");
-	client("add waiters again");
-	ok(epoll_wait(set[0], &event, 1, 20000) == 1 &&
-	   event.events == EPOLLIN, "and are woken");
-	for (i = 0; i < WAITERS_MAX; i++)
-		close(set[i]);
+	waiters_again(fd, WAITERS_MAX, are_woken);
 	close(fd);
 }
 

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -26,12 +25,12 @@
 
 #include "ring-read.h"
 #include "tap.h"
+#include "waiters.h"
 
 #define ALL	256
 #define ADMIN	32
 #define USER	64
 #define WAITERS	8
-#define SETS	40
 #define HANG	20	/* s; usual is none */
 
 static char path[64];
@@ -133,63 +132,26 @@ static int open_drained(void)
 	return fd;
 }
 
-/*
- * Of many sets with one file, WAITERS are woken, and the others refused at
- * once.
- */
-static void waiters(void)
+static void write_event(void)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
-	int fd = open_drained(), set[SETS], i, told = 0, woken = 0;
-
-	for (i = 0; i < SETS; i++) {
-		set[i] = epoll_create1(0);
-		if (epoll_ctl(set[i], EPOLL_CTL_ADD, fd, &event))
-			bail("epoll_ctl");
-		if (epoll_wait(set[i], &event, 1, 0) == 1 &&
-		    event.events == EPOLLERR)
-			told++;
-	}
-	ok(told == SETS - WAITERS, "%d may wait on a file, %d are told",
-	   WAITERS, told);
 	client("ring write %d task 1 24 1", (int)client("ring get %s",
 			strrchr(path, '/') + 1));
-	for (i = 0; i < SETS; i++)
-		if (epoll_wait(set[i], &event, 1, HANG * 1000) == 1 &&
-		    event.events & EPOLLIN && ++woken == WAITERS)
-			break;
-	ok(woken == WAITERS, "an event wakes every one of them (%d)", woken);
-	for (i = 0; i < SETS; i++)
-		close(set[i]);
-	close(fd);
 }
 
-static int add_sets(int fd, int *set, int n)
+static void waiters(void)
 {
-	struct epoll_event event = { .events = EPOLLIN };
-	int i, told = 0;
+	int fd = open_drained();
 
-	for (i = 0; i < n; i++) {
-		set[i] = epoll_create1(0);
-		if (epoll_ctl(set[i], EPOLL_CTL_ADD, fd, &event))
-			bail("epoll_ctl");
-		told += epoll_wait(set[i], &event, 1, 0);
-	}
-	return told;
+	waiters_most(fd, WAITERS, write_event, "an event");
+	close(fd);
 }
 
 /* Another file has as many waiters, and one that ends leaves room. */
 static void room(void)
 {
-	int fd = open_drained(), set[WAITERS], i, told;
+	int fd = open_drained();
 
-	told = add_sets(fd, set, WAITERS);
-	for (i = 0; i < WAITERS / 2; i++)
-		close(set[i]);
-	told += add_sets(fd, set, WAITERS / 2);
-	ok(told == 0, "as many may wait, go, and come again");
-	for (i = 0; i < WAITERS; i++)
-		close(set[i]);
+	waiters_again(fd, WAITERS, NULL);
 	close(fd);
 }
 
