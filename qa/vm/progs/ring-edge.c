@@ -238,18 +238,6 @@ static void open_reader(struct reader *reader, struct ring *ring, bool claim)
 			bail("claim");
 }
 
-static int drain(struct reader *reader, bool claimed)
-{
-	uint64_t before = reader_events(reader);
-	int n;
-
-	do
-		n = claimed ? reader_take(reader, 16, true) :
-			      reader_read(reader, reader->ring->fd);
-	while (n > 0 || n == -EAGAIN);
-	return reader_events(reader) - before;
-}
-
 static uint64_t now(void)
 {
 	struct timespec ts;
@@ -281,7 +269,7 @@ static int one_round(struct waiter *waiter, struct reader *reader, bool claimed)
 	while (!n) {
 		if (!wait_for(waiter, NEVER))
 			return 0;
-		n = drain(reader, claimed);
+		n = reader_drain(reader, claimed);
 	}
 	return n;
 }
@@ -294,7 +282,7 @@ static void explain(const struct waiter *waiter, struct reader *reader,
 	int ready = poll(&pollfd, 1, 0);
 
 	note("%d records; then poll() says %d, %x, and %d more are read", n,
-	     ready, pollfd.revents, drain(reader, claimed));
+	     ready, pollfd.revents, reader_drain(reader, claimed));
 	if (waiter->way == BY_URING)
 		note("completions: %u, the last was %d, flags %x",
 		     *cq_word(waiter, waiter->params.cq_off.head),
@@ -310,7 +298,7 @@ static void single_records(enum way way, bool claimed, int rounds)
 	int i, n;
 
 	open_reader(&reader, &ring, claimed);
-	drain(&reader, claimed);
+	reader_drain(&reader, claimed);
 	if (!waiter_open(&waiter, way, ring.fd)) {
 		ok(errno == ENOSYS, "%s, %s # SKIP this kernel has none",
 		   way_names[way], who);
@@ -378,7 +366,7 @@ static void watermark_falls(enum way way, int rounds)
 	open_reader(&reader, &ring, true);
 	for (i = 0; i < rounds; i++) {
 		ioctl(ring.fd, KMMV_RING_IOC_WATERMARK, &high);
-		drain(&reader, true);
+		reader_drain(&reader, true);
 		client("ring write %d task %d 24 20", number, i % 4);
 		sleeper_start(&sleeper, way, ring.fd);
 		spin(rand() % 400000);
@@ -399,11 +387,11 @@ static void claim_comes(enum way way)
 	struct ring ring;
 
 	open_reader(&reader, &ring, true);
-	drain(&reader, true);
+	reader_drain(&reader, true);
 	ring_close(&ring);
 	open_reader(&reader, &ring, false);
 	client("ring write %d task 1 24 3", number);
-	drain(&reader, false);
+	reader_drain(&reader, false);
 	sleeper_start(&sleeper, way, ring.fd);
 	usleep(100000);
 	ok(!ioctl(ring.fd, KMMV_RING_IOC_CLAIM) && sleeper_end(&sleeper),
@@ -424,7 +412,7 @@ static void second_poll(enum way way, int rounds)
 	wait.fd = ring.fd;
 	wait.events = POLLIN;
 	for (i = 0; i < rounds; i++) {
-		drain(&reader, false);
+		reader_drain(&reader, false);
 		sleeper_start(&sleeper, way, ring.fd);
 		usleep(rand() % 3000);
 		client("ring later %d hardirq %d %d", number, rand() % 4,
@@ -460,7 +448,7 @@ static void work_is_no_signal(void)
 
 	open_reader(&reader, &ring, false);
 	for (i = 0; i < CLOSINGS; i++) {
-		drain(&reader, false);
+		reader_drain(&reader, false);
 		if (!waiter_open(&waiter, BY_URING, ring.fd)) {
 			ok(errno == ENOSYS, "interrupted by work # SKIP this kernel has none");
 			ring_close(&ring);
@@ -517,7 +505,7 @@ static void often(bool ready)
 
 	open_reader(&reader, &ring, false);
 	if (!ready)
-		drain(&reader, false);
+		reader_drain(&reader, false);
 	if (epoll_ctl(set, EPOLL_CTL_ADD, ring.fd, &event))
 		bail("epoll");
 	client("ring later %d hardirq 1 50000 20000", number);
@@ -529,7 +517,7 @@ static void often(bool ready)
 		polls++;
 		n += epoll_wait(set, &event, 1, 0);
 		if (!ready)
-			drain(&reader, false);
+			reader_drain(&reader, false);
 	}
 	tells = interrupts() - tells;
 	ms = (now() - begin) / 1000000;
@@ -543,7 +531,7 @@ static void often(bool ready)
 	/* The client has one timer per CPU: wait until it is done. */
 	for (seen = 0; seen != reader_events(&reader); usleep(300000)) {
 		seen = reader_events(&reader);
-		drain(&reader, false);
+		reader_drain(&reader, false);
 	}
 	close(set);
 	ring_close(&ring);

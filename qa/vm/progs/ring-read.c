@@ -598,3 +598,21 @@ int reader_snapshot(struct reader *reader)
 			snapshot_cpu(reader, cpu);
 	return reader_events(reader) - before;
 }
+
+/**
+ * reader_drain() - check all that is there
+ * @claimed: by taking it; else by read()
+ *
+ * Return: events.
+ */
+int reader_drain(struct reader *reader, bool claimed)
+{
+	uint64_t before = reader_events(reader);
+	int n;
+
+	do
+		n = claimed ? reader_take(reader, 16, true) :
+			      reader_read(reader, reader->ring->fd);
+	while (n > 0 || n == -EAGAIN);
+	return reader_events(reader) - before;
+}

@@ -77,6 +77,7 @@ void reader_range(struct reader *reader, const struct kmmv_ring_range *range,
 int reader_take(struct reader *reader, uint32_t nr, bool release);
 int reader_read(struct reader *reader, int fd);
 int reader_snapshot(struct reader *reader);
+int reader_drain(struct reader *reader, bool claimed);
 uint64_t reader_events(const struct reader *reader);
 uint64_t reader_lost(const struct reader *reader);
 

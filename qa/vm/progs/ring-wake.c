@@ -70,18 +70,6 @@ static void open_reader(struct reader *reader, struct ring *ring, bool claim)
 		bail("claim");
 }
 
-static int drain(struct reader *reader, bool claimed)
-{
-	uint64_t before = reader_events(reader);
-	int n;
-
-	do
-		n = claimed ? reader_take(reader, 16, true) :
-			      reader_read(reader, reader->ring->fd);
-	while (n > 0 || n == -EAGAIN);
-	return reader_events(reader) - before;
-}
-
 static void spin(uint64_t ns)
 {
 	uint64_t end = now() + ns;
@@ -105,7 +93,7 @@ static uint64_t one_round(struct reader *reader, bool claimed, int cpus)
 	late = now();
 	if (n != 1 || wait.revents != POLLIN)
 		return UINT64_MAX;
-	n = drain(reader, claimed);
+	n = reader_drain(reader, claimed);
 	if (n != 1 || reader->last.writer != RING_RECORD_LATE ||
 	    reader->last.context != context || reader->last.cpu != cpu)
 		reader_finding(reader, "%d records, of writer %u, %s, CPU %u",
@@ -125,7 +113,7 @@ static void single_records(int rounds, bool claimed)
 	int cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	open_reader(&reader, &ring, claimed);
-	drain(&reader, claimed);
+	reader_drain(&reader, claimed);
 	for (i = 0; i < rounds && lost < 3; i++) {
 		late = one_round(&reader, claimed, cpus);
 		if (late == UINT64_MAX) {
@@ -165,7 +153,7 @@ static void consume_on(bool claimed)
 	struct ring ring;
 
 	open_reader(&reader, &ring, claimed);
-	drain(&reader, claimed);
+	reader_drain(&reader, claimed);
 	wait.fd = ring.fd;
 	wait.events = POLLIN;
 	getrusage(RUSAGE_SELF, &before);
@@ -174,7 +162,7 @@ static void consume_on(bool claimed)
 		if (poll(&wait, 1, -1) < 0)
 			continue;
 		shared->polls++;
-		shared->records += drain(&reader, claimed);
+		shared->records += reader_drain(&reader, claimed);
 	}
 	getrusage(RUSAGE_SELF, &after);
 	shared->sleeps = after.ru_nvcsw - before.ru_nvcsw;
@@ -282,12 +270,12 @@ static void watermarks(void)
 	int i, n, early = 0, never = 0;
 
 	open_reader(&reader, &ring, true);
-	drain(&reader, true);
+	reader_drain(&reader, true);
 	wait.fd = ring.fd;
 	wait.events = POLLIN;
 	ioctl(ring.fd, KMMV_RING_IOC_WATERMARK, &mark);
 	for (i = 0; i < 20; i++) {
-		drain(&reader, true);
+		reader_drain(&reader, true);
 		/* One too few on one CPU, and the same on another. */
 		client("ring write %d task 1 24 %u", number, few);
 		client("ring write %d softirq 2 24 %u", number, few);
@@ -322,14 +310,14 @@ static void from_outside(void)
 		return;
 	}
 	open_reader(&reader, &ring, true);
-	drain(&reader, true);
+	reader_drain(&reader, true);
 	wait.fd = ring.fd;
 	wait.events = POLLIN;
 	ok(!err, "a handler of NMIs");
 	if (system("qa/vm/host nmi"))
 		bail("host");
 	n = poll(&wait, 1, 4 * TIMEOUT);
-	drain(&reader, true);
+	reader_drain(&reader, true);
 	ok(n == 1 && !reader.errors && reader.last.context == 3 &&
 		   reader.last.writer == RING_RECORD_NMI,
 	   "an NMI from outside leaves a record, which wakes");
@@ -352,14 +340,14 @@ static void many(void)
 	fflush(stdout);
 	for (i = 0; i < MANY; i++) {
 		open_reader(&reader[i], &ring[i], !i);
-		drain(&reader[i], !i);
+		reader_drain(&reader[i], !i);
 		pid = fork();
 		if (pid)
 			continue;
 		wait.fd = ring[i].fd;
 		wait.events = POLLIN;
 		c = poll(&wait, 1, TIMEOUT) == 1;
-		c += c && drain(&reader[i], !i) == 1;
+		c += c && reader_drain(&reader[i], !i) == 1;
 		_exit(write(fds[1], &c, 1) != 1);
 	}
 	usleep(300000);

@@ -33,13 +33,7 @@ void open_reader(struct reader *reader, struct ring *ring, bool claim)
 
 uint64_t drain(struct reader *reader)
 {
-	uint64_t before = reader_events(reader);
-	int n;
-
-	do
-		n = reader_take(reader, 16, true);
-	while (n > 0 || n == -EAGAIN);
-	return reader_events(reader) - before;
+	return reader_drain(reader, true);
 }
 
 void stats_of(struct ring *ring, uint32_t cpu, struct kmmv_ring_stats *stats)
