@@ -251,15 +251,7 @@ put r enable 0
 put r pages 5
 put r pages 4
 put r enable 1
-program=$(build/qa/vm/ring-device r "$number")
-status=$?
-printf '%s\n' "$program" | grep -v '^1\.\.' |
-	awk -v n="$tap_count" '/^(not )?ok / { sub(/ok [0-9]*/, "ok " ++n) } { print }'
-passed=$(printf '%s\n' "$program" | grep -cE '^(not )?ok ')
-tap_count=$((tap_count + passed))
-tap_failed=$((tap_failed + $(printf '%s\n' "$program" | grep -c '^not ok ')))
-is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
-	"0 1..$passed"
+program build/qa/vm/ring-device r "$number"
 
 # ---- as many spares as there can be, and programs of 32 bits
 

@@ -90,15 +90,7 @@ rmdir $rings/large
 mkdir $rings/hostile
 echo 1 >$rings/hostile/enable
 chmod 444 /dev/kmmv/ring/hostile
-program=$(build/qa/vm/ring-hostile hostile)
-status=$?
-printf '%s\n' "$program" | grep -v '^1\.\.' |
-	awk -v n="$tap_count" '/^(not )?ok / { sub(/ok [0-9]*/, "ok " ++n) } { print }'
-passed=$(printf '%s\n' "$program" | grep -cE '^(not )?ok ')
-tap_count=$((tap_count + passed))
-tap_failed=$((tap_failed + $(printf '%s\n' "$program" | grep -c '^not ok ')))
-is "all of it was run" "$status $(printf '%s\n' "$program" | tail -n 1)" \
-	"0 1..$passed"
+program build/qa/vm/ring-hostile hostile
 
 # ---- a consumer that is stopped
 
