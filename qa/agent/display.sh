@@ -29,9 +29,7 @@ at()
 	mkdir -p "$work/next"
 	qa/agent/machine.py area "$1" | sed "s/^set epoch/set gen $1\n&/" |
 		qa/agent/area.py "$work/next" || bail "no machine"
-	: >"$work/area.out"
-	echo "$work/next" >"$work/area.in"
-	wait_for 60 grep -q "done" "$work/area.out" || bail "the area does not change"
+	serve_next "$work"
 }
 
 qa/agent/machine.py area 1000 | area

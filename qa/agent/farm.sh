@@ -10,6 +10,8 @@
 
 # shellcheck source=qa/agent/proxy
 . qa/agent/proxy
+# shellcheck source=qa/agent/serve
+. qa/agent/serve
 
 command -v pmseries >/dev/null || skip_all "no pmseries"
 command -v redis-server >/dev/null || skip_all "no redis-server"
@@ -30,10 +32,7 @@ at()
 	mkdir -p "$live"
 	qa/agent/machine.py area "$2" counter/"$1"=1,0,0,0 | sed "1iset gen $2" |
 		qa/agent/area.py "$live" || bail "no area"
-	[ "$live" = "$where/next" ] || return 0
-	: >"$where/area.out"
-	echo "$live" >"$where/area.in"
-	wait_for 60 grep -q "done" "$where/area.out" || bail "the area does not change"
+	[ "$live" = "$where/dev" ] || serve_next "$where"
 }
 
 # host NAME NET SECONDS: a host NAME at 10.9.NET.2
@@ -43,10 +42,7 @@ host()
 
 	mkdir -p "$where/numbers"
 	at "$1" "$3"
-	mkfifo "$where/area.in"
-	: >"$where/area.out"
-	qa/agent/live.py "$where/dev" 0<>"$where/area.in" >"$where/area.out" 2>&1 &
-	wait_for 60 grep -q "done" "$where/area.out" || bail "no live area"
+	serve "$where"
 	cat >"$where/pmcd.conf" <<-E2
 	pmcd 2 dso pmcd_init /var/lib/pcp/pmdas/pmcd/pmda_pmcd.so
 	kmmv $domain pipe binary $PWD/build/pmdakmmv -d $domain -U root -f $where/dev -l $where/kmmv.log

@@ -29,9 +29,7 @@ at()
 	qa/agent/machine.py area "$@" >"$work/machine" || bail "no machine"
 	sed "s/^set epoch/set gen $1\n&/" "$work/machine" |
 		qa/agent/area.py "$work/next"
-	: >"$work/area.out"
-	echo "$work/next" >"$work/area.in"
-	wait_for 60 grep -q "done" "$work/area.out" || bail "the area does not change"
+	serve_next "$work"
 }
 
 qa/agent/machine.py area 1000 >"$work/machine" || bail "no machine"
