@@ -3,6 +3,7 @@
  * The agent as pmcd sees it.
  */
 #include "host.h"
+#include "suite.h"
 
 /* ---- metrics that do not exist */
 
@@ -342,9 +343,7 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("agent");
-	SRunner *runner;
 	TCase *tcase;
-	int failed;
 
 	tcase = add_case(suite, "small", setup);
 	tcase_add_test(tcase, unknown_metrics);
@@ -376,9 +375,5 @@ int main(void)
 	add_limits(suite);
 	add_purge(suite);
 
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_all(suite);
 }

@@ -2,6 +2,7 @@
 /* A period grows at once, and shrinks after a while, so that it settles. */
 #include "backoff.h"
 #include "quiet.h"
+#include "suite.h"
 
 #define SECOND	1000000000ULL
 
@@ -97,8 +98,6 @@ int main(void)
 {
 	Suite *suite = suite_create("backoff");
 	TCase *tcase = tcase_create("backoff");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tcase, ceiling);
 	tcase_add_test(tcase, no_ceiling);
@@ -106,9 +105,5 @@ int main(void)
 	tcase_add_test(tcase, recovers);
 	tcase_add_loop_test(tcase, settles, 0, 12);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_all(suite);
 }

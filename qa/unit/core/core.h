@@ -15,6 +15,7 @@
 #include "names.h"
 #include "table.h"
 #include "quiet.h"
+#include "suite.h"
 
 /* The generation wraps after two changes. */
 #define GENERATION_START	(ULONG_MAX - 2)
@@ -95,15 +96,9 @@ static inline const char *table_names(void)
 static inline int run_suite(const char *name, TCase *tcase)
 {
 	Suite *suite = suite_create(name);
-	SRunner *runner;
-	int failed;
 
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_all(suite);
 }
 
 #endif /* CORE_H */

@@ -4,6 +4,7 @@
 
 #include "expr.h"
 #include "quiet.h"
+#include "suite.h"
 
 #include <stdlib.h>
 
@@ -202,8 +203,6 @@ int main(void)
 {
 	Suite *suite = suite_create("expr");
 	TCase *tcase = tcase_create("expr");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, refused, 0, ARRAY_SIZE(bad));
 	tcase_add_test(tcase, parsed);
@@ -212,9 +211,5 @@ int main(void)
 	tcase_add_test(tcase, texts);
 	tcase_add_test(tcase, edge);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_all(suite);
 }

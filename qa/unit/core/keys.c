@@ -7,6 +7,7 @@
 
 #include "keys.h"
 #include "quiet.h"
+#include "suite.h"
 
 #define THREADS	4
 #define ROUNDS	10000
@@ -224,8 +225,6 @@ int main(void)
 {
 	Suite *suite = suite_create("keys");
 	TCase *tcase = tcase_create("keys");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tcase, numbers);
 	tcase_add_test(tcase, names);
@@ -234,9 +233,5 @@ int main(void)
 	tcase_add_test(tcase, no_memory);
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_all(suite);
 }

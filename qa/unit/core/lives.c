@@ -4,6 +4,7 @@
 
 #include "lives.h"
 #include "quiet.h"
+#include "suite.h"
 
 #define NAMES	40
 
@@ -122,16 +123,10 @@ int main(void)
 {
 	Suite *suite = suite_create("lives");
 	TCase *tcase = tcase_create("lives");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tcase, order);
 	tcase_add_test(tcase, owners);
 	tcase_add_loop_test(tcase, storm, 0, 5);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_all(suite);
 }

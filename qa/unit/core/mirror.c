@@ -6,6 +6,7 @@
 
 #include "mirror.h"
 #include "quiet.h"
+#include "suite.h"
 
 #define W32	KMMV_MIRROR_WRAP32
 #define W64	KMMV_MIRROR_WRAP64
@@ -312,8 +313,6 @@ int main(void)
 {
 	Suite *suite = suite_create("mirror");
 	TCase *tcase = tcase_create("mirror");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, adopt, 0, 12);
 	tcase_add_loop_test(tcase, advance, 0, 19);
@@ -324,9 +323,5 @@ int main(void)
 	tcase_add_test(tcase, loaded_again);
 	tcase_add_loop_test(tcase, never_falls, 0, 50);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_all(suite);
 }

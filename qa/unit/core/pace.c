@@ -7,6 +7,7 @@
 
 #include "pace.h"
 #include "quiet.h"
+#include "suite.h"
 
 #define MS	1000000ULL
 #define CALLERS	200
@@ -128,17 +129,11 @@ int main(void)
 {
 	Suite *suite = suite_create("pace");
 	TCase *tcase = tcase_create("pace");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, rest, 0, 9);
 	tcase_add_test(tcase, due);
 	tcase_add_loop_test(tcase, storm, 0, 10);
 	tcase_add_test(tcase, seldom);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_all(suite);
 }

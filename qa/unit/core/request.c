@@ -8,6 +8,7 @@
 
 #include "latency.h"
 #include "quiet.h"
+#include "suite.h"
 #include "request.h"
 
 #define BYTES		KMMV_REQUEST_BYTES
@@ -187,8 +188,6 @@ int main(void)
 {
 	Suite *suite = suite_create("request");
 	TCase *tcase = tcase_create("request");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, rules, 0, ROWS);
 	tcase_add_loop_test(tcase, parts, 0, 50);
@@ -198,9 +197,5 @@ int main(void)
 	tcase_add_loop_test(tcase, bounds, 0, KMMV_LATENCY_BUCKETS);
 	tcase_add_test(tcase, names);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_all(suite);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "quiet.h"
+#include "suite.h"
 #include "spread.h"
 
 #define CPUS	5
@@ -241,8 +242,6 @@ int main(void)
 {
 	Suite *suite = suite_create("spread");
 	TCase *tcase = tcase_create("spread");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, traffic, 0, 12);
 	tcase_add_test(tcase, of_something_else);
@@ -253,9 +252,5 @@ int main(void)
 	tcase_add_test(tcase, wraps);
 	tcase_add_test(tcase, keep);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_all(suite);
 }

@@ -7,6 +7,7 @@
 
 #include "label.h"
 #include "quiet.h"
+#include "suite.h"
 #include "sweep.h"
 #include "tally.h"
 
@@ -430,8 +431,6 @@ int main(void)
 {
 	Suite *suite = suite_create("tally");
 	TCase *tcase = tcase_create("tally");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tcase, scan);
 	tcase_add_test(tcase, stands);
@@ -446,9 +445,5 @@ int main(void)
 	tcase_add_test(tcase, share);
 	tcase_add_loop_test(tcase, within_a_second, 0, 12);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_all(suite);
 }

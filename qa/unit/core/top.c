@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "quiet.h"
+#include "suite.h"
 #include "top.h"
 
 #define KEYS	600
@@ -230,17 +231,11 @@ int main(void)
 {
 	Suite *suite = suite_create("top");
 	TCase *tcase = tcase_create("top");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, claims, 0, ARRAY_SIZE(streams));
 	tcase_add_loop_test(tcase, forgotten, 0, ARRAY_SIZE(streams));
 	tcase_add_test(tcase, found);
 	tcase_add_test(tcase, no_memory);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_all(suite);
 }

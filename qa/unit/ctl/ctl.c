@@ -16,6 +16,7 @@
 #include "ctl.h"
 #include "ctlbtf.h"
 #include "hint.h"
+#include "suite.h"
 
 char root[] = "/tmp/kmmv-ctl.XXXXXX";
 struct places places;
@@ -137,8 +138,6 @@ int main(void)
 {
 	Suite *s = suite_create("ctl");
 	TCase *t = tcase_create("types");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	add_paths(t);
@@ -151,9 +150,5 @@ int main(void)
 	add_texts(t);
 	tcase_add_test(t, hints);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return !!failed;
+	return run_all(s);
 }

@@ -7,6 +7,7 @@
 #include "module.h"
 #include "rings.h"
 #include "quiet.h"
+#include "suite.h"
 
 enum step {
 	AREA, PREPARE, POPULATE, API, ONLINE, NODES, RINGS, CHARDEV, REGISTER,
@@ -233,17 +234,11 @@ int main(void)
 {
 	Suite *suite = suite_create("init");
 	TCase *tcase = tcase_create("init");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, fails, 0, ALL);
 	tcase_add_test(tcase, no_table);
 	tcase_add_test(tcase, whole);
 	tcase_add_test(tcase, waiters);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_all(suite);
 }

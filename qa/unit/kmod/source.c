@@ -8,6 +8,7 @@
 
 #include "module.h"
 #include "quiet.h"
+#include "suite.h"
 
 #define MS	1000000ULL
 #define READERS	8
@@ -232,8 +233,6 @@ int main(void)
 {
 	Suite *suite = suite_create("source");
 	TCase *tcase = tcase_create("source");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, refuses);
@@ -243,9 +242,5 @@ int main(void)
 	tcase_add_test(tcase, one_for_both);
 	tcase_add_test(tcase, storm);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_all(suite);
 }

@@ -11,6 +11,7 @@
 #include "kmmv_compat.h"
 #include "trace.h"
 #include "quiet.h"
+#include "suite.h"
 
 static struct kmmv_trace_counter counter;
 static struct kmmv_trace_run run;
@@ -181,8 +182,6 @@ int main(void)
 {
 	TCase *tcase = tcase_create("typed");
 	Suite *suite = suite_create("typed");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tcase, tracepoint);
 	tcase_add_test(tcase, function);
@@ -190,9 +189,5 @@ int main(void)
 	tcase_add_test(tcase, tracepoint_of_unwatched);
 #endif
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_all(suite);
 }

@@ -20,6 +20,7 @@
 
 #include "libkmmv.h"
 #include "quiet.h"
+#include "suite.h"
 
 enum { PAGE = 4096, EPOCH = 77, PAIR_SIZE = 64 };
 
@@ -353,17 +354,11 @@ static inline void area_use(struct kmmv *k)
 static inline int run_suite(const char *name, TCase *tcase)
 {
 	Suite *suite = suite_create(name);
-	SRunner *runner;
-	int failed;
 
 	/* Sanitizers and load make machines slow. */
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_all(suite);
 }
 
 #endif /* LIBAREA_H */
