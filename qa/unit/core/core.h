@@ -47,6 +47,22 @@ static inline void table_start(u32 capacity)
 	ck_assert_int_eq(kmmv_table_populate(&table, 3), 0);
 }
 
+/* With a family that has the reserved numbers. Return: its id. */
+static inline int table_start_reserved(u32 capacity)
+{
+	int i, family;
+
+	table_start(capacity);
+	family = kmmv_family_add(&table, &family_a);
+	for (i = 0; i < KMMV_RESERVED; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "own%d", i);
+		kmmv_instance_add(&table, family, name, NULL);
+	}
+	return family;
+}
+
 static inline void table_stop(void)
 {
 	kmmv_table_fini(&table);

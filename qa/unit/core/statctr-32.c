@@ -17,16 +17,7 @@ static int family;
 
 static void start(void)
 {
-	int i;
-
-	table_start(600);
-	family = kmmv_family_add(&table, &family_a);
-	for (i = 0; i < KMMV_RESERVED; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "own%d", i);
-		kmmv_instance_add(&table, family, name, NULL);
-	}
+	family = table_start_reserved(600);
 	shim_cpu = 0;
 }
 

@@ -16,16 +16,7 @@ static int family;
 
 static void start(void)
 {
-	int i;
-
-	table_start(CAPACITY);
-	family = kmmv_family_add(&table, &family_a);
-	for (i = 0; i < KMMV_RESERVED; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "own%d", i);
-		kmmv_instance_add(&table, family, name, NULL);
-	}
+	family = table_start_reserved(CAPACITY);
 	shim_cpu = 0;
 }
 
