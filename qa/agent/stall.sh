@@ -53,9 +53,7 @@ become()
 {
 	mkdir -p "$work/next"
 	machine "$@" | qa/agent/area.py "$work/next"
-	: >"$work/area.out"
-	echo "$work/next" >"$work/area.in"
-	wait_for 60 grep -q "done" "$work/area.out" || bail "the area does not change"
+	serve_next "$work"
 }
 shown()
 {
