@@ -154,11 +154,13 @@ static void failed(int rc)
 {
 	unsaved = true;
 	wait_to_retry();
+	agent_error_begin(&pending);
 	agent_error(&pending,
 		    "new names wait, as their numbers cannot be saved: %s",
 		    rc == -EBUSY       ? "another agent is running" :
 		    rc == -EINPROGRESS ? "the disk takes long" :
 					 pmErrStr(rc));
+	agent_error_end(&pending);
 }
 
 /* Opening reads what was not read. Families may be visited now: they are loaded later. */
@@ -182,8 +184,7 @@ static bool open_file(void)
 /* Whether one more can be added to the batch. */
 static bool may_add(void)
 {
-	if (in_flight || nr_batch == BATCH ||
-	    (retry_ms && agent_now_ms() < retry_ms)) {
+	if (nr_batch == BATCH || (retry_ms && agent_now_ms() < retry_ms)) {
 		pending = true;
 		return false;
 	}
@@ -196,7 +197,8 @@ static struct id *add(const void *about, int scope, int number,
 {
 	struct id *id;
 
-	if (agent_idfile_is_unread()) {
+	/* Also one of this process's own: the name may be hidden. */
+	if (agent_idfile_is_unread() || in_flight) {
 		pending = true;
 		return NULL;
 	}
@@ -253,11 +255,14 @@ bool agent_id_describe(struct id *id, const char *rest)
 	if (!agent_idtable_describe(id, rest))
 		return false;
 	if (lasting && !id->own)
-		agent_idrecord_name(id);
+		agent_idrecord_rest(id);
 	return true;
 }
 
-/* Let the next attempt give out the same numbers. */
+/*
+ * Let the next attempt give out the same numbers. Dead: a block that was purged with its
+ * instance while it was hidden.
+ */
 static void take_back(void)
 {
 	uint32_t i;
@@ -269,7 +274,6 @@ static void take_back(void)
 	}
 }
 
-/* Meanwhile a block may have been purged with its instance. */
 static void hide(void)
 {
 	uint32_t i;
@@ -326,7 +330,8 @@ bool agent_id_commit(void)
 
 bool agent_id_batch_full(void)
 {
-	if (nr_batch < BATCH && !in_flight)
+	/* While one is in flight, names that have numbers are bound. */
+	if (nr_batch < BATCH || in_flight)
 		return false;
 	/* The caller has more to add. */
 	pending = true;
@@ -438,7 +443,6 @@ int agent_id_work(void)
 
 	if (!writer)
 		return -1;
-	agent_iddisk_new_request();
 	if (agent_iddisk_settle(false) == -EINPROGRESS)
 		return AGENT_ID_POLL_MS;
 	if (pending)
@@ -453,7 +457,7 @@ int agent_id_work(void)
 			open_file();
 		note_away();
 		agent_id_purge();
-		if (agent_idfile_save() == -EINPROGRESS)
+		if (agent_idfile_save(false) == -EINPROGRESS)
 			return AGENT_ID_POLL_MS;
 		/* Errors about names that are gone: no attempt settles them. */
 		agent_error_end(&pending);
@@ -472,8 +476,14 @@ int agent_id_work(void)
 
 void agent_id_close(void)
 {
+	agent_iddisk_new_request();
 	agent_iddisk_end();
 	if (lasting)
-		agent_idfile_save();
+		agent_idfile_save(true);
 	agent_iddisk_end();
+}
+
+void agent_id_answered(void)
+{
+	agent_iddisk_new_request();
 }

@@ -6,12 +6,12 @@
  * yet, and is never given out again. Scopes are numbered like instance domains:
  * SERIAL_FAMILIES, SERIAL_FIELDS, SERIAL_RINGS, and two for each family.
  *
- * The daemon uses a number only once it is on disk. While numbers cannot be
- * saved, or the disk takes longer than a request may, new names have none and
- * are not shown. Any other process (a DSO, a
- * local context), and the daemon while it reads captured files, reads the file
- * and writes nothing: a name that is not in it gets a number of that process
- * alone, from the upper half of the range.
+ * The daemon uses a number only once it is on disk. While numbers cannot be saved,
+ * or the disk takes longer than a request may, new names have none and are not shown.
+ * Any other process (a DSO, a local context), and the daemon while it reads captured
+ * files, reads the file and writes nothing: a name that is not in it gets a number of
+ * that process alone, from the upper half of the range. It may read what the daemon has
+ * written and waits for.
  *
  * A name that nothing is bound to is purged after agent_id_days days, and the
  * oldest of those that the kernel forgot when there are more than
@@ -137,8 +137,10 @@ struct id *agent_id_add_block(const struct id *inst, uint32_t block,
  * Do a batch of deferred work, between requests. Returns the milliseconds until
  * the next call is due, or -1 for none: AGENT_ID_POLL_MS while the disk works.
  */
-enum { AGENT_ID_POLL_MS = 20 };
+enum { AGENT_ID_POLL_MS = 100 };
 int agent_id_work(void);
+/* No request waits for an answer: the next one may wait for the disk anew. */
+void agent_id_answered(void);
 /* Save what is pending; the process exits. */
 void agent_id_close(void);
 

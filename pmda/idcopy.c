@@ -27,7 +27,7 @@ static int last_rc;		/* of the last step, if nobody was told */
 static struct step {
 	struct id_job job;
 	struct id_records records;
-	int fd;
+	int fd, before;
 	bool damaged;
 	int kept;	/* what came of keeping the damaged file */
 	struct stat st;
@@ -135,13 +135,24 @@ static int keep_damaged(void)
 	return link(step.file, step.old) < 0 ? -errno : 0;
 }
 
+/* Records that were appended to both files are on the disk of the old one alone. */
 static void run_finish(struct id_job *job)
 {
-	step.kept = step.damaged ? keep_damaged() : 0;
-	step.replaced = fstat(step.fd, &step.st) == 0 &&
-			rename(step.new, step.file) == 0;
+	step.kept = 0;
+	step.replaced = fdatasync(step.fd) == 0 &&
+			fstat(step.fd, &step.st) == 0;
+	if (step.replaced && step.damaged)
+		step.kept = keep_damaged();
+	step.replaced = step.replaced && rename(step.new, step.file) == 0;
+	if (!step.replaced) {
+		job->rc = -errno;
+		return;
+	}
+	/* The last reference to the old file, whose blocks are freed. */
+	if (step.before >= 0)
+		close(step.before);
 	/* Until the directory is on disk, a crash brings the old file back. */
-	job->rc = step.replaced ? sync_directory(step.new) : -errno;
+	job->rc = sync_directory(step.new);
 }
 
 static void finished(struct id_job *job)
@@ -211,6 +222,7 @@ int agent_idcopy_step(bool wait)
 	}
 	if (walked) {
 		step.damaged = agent_idfile_is_damaged();
+		step.before = agent_idfile_fd();
 		return run_step(run_finish, finished, wait);
 	}
 	walked = !agent_idtable_walk(&cursor, STEP, agent_idrecord_entry);

@@ -55,6 +55,7 @@ static struct append {
 	int copied;		/* what came of writing to the copy */
 	void (*late)(int rc);	/* if they are to be on disk */
 	bool waiting;		/* their caller still waits */
+	bool running;
 } append;
 
 void agent_idfile_path(char *path, const char *suffix)
@@ -240,7 +241,7 @@ static int take_lock(void)
 	return 0;
 }
 
-/* Records were lost that have states. */
+/* Records of known names were lost. */
 static void lose(void)
 {
 	lost = true;
@@ -250,8 +251,6 @@ static void lose(void)
 void agent_idfile_replaced(int new, const struct stat *st, off_t length,
 			   uint32_t lines, bool on_disk)
 {
-	if (fd >= 0)
-		close(fd);
 	fd = new;
 	file.dev = st->st_dev;
 	file.ino = st->st_ino;
@@ -263,19 +262,25 @@ void agent_idfile_replaced(int new, const struct stat *st, off_t length,
 	agent_error_settle(&file);
 }
 
+int agent_idfile_fd(void)
+{
+	return fd;
+}
+
 bool agent_idfile_is_damaged(void)
 {
 	return file.damaged;
 }
 
+/* A request goes on until it has waited for long enough; otherwise a step is done. */
 static int rewrite_all(bool wait)
 {
 	int rc;
 
 	do {
 		rc = agent_idcopy_step(wait);
-	} while (rc > 0);
-	return rc;
+	} while (rc > 0 && wait);
+	return rc > 0 ? -EINPROGRESS : rc;
 }
 
 /* Read what others wrote meanwhile; *THERE: the file exists. */
@@ -292,6 +297,15 @@ static int reread(bool *there)
 	return agent_idfile_load();
 }
 
+/* A line that was cut short is cut off. */
+static bool cut(void)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 &&
+	       (st.st_size == file.length || ftruncate(fd, file.length) == 0);
+}
+
 static int open_to_append(void)
 {
 	bool there;
@@ -305,7 +319,7 @@ static int open_to_append(void)
 			  O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
 	/* The file may be root's; the directory suffices to replace it. */
 	rewrite = fd < 0 || file.damaged || !file.length || lost;
-	if (!rewrite && ftruncate(fd, file.length) < 0)
+	if (!rewrite && !cut())
 		rewrite = true;
 	return 0;
 }
@@ -351,13 +365,14 @@ static void appended(struct id_job *job)
 {
 	const struct id_records *r = &append.records;
 
+	append.running = false;
 	rewrite |= append.unknown;
 	if (job->rc == 0) {
 		file.length += r->used;
 		file.lines += r->count;
 		if (append.copy >= 0)
 			agent_idcopy_appended(append.copied, r->used, r->count);
-	} else if (r->states || !append.late) {
+	} else if (r->known || !append.late) {
 		/* The copy has them no more than the file. */
 		lose();
 	}
@@ -368,8 +383,6 @@ static void appended(struct id_job *job)
 
 static int append_records(struct id_records records, void (*late)(int rc))
 {
-	int rc;
-
 	append.records = records;
 	append.job.run = run_append;
 	append.job.ended = appended;
@@ -377,11 +390,12 @@ static int append_records(struct id_records records, void (*late)(int rc))
 	append.copy = agent_idcopy_fd();
 	append.length = file.length;
 	append.late = late;
-	append.waiting = true;
+	append.waiting = append.running = true;
 	agent_iddisk_begin(&append.job);
-	rc = agent_iddisk_settle(late != NULL);
+	/* It may begin another job as it ends. */
+	agent_iddisk_settle(late != NULL);
 	append.waiting = false;
-	return rc < 0 ? rc : append.job.rc;
+	return append.running ? -EINPROGRESS : append.job.rc;
 }
 
 int agent_idfile_commit(void (*late)(int rc))
@@ -403,7 +417,7 @@ int agent_idfile_commit(void (*late)(int rc))
 		rc = append_records(records, late);
 	} else {
 		free(records.text);
-		if (records.states || !late)
+		if (records.known || !late)
 			lose();
 	}
 	if (pmDebugOptions.appl0)
@@ -413,13 +427,13 @@ int agent_idfile_commit(void (*late)(int rc))
 	return rc;
 }
 
-int agent_idfile_save(void)
+int agent_idfile_save(bool wait)
 {
 	int rc;
 
-	if (!agent_idrecord_pending() && !lost)
+	if (!agent_idrecord_pending() && !lost && !rewrite)
 		return 0;
-	rc = agent_idfile_open(false);
+	rc = agent_idfile_open(wait);
 	if (rc == 0)
 		return agent_idfile_commit(NULL);
 	if (rc != -EINPROGRESS) {

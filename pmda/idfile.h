@@ -2,9 +2,10 @@
 /*
  * The file of lasting numbers, for id.c. The table in memory is in idtable.h.
  *
- * Whatever may wait for the disk runs in a thread, one job at a time. The agent's thread
- * has all else: it starts a job, and takes over what came of it. -EINPROGRESS is not an
- * error: a job still runs.
+ * What writes, and may wait for the disk, runs in a thread, one job at a time. The
+ * agent's thread has all else, also what opens and reads the file: it begins a job, and
+ * takes over what came of it. -EINPROGRESS is not an error: a job still runs, or there is
+ * more to do.
  */
 #ifndef KMMV_IDFILE_H
 #define KMMV_IDFILE_H
@@ -37,7 +38,7 @@ void agent_iddisk_begin(struct id_job *job);
 int agent_iddisk_settle(bool wait);
 /* Take over what came of jobs that have ended. */
 void agent_iddisk_poll(void);
-/* A request has ended. */
+/* From here on the next request waits. */
 void agent_iddisk_new_request(void);
 /* The agent ends: wait once more, also for a job that is late. */
 void agent_iddisk_end(void);
@@ -53,10 +54,12 @@ struct id_records {
 	size_t used, room;
 	uint32_t count;
 	bool failed;		/* there was no memory for one */
-	bool states;		/* not only names, which can be taken back */
+	bool known;		/* not only new names, which can be taken back */
 };
 
 void agent_idrecord_name(const struct id *id);
+/* Again, with another rest. */
+void agent_idrecord_rest(const struct id *id);
 void agent_idrecord_state(struct id *id);
 void agent_idrecord_purged(const struct id *id);
 /* The first line, the marks, and the families in order. */
@@ -85,12 +88,15 @@ bool agent_idfile_is_unread(void);
 int agent_idfile_open(bool wait);
 /*
  * Write the records put so far. With LATE, wait until they are on disk; if that takes
- * longer than a request may, return -EINPROGRESS, and LATE is told by
- * agent_iddisk_settle() what came of it. Without, -EINPROGRESS needs no care.
+ * longer than a request may, return -EINPROGRESS, and LATE is told what came of it when
+ * the job ends. Without LATE, nobody is told.
  */
 int agent_idfile_commit(void (*late)(int rc));
-/* Write pending records, between requests; opens the file if need be. */
-int agent_idfile_save(void);
+/*
+ * Write pending records, or the whole file if it lacks some; opens it if need be.
+ * -EINPROGRESS: call it again.
+ */
+int agent_idfile_save(bool wait);
 /*
  * Do a step of rewriting the file without its garbage: 1 if there is more to
  * do.
@@ -102,6 +108,7 @@ void agent_idfile_own(uid_t uid, gid_t gid);
 /* For idcopy.c. */
 enum { ID_PATH_SIZE = MAXPATHLEN };
 void agent_idfile_path(char *path, const char *suffix);
+int agent_idfile_fd(void);
 bool agent_idfile_is_damaged(void);
 /* FD is the file now; ON_DISK: it still is after a crash. */
 void agent_idfile_replaced(int fd, const struct stat *st, off_t length,

@@ -36,7 +36,7 @@ __attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
 	vsnprintf(pending.text + pending.used, n + 1, format, ap);
 	va_end(ap);
 	if (strchr("*-!x", pending.text[pending.used]))
-		pending.states = true;
+		pending.known = true;
 	pending.used += n;
 	pending.count++;
 }
@@ -65,6 +65,12 @@ void agent_idrecord_name(const struct id *id)
 
 	put("+ %d %d %s%s%s\n", id->scope, id->number, id->name,
 	    *rest ? " " : "", rest);
+}
+
+void agent_idrecord_rest(const struct id *id)
+{
+	pending.known = true;
+	agent_idrecord_name(id);
 }
 
 void agent_idrecord_state(struct id *id)

@@ -86,10 +86,15 @@ void agent_loop(pmdaInterface *dispatch)
 			return;
 		}
 		woken = n > (fds[0].revents != 0);
-		if (n > 0 && fds[0].revents && __pmdaMainPDU(dispatch) < 0)
-			return;
-		if (n == 0 && work == 0)
+		if (n > 0 && fds[0].revents) {
+			if (__pmdaMainPDU(dispatch) < 0)
+				return;
+			agent_id_answered();
+		}
+		if (n == 0 && work == 0) {
+			agent_id_answered();
 			agent_attach_sync();
+		}
 		if (interval < 0 || (!woken && left(looked, interval) > 0))
 			continue;
 		agent_records_drain(woken);

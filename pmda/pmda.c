@@ -101,8 +101,11 @@ static void start(const pmdaInterface *dispatch, bool writer)
 	 * Names get numbers in batches: do all before the first request, unless the disk
 	 * takes long.
 	 */
-	while (agent_id_work() == 0)
+	while (agent_id_work() == 0) {
+		agent_id_answered();
 		agent_attach_sync();
+	}
+	agent_id_answered();
 }
 
 static const char *default_device(void)

@@ -28,7 +28,10 @@ START_TEST(names_wait_for_the_disk)
 	ck_assert_int_eq(host_listed(indom(agent_scope_of(family("counter")))),
 			 0);
 	ck_assert(told_of(LATE));
-	/* What comes now waits as well. */
+	/* What comes now waits as well, also without a lasting number. */
+	agent_id_lasting(false);
+	ck_assert_ptr_null(agent_id_add(NULL, 16, -1, "zero", ""));
+	agent_id_lasting(true);
 	names_are(ZERO ONE);
 	ck_assert_int_eq(number_of("counter", "one"), -1);
 	ck_assert_int_eq(agent_id_work(), AGENT_ID_POLL_MS);
@@ -99,6 +102,41 @@ START_TEST(late_failures_take_numbers_back)
 	ck_assert_int_eq(on_disk("+ 16 0 zero\n"), 1);
 	ck_assert_int_eq(on_disk("+ 16 1 one\n"), 1);
 	ck_assert(!told_of("cannot be saved"));
+}
+END_TEST
+
+/* What has a number is there meanwhile, when it comes back. */
+START_TEST(known_names_do_not_wait)
+{
+	names_are(ZERO);
+	names_are(INST(0, 0, "free", "zero"));
+	disk_stalls();
+	names_are(ONE);
+	ck_assert(told_of(LATE));
+	names_are(INST(2, 0, "active", "zero") ONE);
+	ck_assert_int_eq(agent_id_find(16, "zero")->state, ID_USED);
+	ck_assert_int_eq(number_of("counter", "one"), -1);
+	disk_goes_on(0);
+}
+END_TEST
+
+/* A rest that could not be written is written with the next records, at the latest. */
+START_TEST(rests_that_were_not_written_are)
+{
+	ck_assert_ptr_nonnull(agent_id_add(NULL, SERIAL_FIELDS, -1, "other", ""));
+	ck_assert(agent_id_commit());
+	ck_assert(agent_id_describe(agent_id_find(SERIAL_FIELDS, "other"),
+				    "rest"));
+	disk.write_error = ENOSPC;
+	names_are(ZERO);
+	ck_assert_int_eq(number_of("counter", "zero"), -1);
+	disk.write_error = 0;
+	fake.ms = agent_now_ms() + 100000;
+	fake.on = true;
+	next_request();
+	fake.on = false;
+	ck_assert_int_eq(number_of("counter", "zero"), 0);
+	ck_assert_int_eq(on_disk("+ 1 0 other rest\n"), 1);
 }
 END_TEST
 
@@ -205,6 +243,23 @@ START_TEST(the_end_waits_for_the_disk)
 	ck_assert_int_eq(disk.syncs, 1);
 	ck_assert_int_eq(pthread_join(other, NULL), 0);
 	ck_assert_int_eq(on_disk("+ 16 0 zero\n"), 1);
+}
+END_TEST
+
+/* Also if each step takes longer than the work between requests waits. */
+START_TEST(the_end_waits_for_a_new_file)
+{
+	names_are(ZERO);
+	names_are(INST(0, 0, "free", "zero"));
+	disk_stalls();
+	names_are(INST(0, 0, "free", "zero") ONE);
+	disk_goes_on(EIO);
+	ck_assert_int_eq(on_disk("! 16 0 "), 0);
+	disk.error = 0;
+	disk.delay = 50000;
+	agent_id_close();
+	ck_assert_int_eq(on_disk("! 16 0 "), 1);
+	ck_assert_int_ne(access(host_path(NUMBERS ".new"), F_OK), 0);
 }
 END_TEST
 
@@ -320,6 +375,55 @@ START_TEST(a_rewrite_waits_for_the_disk)
 }
 END_TEST
 
+/* Names that came before the last step are on the disk of the new file, too. */
+START_TEST(a_new_file_is_on_disk_before_it_is_the_file)
+{
+	char names[128];
+	int i = 0;
+
+	fake.ms = agent_now_ms() + 100000;
+	fake.on = true;
+	names_are(INST(0, 0, "active", "n0"));
+	do {
+		fake.ms += 2000;
+		work();
+		snprintf(names, sizeof(names),
+			 INST(0, 0, "active", "n0")
+			 "instance number=1 family=0 incarnation=%d state=active name=x%d\n",
+			 i, i);
+		names_are(names);
+		ck_assert_int_lt(i++, 16);
+	} while (is_rewritten());
+	fake.on = false;
+	ck_assert_int_gt(i, 2);
+	ck_assert_int_eq(disk.unsynced, 0);
+}
+END_TEST
+
+/* The new file has no room, and goes: names that are on the disk of the old one stay. */
+START_TEST(a_new_file_goes_while_names_come)
+{
+	fake.ms = agent_now_ms() + 100000;
+	fake.on = true;
+	names_are(INST(0, 0, "active", "n0"));
+	fake.ms += 2000;
+	ck_assert_int_eq(work(), 0);
+	ck_assert(is_rewritten());
+	disk.copy_error = ENOSPC;
+	disk.unlink_stalls = true;
+	agent_iddisk_patience = 10;
+	names_are(INST(0, 0, "active", "n0") INST(1, 0, "active", "late"));
+	disk_is_waited_for();
+	disk.copy_error = 0;
+	disk_goes_on(0);
+	fake.ms += 2000;
+	next_request();
+	fake.on = false;
+	ck_assert_int_eq(number_of("counter", "late"), 6000);
+	ck_assert_int_eq(on_disk("+ 16 6000 late\n"), 1);
+}
+END_TEST
+
 /* A step that fails late is told of, and the old file stays. */
 START_TEST(a_rewrite_that_fails_late_is_begun_again)
 {
@@ -351,11 +455,14 @@ void add_disk(Suite *suite)
 	tcase = add_case(suite, "disk", setup_lasting);
 	tcase_add_test(tcase, names_wait_for_the_disk);
 	tcase_add_test(tcase, late_failures_take_numbers_back);
+	tcase_add_test(tcase, known_names_do_not_wait);
+	tcase_add_test(tcase, rests_that_were_not_written_are);
 	tcase_add_test(tcase, names_that_go_meanwhile_keep_their_numbers);
 	tcase_add_test(tcase, blocks_may_go_with_their_instance);
 	tcase_add_test(tcase, states_wait_for_the_disk);
 	tcase_add_test(tcase, states_that_were_late_in_vain_are_written);
 	tcase_add_test(tcase, the_end_waits_for_the_disk);
+	tcase_add_test(tcase, the_end_waits_for_a_new_file);
 
 	tcase = add_case(suite, "disk: new files", NULL);
 	tcase_add_test(tcase, families_wait_for_the_disk);
@@ -365,4 +472,6 @@ void add_disk(Suite *suite)
 	tcase = add_case(suite, "disk: rewrites", setup_garbage);
 	tcase_add_test(tcase, a_rewrite_waits_for_the_disk);
 	tcase_add_test(tcase, a_rewrite_that_fails_late_is_begun_again);
+	tcase_add_test(tcase, a_new_file_is_on_disk_before_it_is_the_file);
+	tcase_add_test(tcase, a_new_file_goes_while_names_come);
 }

@@ -97,25 +97,84 @@ struct disk disk;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool waits;
+static bool dirty;	/* the new file was written to since fdatasync() */
+
+static bool is_new(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > 4 && strcmp(path + length - 4, ".new") == 0;
+}
+
+/* The path of FD, if that is the file of numbers or the new one; "" otherwise. */
+static void path_of(int fd, char *path, size_t size)
+{
+	char link[64];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, size - 1);
+	path[length < 0 ? 0 : length] = '\0';
+	if (!strstr(path, ".numbers"))
+		path[0] = '\0';
+}
+
+ssize_t write(int fd, const void *from, size_t size)
+{
+	char path[256];
+	int error = 0;
+
+	path_of(fd, path, sizeof(path));
+	if (path[0])
+		error = is_new(path) ? disk.copy_error : disk.write_error;
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	dirty |= is_new(path);
+	return syscall(SYS_write, fd, from, size);
+}
+
+int rename(const char *from, const char *to)
+{
+	disk.unsynced += is_new(from) && dirty;
+	return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+static void wait_while(const bool *stalls)
+{
+	pthread_mutex_lock(&lock);
+	waits = *stalls;
+	pthread_cond_broadcast(&changed);
+	while (*stalls)
+		pthread_cond_wait(&changed, &lock);
+	waits = false;
+	pthread_mutex_unlock(&lock);
+}
+
+int unlink(const char *path)
+{
+	if (is_new(path))
+		wait_while(&disk.unlink_stalls);
+	return syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
 
 /* Replaces the library's. */
 int fdatasync(int fd)
 {
-	int error;
+	char path[256];
 
-	pthread_mutex_lock(&lock);
-	waits = disk.stalls;
-	pthread_cond_broadcast(&changed);
-	while (disk.stalls)
-		pthread_cond_wait(&changed, &lock);
-	waits = false;
+	wait_while(&disk.stalls);
+	usleep(disk.delay);
 	disk.syncs++;
-	error = disk.error;
-	pthread_mutex_unlock(&lock);
-	if (!error)
-		return syscall(SYS_fdatasync, fd);
-	errno = error;
-	return -1;
+	if (disk.error) {
+		errno = disk.error;
+		return -1;
+	}
+	path_of(fd, path, sizeof(path));
+	if (is_new(path))
+		dirty = false;
+	return syscall(SYS_fdatasync, fd);
 }
 
 int fsync(int fd)
@@ -146,7 +205,7 @@ void disk_lets_go(int error)
 {
 	pthread_mutex_lock(&lock);
 	disk.error = error;
-	disk.stalls = false;
+	disk.stalls = disk.unlink_stalls = false;
 	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&lock);
 }

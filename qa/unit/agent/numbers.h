@@ -43,6 +43,11 @@ extern struct disk {
 	int error;		/* what they fail with; 0: they do not */
 	int fsyncs;		/* calls of fsync() */
 	int fsync_error;	/* what they fail with */
+	unsigned int delay;	/* of each fdatasync(), in microseconds */
+	int write_error;	/* what write() to the file fails with */
+	int copy_error;		/* and to the new file */
+	bool unlink_stalls;	/* unlink() of the new file waits as well */
+	int unsynced;		/* new files that were renamed before they were on disk */
 } disk;
 
 /* From now on calls wait, and requests do not wait long for them. */
