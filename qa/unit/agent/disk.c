@@ -411,7 +411,8 @@ START_TEST(a_new_file_goes_while_names_come)
 	ck_assert(is_rewritten());
 	disk.copy_error = ENOSPC;
 	disk.unlink_stalls = true;
-	agent_iddisk_patience = 10;
+	/* Enough for the name's record, but not for the end of the new file. */
+	agent_iddisk_patience = 1000;
 	names_are(INST(0, 0, "active", "n0") INST(1, 0, "active", "late"));
 	disk_is_waited_for();
 	disk.copy_error = 0;

@@ -131,7 +131,8 @@ ssize_t write(int fd, const void *from, size_t size)
 		errno = error;
 		return -1;
 	}
-	dirty |= is_new(path);
+	if (is_new(path))
+		dirty = true;
 	return syscall(SYS_write, fd, from, size);
 }
 
@@ -195,10 +196,15 @@ void disk_stalls(void)
 
 void disk_is_waited_for(void)
 {
-	pthread_mutex_lock(&lock);
-	while (!waits)
-		pthread_cond_wait(&changed, &lock);
-	pthread_mutex_unlock(&lock);
+	bool waited_for = false;
+
+	while (!waited_for) {
+		agent_iddisk_poll();
+		usleep(1000);
+		pthread_mutex_lock(&lock);
+		waited_for = waits;
+		pthread_mutex_unlock(&lock);
+	}
 }
 
 void disk_lets_go(int error)

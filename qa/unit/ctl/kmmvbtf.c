@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kmmvbtf ROOT [moved]: write types for qa/shipped/kmmvctl.sh */
+/* kmmvbtf ROOT [moved]: write types for qa/shipped/ctl */
 #include <stdio.h>
 #include <string.h>
 
