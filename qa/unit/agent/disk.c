@@ -50,6 +50,16 @@ START_TEST(names_wait_for_the_disk)
 }
 END_TEST
 
+/* A request waits for a disk that takes a while. */
+START_TEST(slow_disks_are_waited_for)
+{
+	disk.delay = 50000;
+	names_are(ZERO);
+	ck_assert_int_eq(number_of("counter", "zero"), 0);
+	ck_assert(!told_of(LATE));
+}
+END_TEST
+
 /* Families that are new are metrics after that. */
 START_TEST(families_wait_for_the_disk)
 {
@@ -455,6 +465,7 @@ void add_disk(Suite *suite)
 
 	tcase = add_case(suite, "disk", setup_lasting);
 	tcase_add_test(tcase, names_wait_for_the_disk);
+	tcase_add_test(tcase, slow_disks_are_waited_for);
 	tcase_add_test(tcase, late_failures_take_numbers_back);
 	tcase_add_test(tcase, known_names_do_not_wait);
 	tcase_add_test(tcase, rests_that_were_not_written_are);
