@@ -15,10 +15,9 @@
 #include "clock.h"
 #include "idfile.h"
 
-/* Between requests: what a disk needs that nobody else keeps busy. */
-#define MOMENT_MS 20
-
 uint32_t agent_iddisk_patience = 3000;
+/* What a disk needs that nobody else keeps busy. */
+uint32_t agent_iddisk_moment = 20;
 
 static struct id_job *current;
 static pthread_t thread;
@@ -100,7 +99,7 @@ static bool wait_as_request(void)
 
 static bool wait_a_moment(void)
 {
-	return wait_for(is_late ? 0 : MOMENT_MS);
+	return wait_for(is_late ? 0 : agent_iddisk_moment);
 }
 
 static bool do_not_wait(void)

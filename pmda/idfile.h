@@ -28,6 +28,8 @@ struct id_job {
  * not answer within 5 s.
  */
 extern uint32_t agent_iddisk_patience;
+/* And how long the agent does between requests. */
+extern uint32_t agent_iddisk_moment;
 
 /* No other job runs. */
 void agent_iddisk_begin(struct id_job *job);

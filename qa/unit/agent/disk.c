@@ -54,6 +54,7 @@ END_TEST
 START_TEST(slow_disks_are_waited_for)
 {
 	disk.delay = 50000;
+	agent_iddisk_moment = 10;
 	names_are(ZERO);
 	ck_assert_int_eq(number_of("counter", "zero"), 0);
 	ck_assert(!told_of(LATE));
@@ -267,6 +268,7 @@ START_TEST(the_end_waits_for_a_new_file)
 	ck_assert_int_eq(on_disk("! 16 0 "), 0);
 	disk.error = 0;
 	disk.delay = 50000;
+	agent_iddisk_moment = 10;
 	agent_id_close();
 	ck_assert_int_eq(on_disk("! 16 0 "), 1);
 	ck_assert_int_ne(access(host_path(NUMBERS ".new"), F_OK), 0);

@@ -100,7 +100,7 @@ static inline void host_init(const char *dir)
 	ck_assert_int_eq(host.dispatch.status, 0);
 	host_client(CTX, "0");
 	/* No verdict hangs on how fast the machine is. */
-	agent_iddisk_patience = HOST_PATIENCE;
+	agent_iddisk_patience = agent_iddisk_moment = HOST_PATIENCE;
 }
 
 static inline int host_rm(const char *path, const struct stat *st, int type,

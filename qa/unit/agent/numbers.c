@@ -189,7 +189,7 @@ int fsync(int fd)
 
 void disk_stalls(void)
 {
-	agent_iddisk_patience = 10;
+	agent_iddisk_patience = agent_iddisk_moment = 10;
 	disk.syncs = 0;
 	disk.stalls = true;
 }
@@ -219,7 +219,7 @@ void disk_lets_go(int error)
 void disk_goes_on(int error)
 {
 	disk_lets_go(error);
-	agent_iddisk_patience = HOST_PATIENCE;
+	agent_iddisk_patience = agent_iddisk_moment = HOST_PATIENCE;
 	wait_for_disk();
 }
 
