@@ -27,8 +27,8 @@ static int last_rc;		/* of the last step, if nobody was told */
 static struct step {
 	struct id_job job;
 	struct id_records records;
-	int fd, before;
-	bool damaged;
+	int fd;
+	struct id_old before;
 	int kept;	/* what came of keeping the damaged file */
 	struct stat st;
 	bool replaced;
@@ -52,9 +52,9 @@ int agent_idcopy_write(int to, const char *text, size_t size)
 
 static void set_paths(void)
 {
-	agent_idfile_path(step.file, "");
-	agent_idfile_path(step.new, ".new");
-	agent_idfile_path(step.old, ".damaged");
+	agent_iddisk_path(step.file, "");
+	agent_iddisk_path(step.new, ".new");
+	agent_iddisk_path(step.old, ".damaged");
 }
 
 static void run_discard(struct id_job *job)
@@ -141,7 +141,7 @@ static void run_finish(struct id_job *job)
 	step.kept = 0;
 	step.replaced = fdatasync(step.fd) == 0 &&
 			fstat(step.fd, &step.st) == 0;
-	if (step.replaced && step.damaged)
+	if (step.replaced && step.before.damaged)
 		step.kept = keep_damaged();
 	step.replaced = step.replaced && rename(step.new, step.file) == 0;
 	if (!step.replaced) {
@@ -149,8 +149,8 @@ static void run_finish(struct id_job *job)
 		return;
 	}
 	/* The last reference to the old file, whose blocks are freed. */
-	if (step.before >= 0)
-		close(step.before);
+	if (step.before.fd >= 0)
+		close(step.before.fd);
 	/* Until the directory is on disk, a crash brings the old file back. */
 	job->rc = sync_directory(step.new);
 }
@@ -166,7 +166,7 @@ static void finished(struct id_job *job)
 		return;
 	}
 	copy = -1;
-	agent_idfile_replaced(step.fd, &step.st, length, lines, job->rc == 0);
+	step.before.replaced(step.fd, &step.st, length, lines, job->rc == 0);
 }
 
 /* No job runs. */
@@ -199,7 +199,7 @@ static int write_records(void (*run)(struct id_job *), bool wait)
 	return -ENOMEM;
 }
 
-int agent_idcopy_step(bool wait)
+int agent_idcopy_step(const struct id_old *old, bool wait)
 {
 	int rc = last_rc;
 
@@ -221,8 +221,7 @@ int agent_idcopy_step(bool wait)
 		return write_records(run_begin, wait);
 	}
 	if (walked) {
-		step.damaged = agent_idfile_is_damaged();
-		step.before = agent_idfile_fd();
+		step.before = *old;
 		return run_step(run_finish, finished, wait);
 	}
 	walked = !agent_idtable_walk(&cursor, STEP, agent_idrecord_entry);

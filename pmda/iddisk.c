@@ -25,6 +25,15 @@ static int ended = -1;		/* readable once the thread is about to end */
 static uint32_t waited_ms;	/* by this request */
 static bool is_late;		/* a request has waited for the job in vain */
 
+void agent_iddisk_path(char *path, const char *suffix)
+{
+	int sep = pmPathSeparator();
+
+	pmsprintf(path, ID_PATH_SIZE, "%s%cconfig%cpmda%c%d.numbers%s",
+		  pmGetConfig("PCP_VAR_DIR"), sep, sep, sep, agent_domain,
+		  suffix);
+}
+
 static void *run(void *arg)
 {
 	struct id_job *job = arg;

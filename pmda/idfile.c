@@ -58,20 +58,11 @@ static struct append {
 	bool running;
 } append;
 
-void agent_idfile_path(char *path, const char *suffix)
-{
-	int sep = pmPathSeparator();
-
-	pmsprintf(path, ID_PATH_SIZE, "%s%cconfig%cpmda%c%d.numbers%s",
-		  pmGetConfig("PCP_VAR_DIR"), sep, sep, sep, agent_domain,
-		  suffix);
-}
-
 static const char *path(const char *suffix)
 {
 	static char text[ID_PATH_SIZE];
 
-	agent_idfile_path(text, suffix);
+	agent_iddisk_path(text, suffix);
 	return text;
 }
 
@@ -248,8 +239,8 @@ static void lose(void)
 	agent_idcopy_restart();
 }
 
-void agent_idfile_replaced(int new, const struct stat *st, off_t length,
-			   uint32_t lines, bool on_disk)
+static void replaced(int new, const struct stat *st, off_t length,
+		     uint32_t lines, bool on_disk)
 {
 	fd = new;
 	file.dev = st->st_dev;
@@ -262,14 +253,15 @@ void agent_idfile_replaced(int new, const struct stat *st, off_t length,
 	agent_error_settle(&file);
 }
 
-int agent_idfile_fd(void)
+static int rewrite_step(bool wait)
 {
-	return fd;
-}
+	struct id_old old = {
+		.fd = fd,
+		.damaged = file.damaged,
+		.replaced = replaced,
+	};
 
-bool agent_idfile_is_damaged(void)
-{
-	return file.damaged;
+	return agent_idcopy_step(&old, wait);
 }
 
 /* A request goes on until it has waited for long enough; otherwise a step is done. */
@@ -278,7 +270,7 @@ static int rewrite_all(bool wait)
 	int rc;
 
 	do {
-		rc = agent_idcopy_step(wait);
+		rc = rewrite_step(wait);
 	} while (rc > 0 && wait);
 	return rc > 0 ? -EINPROGRESS : rc;
 }
@@ -459,7 +451,7 @@ int agent_idfile_compact(void)
 	/* Pending records belong in the old file, too, if it can have them. */
 	rc = rewrite ? 0 : agent_idfile_commit(NULL);
 	if (rc != -EINPROGRESS)
-		rc = agent_idcopy_step(false);
+		rc = rewrite_step(false);
 	if (rc < 0 && rc != -EINPROGRESS)
 		agent_error(&file, "%s cannot be rewritten: %s", path(""),
 			    pmErrStr(rc));

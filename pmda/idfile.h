@@ -15,6 +15,10 @@
 
 /* ---- iddisk.c ---- */
 
+/* The path of the file, or of one beside it with the suffix. */
+enum { ID_PATH_SIZE = MAXPATHLEN };
+void agent_iddisk_path(char *path, const char *suffix);
+
 struct id_job {
 	/* In the thread: sets RC. What the job has is its own until it has ended. */
 	void (*run)(struct id_job *job);
@@ -107,23 +111,23 @@ int agent_idfile_compact(void);
 bool agent_idfile_is_long(void);
 void agent_idfile_own(uid_t uid, gid_t gid);
 
-/* For idcopy.c. */
-enum { ID_PATH_SIZE = MAXPATHLEN };
-void agent_idfile_path(char *path, const char *suffix);
-int agent_idfile_fd(void);
-bool agent_idfile_is_damaged(void);
-/* FD is the file now; ON_DISK: it still is after a crash. */
-void agent_idfile_replaced(int fd, const struct stat *st, off_t length,
-			   uint32_t lines, bool on_disk);
-
 /* ---- idcopy.c ---- */
 
+/* The file that is written anew. */
+struct id_old {
+	int fd;			/* or -1; the last step closes it */
+	bool damaged;		/* it is kept */
+	/* FD is the file now; ON_DISK: it still is after a crash. */
+	void (*replaced)(int fd, const struct stat *st, off_t length,
+			 uint32_t lines, bool on_disk);
+};
+
 /*
- * Do the next step of writing the table into a new file, which replaces the file with
- * the last one: 1 if there is more to do. No job runs. WAIT as in agent_iddisk_settle();
+ * Do the next step of writing the table into a new file, which replaces the OLD one with
+ * the last step: 1 if there is more to do. No job runs. WAIT as in agent_iddisk_settle();
  * what came of a step that returned -EINPROGRESS is returned by the next call.
  */
-int agent_idcopy_step(bool wait);
+int agent_idcopy_step(const struct id_old *old, bool wait);
 /* The new file, or -1. */
 int agent_idcopy_fd(void);
 /* Records were lost that it may lack: begin it again. */
