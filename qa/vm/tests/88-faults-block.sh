@@ -98,8 +98,8 @@ fresh=0
 prepare()
 {
 	fresh=$((fresh + 1))
-	new_null fresh$fresh || return
-	other=$(null_disk fresh$fresh)
+	new_null "fresh$fresh" || return
+	other=$(null_disk "fresh$fresh")
 	wait_for 30 is_there block.dev.read "$other"
 }
 works()
@@ -108,11 +108,11 @@ works()
 }
 renew()
 {
-	end_null fresh$fresh && wait_for 30 is_gone block.dev.read "$other" && prepare
+	end_null "fresh$fresh" && wait_for 30 is_gone block.dev.read "$other" && prepare
 }
-ok "a disk without work" prepare
+prepare || bail "no disk without work"
 fail_each "it works" works renew never
-ok "it goes" end_null fresh$fresh
+end_null "fresh$fresh"
 
 # Of a disk that is missed, so are the first two tries to find it.
 fail_times 3
