@@ -109,6 +109,13 @@ KMMV_LIMIT=1 judged "a time out is a failure" \
 	"6 passed, 1 failed, 0 skipped, status 1" <<'E'
 printf '1..1\nok 1 - a\n'; sleep 20
 E
+options='-E 1'
+judged "so is one that does not end before the run" \
+	"6 passed, 1 failed, 0 skipped, status 1" <<'E'
+printf '1..1\nok 1 - a\n'; sleep 1000
+E
+shown '^    \| # timed out or killed$'
+options=
 judged "a script of tap.sh's that does not finish is a failure" \
 	"6 passed, 1 failed, 0 skipped, status 1" <<'E'
 . qa/tap.sh
@@ -299,6 +306,18 @@ FAILED console 0
 ok console 3"
 shown '^    \| # > process [0-9]* sleep$' 120
 shown '^    \| .*Kernel Offset' 120
+
+# Whoever ends the run a little later learns which test it was.
+rm "$dir"/qa/vm/tests/*
+guest_test 10-hangs <<'E'
+printf '1..1\nok 1\n'
+sleep 100000
+E
+said=$(SMP=1 MEM=512M KMMV_GRACE=1 "$dir/qa/check" -E 2 vm/ 2>&1)
+like "a test that does not end before the run" "$said" '^FAILED vm/10-hangs '
+shown '^    \| # timed out or killed$' 120
+shown '^    \| it hangs after [0-9]* s, and these wait for:$' 120
+shown '^    \|.* sleep 100000$' 120
 
 # A machine that is lost before its first test says nothing of the tests.
 rm "$dir"/qa/vm/tests/*
