@@ -315,8 +315,13 @@ void kmmv_changes_add(struct kmmv *k, const uint32_t *numbers, uint32_t nr,
 int kmmv_extent_check(struct kmmv *k, uint32_t nr);
 int kmmv_extent_read(struct kmmv *k);
 
-/* update.c: wait, a little longer each time; false after too many tries. */
+/*
+ * update.c: wait, a little longer each time; false after too many tries. Read the
+ * header's words that belong to the table, of one generation. Read the names up to the
+ * header's generation, and what depends on them.
+ */
 bool kmmv_retry(struct kmmv *k, unsigned int *tries);
 int kmmv_update_words(struct kmmv *k);
+int kmmv_read_on(struct kmmv *k);
 
 #endif /* KMMV_LIB_HANDLE_H */
