@@ -358,7 +358,7 @@ vm()
 {
 	local status lost
 
-	SMP=1 MEM=512M "$top/qa/vm/run" "$@" >"$dir/out" 2>"$dir/err"
+	SMP=${CPUS:-1} MEM=512M "$top/qa/vm/run" "$@" >"$dir/out" 2>"$dir/err"
 	status=$?
 	lost=$(sed -n 's,.* end of \(.*\)/console.log:$,\1,p' "$dir/err")
 	[ -z "$lost" ] || rm -rf "${top:?}/$lost"
@@ -381,6 +381,11 @@ vm -t 1200 sh -c 'kill -STOP -1; sleep 150; kill -CONT -1; echo goes on'
 is "so does a machine that stopped reporting" "$(cat "$dir/out")" "goes on"
 like "which was silent" "$(cat "$dir/err")" '^vm: silent for'
 like "so QEMU did" "$(cat "$dir/err")" '^vm: QEMU translates anew$'
+CPUS=2 vm -t 1200 sh -c 'echo -1 >/proc/sys/kernel/sched_rt_runtime_us
+	taskset -c 1 chrt -f 99 sh -c "while :; do :; done" &
+	sleep 110; kill $!; echo goes on'
+is "so does one of which a CPU is stuck" "$(cat "$dir/out")" "goes on"
+like "which was silent" "$(cat "$dir/err")" '^vm: silent for'
 QEMU_EXTRA=-S vm -t 1200 echo booted
 is "so does one that stops before its first report" "$(cat "$dir/out")" "booted"
 like "which was silent" "$(cat "$dir/err")" '^vm: silent for [0-9]* s$'
