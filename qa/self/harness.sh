@@ -313,8 +313,13 @@ guest_test 10-hangs <<'E'
 printf '1..1\nok 1\n'
 sleep 100000
 E
+guest_test 20-another <<'E'
+printf '1..1\nok 1\n'
+E
 said=$(SMP=1 MEM=512M KMMV_GRACE=1 "$dir/qa/check" -E 2 vm/ 2>&1)
 like "a test that does not end before the run" "$said" '^FAILED vm/10-hangs '
+like "and the next, which has no time left" "$said" '^FAILED vm/20-another '
+shown '^    \| # never ran: no machine$' 120
 shown '^    \| # timed out or killed$' 120
 shown '^    \| it hangs after [0-9]* s, and these wait for:$' 120
 shown '^    \|.* sleep 100000$' 120
