@@ -235,14 +235,23 @@ int kmmv_configfs_read(const struct places *p, const char *name,
 
 int kmmv_configfs_remove(const struct places *p, const char *name)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], *was = NULL;
 	int err;
 
 	err = kmmv_configfs_ready(p) ?: path_of(p, name, NULL, path);
 	if (err)
 		return err;
-	if (rmdir(path))
-		err = -errno;
+	/* What cannot be disabled, as ftrace is dead, would go on without a directory. */
+	kmmv_configfs_get(p, name, "enable", &was);
+	err = kmmv_configfs_put(p, name, "enable", "0");
+	if (err && err != -ENOENT && err != -EACCES) {
+		free(was);
+		return err;
+	}
+	err = rmdir(path) ? -errno : 0;
+	if (err && was && *was == '1')
+		kmmv_configfs_put(p, name, "enable", was);
+	free(was);
 	if (err == -ENOENT)
 		return kmmv_fault_set(err, "there is no counter %s", name);
 	return err ? kmmv_fault_set(err, "%s: %s", name, strerror(-err)) : 0;
@@ -263,6 +272,12 @@ static int make_directory(const struct places *p, const char *name)
 	if (err == -EADDRINUSE)
 		return kmmv_fault_set(err, "%s is a name of the module's own",
 				      name);
+	if (err == -EBUSY)
+		return kmmv_fault_set(
+			err,
+			"a counter %s that was removed goes on to count until "
+			"the next boot, as the kernel's ftrace has failed",
+			name);
 	return err ? kmmv_fault_set(err, "%s: %s", name, strerror(-err)) : 0;
 }
 
@@ -287,6 +302,9 @@ int kmmv_configfs_make(const struct places *p, const struct counter *c)
 	if (!err)
 		return 0;
 	snprintf(reason, sizeof(reason), "%s", kmmv_fault_text());
-	kmmv_configfs_remove(p, c->name);
+	if (kmmv_configfs_remove(p, c->name) == -ENODEV)
+		return kmmv_fault_set(
+			err, "%s; it stays, and may count, until the next boot",
+			reason);
 	return kmmv_fault_set(err, "%s", reason);
 }
