@@ -11,12 +11,20 @@ static bool is_function(const struct kmmv_trace_counter *counter)
 	return counter->text[KMMV_TRACE_FUNCTION];
 }
 
-static void unhook(struct kmmv_trace_counter *counter)
+/* Have the run count no more. There is none if the last one could not be made. */
+static int stop(struct kmmv_trace_counter *counter)
 {
+	int err = 0;
+
+	if (!counter->run)
+		return 0;
 	if (is_function(counter))
-		kmmv_trace_function_unhook(counter->run);
+		err = kmmv_trace_function_unhook(counter);
 	else
 		kmmv_trace_tracepoint_unhook(counter->run);
+	if (!err)
+		kmmv_trace_copy_stop(counter->run);
+	return err;
 }
 
 static const char not_found[] =
@@ -115,7 +123,8 @@ static int check(struct kmmv_trace_counter *counter)
  * Context: under kmmv_trace_lock.
  * Return: 0, also if it waits for a module, or if one cannot be found for want of memory,
  * which `error' then says; an error of kmmv_trace_run_new(); that of the kernel's
- * registration; -ENOMEM if what it takes needs such a module.
+ * registration, in which ftrace may have died: then it is enabled, and
+ * kmmv_trace_disable() fails; -ENOMEM if what it takes needs such a module.
  */
 int kmmv_trace_enable(struct kmmv_trace_counter *counter)
 {
@@ -136,25 +145,33 @@ int kmmv_trace_enable(struct kmmv_trace_counter *counter)
 		err = hook_function(counter, run);
 	else
 		err = hook_tracepoint(counter, run);
-	if (err) {
+	if (err && !run->hooked) {
 		kmmv_trace_run_free(run);
 		return err;
 	}
 	counter->run = run;
-	return 0;
+	if (err)
+		counter->state = KMMV_TRACE_FAILED;
+	return err;
 }
 
-/* Count no more. Context: under kmmv_trace_lock. */
-void kmmv_trace_disable(struct kmmv_trace_counter *counter)
+/**
+ * kmmv_trace_disable() - count no more
+ * @counter: whose `error' says what is wrong
+ *
+ * Context: under kmmv_trace_lock.
+ * Return: 0; -ENODEV if ftrace is dead: it goes on to count.
+ */
+int kmmv_trace_disable(struct kmmv_trace_counter *counter)
 {
+	int err;
+
 	if (!kmmv_trace_enabled(counter))
-		return;
-	/* There is none if the last one could not be made. */
-	if (counter->run) {
-		unhook(counter);
-		kmmv_trace_copy_stop(counter->run);
-	}
-	counter->state = KMMV_TRACE_OFF;
+		return 0;
+	err = stop(counter);
+	if (!err)
+		counter->state = KMMV_TRACE_OFF;
+	return err;
 }
 
 /**
@@ -173,18 +190,16 @@ void kmmv_trace_again(struct kmmv_trace_counter *counter)
 				"the module is back: value, key and event have to be resolved again");
 		return;
 	}
-	/* There is none if the last one could not be made. */
-	if (counter->run) {
-		unhook(counter);
-		kmmv_trace_copy_stop(counter->run);
-	}
-	if (kmmv_trace_enable(counter))
+	if (!stop(counter) && kmmv_trace_enable(counter))
 		counter->state = KMMV_TRACE_FAILED;
 }
 
-/* Count no more, and have no instances. Context: under kmmv_trace_lock. */
-void kmmv_trace_drop(struct kmmv_trace_counter *counter)
+/* Count no more, and have no instances. Otherwise as kmmv_trace_disable(). */
+int kmmv_trace_drop(struct kmmv_trace_counter *counter)
 {
-	kmmv_trace_disable(counter);
-	drop_run(counter);
+	int err = kmmv_trace_disable(counter);
+
+	if (!err)
+		drop_run(counter);
+	return err;
 }

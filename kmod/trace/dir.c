@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counters in configfs: /sys/kernel/config/kmmv/trace/NAME. mkdir makes one; rmdir
- * has it count no more, and keeps its numbers for the next one of that name.
+ * has it count no more, if ftrace is not dead, and keeps its numbers for the next one of
+ * that name.
  */
 #include <linux/ctype.h>
 #include <linux/kmmv_configfs.h>
@@ -179,11 +180,15 @@ static ssize_t counter_enable_show(struct config_item *item, char *page)
 
 static int set_enabled(struct kmmv_trace_counter *counter, bool enable)
 {
+	int err = 0;
+
 	/* Its values are written before; `error' goes on to say so. */
 	if (enable && counter->state == KMMV_TRACE_STALE)
 		return -ESTALE;
 	if (!enable || counter->state == KMMV_TRACE_FAILED)
-		kmmv_trace_disable(counter);
+		err = kmmv_trace_disable(counter);
+	if (err)
+		return err;
 	if (enable && !kmmv_trace_enabled(counter))
 		return kmmv_trace_enable(counter);
 	counter->error[0] = '\0';
@@ -291,6 +296,19 @@ static const struct config_item_type counter_type = {
 	.ct_owner = THIS_MODULE,
 };
 
+/* Another one of that name is gone, and counts: its numbers are in use. */
+static bool is_kept(const char *name)
+{
+	const struct kmmv_trace_counter *counter;
+	bool found = false;
+
+	mutex_lock(&kmmv_trace_lock);
+	list_for_each_entry(counter, &kmmv_trace_counters, link)
+		found |= !strcmp(kmmv_trace_name(counter), name);
+	mutex_unlock(&kmmv_trace_lock);
+	return found;
+}
+
 static struct config_item *trace_make_item(struct config_group *group,
 					   const char *name)
 {
@@ -304,6 +322,8 @@ static struct config_item *trace_make_item(struct config_group *group,
 	/* Those of the module itself. */
 	if (kmmv_name_is_below(name, own, ARRAY_SIZE(own)))
 		return ERR_PTR(-EADDRINUSE);
+	if (is_kept(name))
+		return ERR_PTR(-EBUSY);
 	counter = kzalloc(sizeof(*counter), GFP_KERNEL);
 	if (!counter)
 		return ERR_PTR(-ENOMEM);
@@ -320,12 +340,18 @@ static void trace_drop_item(struct config_group *group,
 			    struct config_item *item)
 {
 	struct kmmv_trace_counter *counter = to_counter(item);
+	int err;
 
 	mutex_lock(&kmmv_trace_lock);
-	list_del(&counter->link);
-	kmmv_trace_drop(counter);
+	err = kmmv_trace_drop(counter);
+	if (!err)
+		list_del(&counter->link);
 	mutex_unlock(&kmmv_trace_lock);
-	config_item_put(item);
+	/* What a dead ftrace calls stays, and is in the list. */
+	if (err)
+		__module_get(THIS_MODULE);
+	else
+		config_item_put(item);
 }
 
 static struct configfs_group_operations trace_ops = {

@@ -130,7 +130,10 @@ int kmmv_trace_filter_init(void)
 	}
 	ftrace_free_filter(ops);
 	kfree(ops);
-	if (!checked)
+	if (nr == -ENODEV)
+		pr_warn("functions cannot be counted: the kernel's ftrace is off, error %d\n",
+			nr);
+	else if (!checked)
 		pr_warn("functions cannot be counted: the filters of this kernel's ftrace are not as expected, error %d\n",
 			nr);
 	return nr == -ENOMEM ? nr : 0;

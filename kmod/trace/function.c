@@ -171,8 +171,19 @@ int kmmv_trace_function_fill(struct kmmv_trace_run *run,
 }
 
 /*
+ * ftrace_kill(), by which ftrace ends when it finds code that it does not expect: until the
+ * next boot it changes no code, and code that it has changed calls handlers.
+ */
+static bool is_dead(struct kmmv_trace_run *run)
+{
+	/* Otherwise -EINVAL, as nothing begins there. */
+	return ftrace_set_filter_ip(&run->ops, 0, 1, 0) == -ENODEV;
+}
+
+/*
  * Under kmmv_trace_lock. Return: 0; -EBUSY while kernel.ftrace_enabled is 0; an error
- * of the kernel. It cannot be set to 0 until kmmv_trace_function_unhook().
+ * of the kernel. It cannot be set to 0 until kmmv_trace_function_unhook(). If ftrace dies
+ * of this, the run is hooked, as some of its functions may call it.
  */
 int kmmv_trace_function_hook(struct kmmv_trace_run *run)
 {
@@ -187,16 +198,34 @@ int kmmv_trace_function_hook(struct kmmv_trace_run *run)
 	/* Else the kernel takes it while kernel.ftrace_enabled is 0, and calls nobody. */
 	run->ops.flags |= FTRACE_OPS_FL_PERMANENT;
 	err = register_ftrace_function(&run->ops);
-	run->hooked = !err;
+	run->hooked = !err || is_dead(run);
 	return err;
 }
 
-/* Under kmmv_trace_lock. When it returns, no handler of the run runs. */
-void kmmv_trace_function_unhook(struct kmmv_trace_run *run)
+/**
+ * kmmv_trace_function_unhook() - have a counter's run called no more
+ * @counter: which has a run; its `error' says what is wrong
+ *
+ * Context: under kmmv_trace_lock.
+ * Return: 0, and no handler of the run runs; -ENODEV if ftrace is dead, or dies of this:
+ * it goes on to call them.
+ */
+int kmmv_trace_function_unhook(struct kmmv_trace_counter *counter)
 {
-	if (run->hooked)
-		unregister_ftrace_function(&run->ops);
+	struct kmmv_trace_run *run = counter->run;
+	int err;
+
+	if (!run->hooked)
+		return 0;
+	err = unregister_ftrace_function(&run->ops);
+	if (!err && is_dead(run))
+		err = -ENODEV;
+	if (err)
+		return kmmv_trace_fail(counter, err,
+				       "the kernel's ftrace has failed, error %d: what it calls is counted until the next boot",
+				       err);
 	run->hooked = false;
+	return 0;
 }
 
 /* Free what ftrace allocated for a run that is not hooked. */
@@ -225,8 +254,9 @@ int kmmv_trace_function_hook(struct kmmv_trace_run *run)
 	return -EOPNOTSUPP;
 }
 
-void kmmv_trace_function_unhook(struct kmmv_trace_run *run)
+int kmmv_trace_function_unhook(struct kmmv_trace_counter *counter)
 {
+	return 0;
 }
 
 void kmmv_trace_function_free(struct kmmv_trace_run *run)

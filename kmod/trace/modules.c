@@ -30,7 +30,10 @@ static u32 count_targets(const struct kmmv_trace_run *run, struct module *mod,
 	return nr;
 }
 
-/* A target whose address may be another function's later is none any more. */
+/*
+ * A target whose address may be another function's later is none any more. Once ftrace has
+ * failed (-ENODEV), it hooks no function of a module that comes.
+ */
 static int remove_targets(struct kmmv_trace_run *run, struct module *mod,
 			  bool init)
 {
@@ -44,6 +47,8 @@ static int remove_targets(struct kmmv_trace_run *run, struct module *mod,
 		    !is_part(target->ip, mod, init))
 			continue;
 		err = ftrace_set_filter_ip(&run->ops, target->ip, 1, 0);
+		if (err == -ENODEV)
+			err = 0;
 		target->gone = true;
 	}
 	return err;
@@ -62,14 +67,15 @@ static void remove_module(struct kmmv_trace_counter *counter,
 		run->lost_functions = true;
 	/* A filter without functions has all of them. */
 	if (!count_targets(run, mod, init, true)) {
-		kmmv_trace_function_unhook(run);
+		kmmv_trace_function_unhook(counter);
 		counter->state = KMMV_TRACE_WAITING;
 		return;
 	}
 	err = remove_targets(run, mod, init);
 	if (!err)
 		return;
-	kmmv_trace_function_unhook(run);
+	if (kmmv_trace_function_unhook(counter))
+		return;
 	counter->state = KMMV_TRACE_FAILED;
 	kmmv_trace_fail(counter, err,
 			"the functions of %smodule %s cannot be removed from the filter, error %d: counting has stopped",
@@ -125,6 +131,12 @@ static bool is_hooked(const struct kmmv_trace_counter *counter)
 static void not_looked(struct kmmv_trace_counter *counter, struct module *mod,
 		       int nr)
 {
+	if (nr == -ENODEV) {
+		kmmv_trace_fail(counter, nr,
+				"the kernel's ftrace has failed, error %d: functions of modules that are loaded are not counted until the next boot",
+				nr);
+		return;
+	}
 	/* It must not be counted with what was resolved for the last load. */
 	if (counter->run && !kmmv_trace_is_plain(counter->run)) {
 		counter->state = KMMV_TRACE_STALE;

@@ -5,7 +5,8 @@
  *
  * A directory is a counter. While it is enabled it has a run: what its handlers
  * use. A run stays until the next one, or until the directory is removed, so that
- * its instances stay active.
+ * its instances stay active. One that a dead ftrace goes on to call stays until the
+ * next boot, with its counter and this module.
  *
  * A counter of hits alone counts in its instance, by handle, one for each
  * function. So does a sum. Those that have keys, or buckets, or both, count in
@@ -288,9 +289,9 @@ int kmmv_trace_fail(struct kmmv_trace_counter *counter, int err,
 
 /* counter.c */
 int kmmv_trace_enable(struct kmmv_trace_counter *counter);
-void kmmv_trace_disable(struct kmmv_trace_counter *counter);
+int kmmv_trace_disable(struct kmmv_trace_counter *counter);
 void kmmv_trace_again(struct kmmv_trace_counter *counter);
-void kmmv_trace_drop(struct kmmv_trace_counter *counter);
+int kmmv_trace_drop(struct kmmv_trace_counter *counter);
 
 /* run.c */
 int kmmv_trace_run_new(struct kmmv_trace_counter *counter,
@@ -327,7 +328,7 @@ int kmmv_trace_function_find(struct kmmv_trace_counter *counter,
 int kmmv_trace_function_fill(struct kmmv_trace_run *run,
 			     const unsigned long *ips, u32 nr);
 int kmmv_trace_function_hook(struct kmmv_trace_run *run);
-void kmmv_trace_function_unhook(struct kmmv_trace_run *run);
+int kmmv_trace_function_unhook(struct kmmv_trace_counter *counter);
 void kmmv_trace_function_free(struct kmmv_trace_run *run);
 
 /* modules.c */

@@ -4,7 +4,7 @@
  * (kCFI), where a tracepoint's handler of another type would be a trap: none of a
  * tracepoint, and those of functions. Compiled with the option, by each of its names,
  * and without it. Which it enables while there is a module whose tracepoints are not
- * found, too.
+ * found, too, and what becomes of those that a dead ftrace goes on to call.
  */
 #include <stdarg.h>
 
@@ -15,8 +15,8 @@
 
 static struct kmmv_trace_counter counter;
 static struct kmmv_trace_run run;
-static int tracepoints, functions;
-static bool unwatched;
+static int tracepoints, functions, freed;
+static bool unwatched, dead;
 
 /* ---- the rest of the module, which says what is asked of it */
 
@@ -69,7 +69,8 @@ int kmmv_trace_function_hook(struct kmmv_trace_run *of)
 {
 	ck_assert_ptr_eq(of, &run);
 	functions++;
-	return 0;
+	of->hooked = true;
+	return dead ? -ENODEV : 0;
 }
 
 u64 kmmv_trace_hits(struct kmmv_trace_run *of)
@@ -81,6 +82,7 @@ u64 kmmv_trace_hits(struct kmmv_trace_run *of)
 void kmmv_trace_run_free(struct kmmv_trace_run *of)
 {
 	(void)of;
+	freed++;
 }
 
 void kmmv_trace_copy_stop(struct kmmv_trace_run *of)
@@ -94,10 +96,14 @@ void kmmv_trace_tracepoint_unhook(struct kmmv_trace_run *of)
 	tracepoints--;
 }
 
-void kmmv_trace_function_unhook(struct kmmv_trace_run *of)
+int kmmv_trace_function_unhook(struct kmmv_trace_counter *of)
 {
-	(void)of;
+	ck_assert_ptr_eq(of->run, &run);
+	if (dead)
+		return -ENODEV;
+	of->run->hooked = false;
 	functions--;
+	return 0;
 }
 
 /* ---- the tests */
@@ -178,6 +184,49 @@ START_TEST(function)
 }
 END_TEST
 
+/* It counts, its run is there, and it can be neither disabled nor made anew. */
+static void expect_kept(enum kmmv_trace_state state)
+{
+	ck_assert_int_eq(kmmv_trace_drop(&counter), -ENODEV);
+	ck_assert_int_eq(kmmv_trace_disable(&counter), -ENODEV);
+	kmmv_trace_again(&counter);
+	ck_assert_int_eq(counter.state, state);
+	ck_assert_ptr_eq(counter.run, &run);
+	ck_assert_int_eq(functions, 1);
+	ck_assert_int_eq(freed, 0);
+}
+
+static void begin_dead(void)
+{
+	functions = 0;
+	freed = 0;
+	dead = false;
+}
+
+START_TEST(function_of_dead_ftrace)
+{
+	begin_dead();
+	ck_assert_int_eq(enable(KMMV_TRACE_FUNCTION, "vfs_read", NULL), 0);
+	dead = true;
+	expect_kept(KMMV_TRACE_ON);
+	begin_dead();
+}
+END_TEST
+
+START_TEST(ftrace_dies_of_a_function)
+{
+	begin_dead();
+	dead = true;
+	memset(&counter, 0, sizeof(counter));
+	memset(&run, 0, sizeof(run));
+	counter.text[KMMV_TRACE_FUNCTION] = "vfs_read";
+	ck_assert_int_eq(kmmv_trace_enable(&counter), -ENODEV);
+	ck_assert_ptr_nonnull(strstr(counter.error, "does not hook vfs_read"));
+	expect_kept(KMMV_TRACE_FAILED);
+	begin_dead();
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("typed");
@@ -185,6 +234,8 @@ int main(void)
 
 	tcase_add_test(tcase, tracepoint);
 	tcase_add_test(tcase, function);
+	tcase_add_test(tcase, function_of_dead_ftrace);
+	tcase_add_test(tcase, ftrace_dies_of_a_function);
 #if !CHECKED
 	tcase_add_test(tcase, tracepoint_of_unwatched);
 #endif

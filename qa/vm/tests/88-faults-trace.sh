@@ -89,6 +89,20 @@ an_event()
 for kind in a_tracepoint a_function a_glob a_sum a_histogram a_key an_event; do
 	fail_each "${kind//_/ }" $kind
 done
+# Where a function is not hooked, it is asked whether ftrace is dead: two calls in a row.
+fail_times 2
+kind=refused
+for ((try = 1; try < 100; try++)); do
+	echo $try >$fault/nth
+	text=$(a_function 2>&1)
+	where="$(cat $fault/nth) $(cat $fault/site)"
+	echo 0 >$fault/nth
+	[[ $where != "0 ftrace_set_filter_ip kmmv_trace_function_hook+"* ]] || break
+done
+ok "it is not known whether ftrace is dead" test $try -lt 100
+like "the function is refused" "$text" "Cannot allocate memory"
+echo "${where#* }" >>"$sites"
+fail_times 1
 is "no counter is left" "$(ls "$trace")" ""
 is "no function is traced" "$(handlers)" 0
 

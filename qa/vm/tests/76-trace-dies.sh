@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# machine: SMP=2 APPEND=kmmv_qa=dies
+# leaves: kmmv_trace, whose handlers ftrace calls for good
+#
+# The kernel's ftrace fails as a function is hooked: it is refused, and may be called, until
+# the next boot.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/vm/trace.sh
+. qa/vm/trace.sh
+
+load || bail "does not load"
+insmod qa/client/kmmv_traced.ko || bail "nothing to count"
+insmod qa/client/kmmv_dead.ko || bail "ftrace does not fail"
+is "a function cannot be hooked" "$(define one function=kmmv_traced_one 2>/dev/null)" \
+	"the kernel's ftrace does not hook kmmv_traced_one, error -19"
+is "it is enabled" "$(get one enable) $(get one state)" "1 failed"
+hit one 5
+hits=$(get one hits)
+ok "it may be called: $hits hits" test "$hits" -eq 0 -o "$hits" -eq 5
+called=
+[ "$hits" -eq 0 ] || called="kmmv_traced_one $hits"
+is "what is called is shown" "$(values one)" "$called"
+refused one enable 0 "No such device" 'the kernel.s ftrace has failed, error -19'
+refused one enable 1 "No such device" 'the kernel.s ftrace has failed, error -19'
+ok "addresses have names" grep -q kmmv_trace /proc/kallsyms
+ok "its directory goes" end one
+hit one 5
+like "its name stays its own" "$(mkdir $trace/one 2>&1)" "Device or resource busy"
+ok "a tracepoint is counted" define tp tracepoint=kmmv_traced
+hit tp 3
+is "as before" "$(values tp)" "kmmv_traced 3"
+ok "and ends" end tp
+like "the module stays" "$(rmmod kmmv_trace 2>&1)" "in use"
+ok "the function's module goes" rmmod kmmv_traced
+ok "addresses have names" grep -q kmmv_trace /proc/kallsyms
+finish
