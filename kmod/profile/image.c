@@ -17,7 +17,6 @@
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 
 #include "profile.h"
@@ -56,25 +55,28 @@ static struct mm_struct *mm_of(const struct kmmv_profile_raw *raw)
 	return mm;
 }
 
-/* The path's last bytes, as far as they fit; names have no control characters. */
+/*
+ * The path's last bytes, as far as they fit; of a path longer than a page, at most its
+ * last four names. Names have no control characters.
+ */
 static void path_print(struct file *file, char *name)
 {
-	char *page = (char *)__get_free_page(GFP_KERNEL), *path;
+	/* Under kmmv_profile_drain_lock. */
+	static char page[PATH_MAX];
+	char *path = file_path(file, page, sizeof(page));
 	size_t size;
 
-	path = page ? file_path(file, page, PAGE_SIZE) : ERR_PTR(-ENOMEM);
 	if (IS_ERR(path)) {
-		strscpy(name, "[unknown]", KMMV_NAME_MAX + 1);
-	} else {
-		size = strlen(path);
-		if (size > KMMV_NAME_MAX)
-			path += size - KMMV_NAME_MAX;
-		strscpy(name, path, KMMV_NAME_MAX + 1);
-		for (; *name; name++)
-			if ((u8)*name < 0x20 || *name == 0x7f)
-				*name = '?';
+		scnprintf(page, sizeof(page), "%pD4", file);
+		path = page;
 	}
-	free_page((unsigned long)page);
+	size = strlen(path);
+	if (size > KMMV_NAME_MAX)
+		path += size - KMMV_NAME_MAX;
+	strscpy(name, path, KMMV_NAME_MAX + 1);
+	for (; *name; name++)
+		if ((u8)*name < 0x20 || *name == 0x7f)
+			*name = '?';
 }
 
 static struct file *file_at(struct mm_struct *mm,
@@ -103,7 +105,7 @@ static struct file *file_at(struct mm_struct *mm,
  *
  * Never waits for the process: one that is changing its mappings is not found.
  *
- * Context: task, may sleep.
+ * Context: task, may sleep, under kmmv_profile_drain_lock.
  * Return: KMMV_PROFILE_FOUND, KMMV_PROFILE_NO_MM or KMMV_PROFILE_NO_MAPPING.
  */
 enum kmmv_profile_found

@@ -155,6 +155,26 @@ is "so is one by its number" "$(source_of 1:1)" "cpu-clock timer 010"
 is "another event is none of the sources" "$(source_of page-faults)" "event perf 000"
 is "without a name it is what there is" "$(source_of '')" "cpu-clock timer 010"
 
+# ---- a path longer than a page, which file_path() does not make
+
+each_fault
+folder=$(printf 'd%.0s' {1..200})
+start
+python3 - "$WORK" "$PWD/$burn" "$folder" <<-'E2'
+	import os, shutil, sys
+	os.chdir(sys.argv[1])
+	for _ in range(25):
+	    os.mkdir(sys.argv[3])
+	    os.chdir(sys.argv[3])
+	shutil.copy(sys.argv[2], "burn")
+	os.execv("./burn", ["burn", "0", "2000"])
+E2
+stop
+long=$folder/$folder/burn
+ok "has its last bytes" test "$(value image.samples "${long: -255}")" -gt 0
+rmdir $config/events/qafault
+echo 1 >$config/events/default/enabled
+
 # ---- again, by a timer
 
 count=$(value symbol.samples 'burn2_first [kmmv_burn2]')
