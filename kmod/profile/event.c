@@ -381,8 +381,8 @@ int kmmv_profile_event_check(struct kmmv_profile_event *event)
  *
  * Sets its source, its period, and the text of its error.
  *
- * Return: 0; -EINVAL for the parameter source, or as perf says: -ENOENT and others
- * without a counter for it, -EINVAL for an unknown event, -EBUSY, -ENOSPC.
+ * Return: 0; -ENOMEM; -EINVAL for the parameter source, or as perf says: -ENOENT and
+ * others without a counter for it, -EINVAL for an unknown event, -EBUSY, -ENOSPC.
  */
 int kmmv_profile_event_choose(struct kmmv_profile_event *event)
 {
@@ -410,7 +410,11 @@ int kmmv_profile_event_choose(struct kmmv_profile_event *event)
 		last = max_t(int, by, KMMV_PROFILE_CLOCK);
 	for (; by <= last; by++) {
 		err = try_source(event, by);
-		if (!err)
+		/*
+		 * Without memory, nobody knows whether there is this source, and the
+		 * next one would be kept for good.
+		 */
+		if (!err || err == -ENOMEM)
 			break;
 	}
 	if (err)
