@@ -139,8 +139,8 @@ static const struct kmmv_family image_family = {
 	.semantics = KMMV_COUNTER,
 	.oneline = "Samples by the file that has the code",
 	.help = "The path, from the root of the mounts that the file is on, which for a\n"
-		"container is its own; its last 255 bytes. Of a path longer than 4095 bytes,\n"
-		"its last four names at most. [kernel]: the kernel, its modules included.\n"
+		"container is its own; its last 255 bytes. Of a path that is too long for the\n"
+		"kernel, its last four names at most. [kernel]: the kernel, its modules included.\n"
 		"[anonymous]: memory that is no file's, as of code that was generated.\n"
 		"[unknown]: the program had ended, or was changing its mappings, when the\n"
 		"file was looked up.\n" ABOUT,

@@ -411,8 +411,8 @@ int kmmv_profile_event_choose(struct kmmv_profile_event *event)
 	for (; by <= last; by++) {
 		err = try_source(event, by);
 		/*
-		 * Without memory, nobody knows whether there is this source, and the
-		 * next one would be kept for good.
+		 * Without memory, nobody knows whether there is this source; the next
+		 * one would be taken until it is chosen anew.
 		 */
 		if (!err || err == -ENOMEM)
 			break;

@@ -65,14 +65,20 @@ static void path_print(struct file *file, char *name)
 	static char page[PATH_MAX];
 	char *path = file_path(file, page, sizeof(page));
 	size_t size;
+	bool whole = !IS_ERR(path);
 
-	if (IS_ERR(path)) {
+	if (!whole) {
 		scnprintf(page, sizeof(page), "%pD4", file);
 		path = page;
 	}
 	size = strlen(path);
-	if (size > KMMV_NAME_MAX)
+	if (size > KMMV_NAME_MAX) {
 		path += size - KMMV_NAME_MAX;
+		whole = false;
+	}
+	/* Only a whole path begins with a slash. */
+	if (!whole && *path == '/')
+		path++;
 	strscpy(name, path, KMMV_NAME_MAX + 1);
 	for (; *name; name++)
 		if ((u8)*name < 0x20 || *name == 0x7f)

@@ -167,7 +167,8 @@ python3 - "$WORK" "$PWD/$burn" "$folder" <<-'E2'
 	    os.mkdir(sys.argv[3])
 	    os.chdir(sys.argv[3])
 	shutil.copy(sys.argv[2], "burn")
-	os.execv("./burn", ["burn", "0", "2000"])
+	# It lives until the worker has looked.
+	os.execv("./burn", ["burn", "15000", "2000"])
 E2
 stop
 long=$folder/$folder/burn
