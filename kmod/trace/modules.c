@@ -4,6 +4,11 @@
  * before, as they may be other functions' later. They are counted again when it comes
  * back, as those of a module that is loaded later are if a glob names them. Those of
  * its init part, whose memory is freed, are taken out after that part has run.
+ *
+ * A counter that is enabled after that, and before ftrace forgets them, has them again.
+ * They are taken out when another module comes to their addresses, before it runs, or
+ * looked up again when a module has been loaded. So are those of a module that comes, if it
+ * is enabled before this hears of the module: until that has been loaded.
  */
 #include <linux/notifier.h>
 #include <linux/slab.h>
@@ -31,8 +36,10 @@ static u32 count_targets(const struct kmmv_trace_run *run, struct module *mod,
 }
 
 /*
- * A target whose address may be another function's later is none any more. Once ftrace has
- * failed (-ENODEV), it hooks no function of a module that comes.
+ * A target whose address may be another function's later is none any more. Where no
+ * function begins now (-EINVAL), or not quite (-ENOENT), one may later: it stays a target,
+ * until one does. Once ftrace is dead (-ENODEV), it hooks no function of a module that
+ * comes.
  */
 static int remove_targets(struct kmmv_trace_run *run, struct module *mod,
 			  bool init)
@@ -47,9 +54,9 @@ static int remove_targets(struct kmmv_trace_run *run, struct module *mod,
 		    !is_part(target->ip, mod, init))
 			continue;
 		err = ftrace_set_filter_ip(&run->ops, target->ip, 1, 0);
-		if (err == -ENODEV)
+		target->gone = err != -EINVAL && err != -ENOENT;
+		if (!target->gone || err == -ENODEV)
 			err = 0;
-		target->gone = true;
 	}
 	return err;
 }
@@ -67,8 +74,8 @@ static void remove_module(struct kmmv_trace_counter *counter,
 		run->lost_functions = true;
 	/* A filter without functions has all of them. */
 	if (!count_targets(run, mod, init, true)) {
-		kmmv_trace_function_unhook(counter);
-		counter->state = KMMV_TRACE_WAITING;
+		err = kmmv_trace_function_unhook(counter);
+		counter->state = err ? KMMV_TRACE_FAILED : KMMV_TRACE_WAITING;
 		return;
 	}
 	err = remove_targets(run, mod, init);
@@ -112,13 +119,32 @@ static int functions_with(struct kmmv_trace_counter *counter,
 	return has || nr < 0 ? nr : 0;
 }
 
+/* Whether a function begins at each target. What cannot be said is true. */
+static bool all_are_there(const struct kmmv_trace_run *run)
+{
+	struct ftrace_ops *ops = kzalloc(sizeof(*ops), GFP_KERNEL);
+	int err = 0;
+	u32 i;
+
+	for (i = 0; ops && i < run->nr_targets && err != -EINVAL; i++)
+		if (run->target[i].ip && !run->target[i].gone)
+			err = ftrace_set_filter_ip(ops, run->target[i].ip, 0, 1);
+	if (ops)
+		ftrace_free_filter(ops);
+	kfree(ops);
+	return err != -EINVAL;
+}
+
 /* A glob also has the functions of modules that are loaded later. */
 static bool may_get_more(const struct kmmv_trace_counter *counter)
 {
-	if (!counter->run || counter->run->lost_functions)
+	const struct kmmv_trace_run *run = counter->run;
+
+	if (!run || run->lost_functions)
 		return true;
-	return kmmv_trace_is_plain(counter->run) &&
-	       strchr(counter->text[KMMV_TRACE_FUNCTION], '*');
+	if (strchr(counter->text[KMMV_TRACE_FUNCTION], '*'))
+		return kmmv_trace_is_plain(run);
+	return !all_are_there(run);
 }
 
 /* There is no run if the last one could not be made. */
@@ -183,8 +209,7 @@ static int on_module(struct notifier_block *block, unsigned long state,
 	struct kmmv_trace_counter *counter;
 	struct module *mod = data;
 
-	if (mod == THIS_MODULE ||
-	    (state != MODULE_STATE_LIVE && state != MODULE_STATE_GOING))
+	if (mod == THIS_MODULE)
 		return NOTIFY_DONE;
 	mutex_lock(&kmmv_trace_lock);
 	list_for_each_entry(counter, &kmmv_trace_counters, link) {
@@ -193,7 +218,10 @@ static int on_module(struct notifier_block *block, unsigned long state,
 			continue;
 		if (state == MODULE_STATE_LIVE)
 			come(counter, mod);
-		/* The init part is freed soon. */
+		/*
+		 * The init part is freed soon. What is in a module that comes is
+		 * what an earlier one has left.
+		 */
 		if (is_hooked(counter))
 			remove_module(counter, mod, state == MODULE_STATE_LIVE);
 	}

@@ -26,7 +26,7 @@ called=
 is "what is called is shown" "$(values one)" "$called"
 refused one enable 0 "No such device" 'the kernel.s ftrace has failed, error -19'
 refused one enable 1 "No such device" 'the kernel.s ftrace has failed, error -19'
-ok "addresses have names" grep -q kmmv_trace /proc/kallsyms
+ok "addresses have names" test "$(grep -c kmmv_trace /proc/kallsyms)" -gt 0
 ok "its directory goes" end one
 hit one 5
 like "its name stays its own" "$(mkdir $trace/one 2>&1)" "Device or resource busy"
@@ -36,5 +36,5 @@ is "as before" "$(values tp)" "kmmv_traced 3"
 ok "and ends" end tp
 like "the module stays" "$(rmmod kmmv_trace 2>&1)" "in use"
 ok "the function's module goes" rmmod kmmv_traced
-ok "addresses have names" grep -q kmmv_trace /proc/kallsyms
+ok "addresses have names" test "$(grep -c kmmv_trace /proc/kallsyms)" -gt 0
 finish

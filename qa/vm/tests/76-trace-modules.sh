@@ -13,6 +13,9 @@
 tracing=/sys/kernel/tracing
 max=/sys/module/kmmv_trace/parameters/max_functions
 ftrace=/proc/sys/kernel/ftrace_enabled
+held=/sys/module/kmmv_linger/parameters/held
+restrict=/proc/sys/kernel/kptr_restrict
+restricted=$(cat $restrict)
 
 # shellcheck disable=SC2317 # called by the trap
 clean_up()
@@ -21,6 +24,9 @@ clean_up()
 	echo nop >$tracing/current_tracer
 	echo >$tracing/set_ftrace_filter
 	echo 1 >$ftrace
+	echo "$restricted" >$restrict
+	[ ! -e $held ] || echo >$held
+	rmmod kmmv_burn1 kmmv_burn2 kmmv_linger 2>/dev/null
 	unload
 }
 trap clean_up EXIT
@@ -257,6 +263,63 @@ for name in irq switch clock; do
 done
 end self far event irq switch clock
 is "no function is traced" "$(handlers)" 0
+
+# ---- enabled while its module goes, whose place is another one's then
+
+text_of()
+{
+	cat "/sys/module/$1/sections/.text"
+}
+# shellcheck disable=SC2317 # called by wait_for
+is_held()
+{
+	[ "$(cat $held)" = 1 ]
+}
+ok "modules that go are held up" insmod qa/client/kmmv_linger.ko module=kmmv_burn1
+echo 1 >$restrict
+# Until the place is the same: other memory may have come between.
+for ((i = 0; i < 100; i++)); do
+	insmod qa/client/kmmv_burn1.ko
+	text=$(text_of kmmv_burn1)
+	rmmod kmmv_burn1 &
+	wait_for 60 is_held || break
+	define late function=burn1_first
+	echo >$held
+	wait $!
+	insmod qa/client/kmmv_burn2.ko
+	[ "$text" != "$(text_of kmmv_burn2)" ] || break
+	rmmod kmmv_burn2
+	end late
+done
+like "the place of a module" "$text" '^0x[0-9a-f]*[1-9a-f]'
+is "is another one's" "$(text_of kmmv_burn2)" "$text"
+echo "$restricted" >$restrict
+echo 3 >/sys/module/kmmv_burn2/parameters/burn
+is "whose functions are not counted" "$(states late) $(get late hits)" "waiting 0"
+ok "it goes" rmmod kmmv_burn2
+ok "the first one comes back" insmod qa/client/kmmv_burn1.ko
+echo 3 >/sys/module/kmmv_burn1/parameters/burn
+is "and is counted" "$(states late) $(values late)" "on burn1_first 3"
+end late
+
+# late NAME: it is enabled while kmmv_burn1 goes
+late()
+{
+	rmmod kmmv_burn1 &
+	wait_for 60 is_held
+	define "$1" function=burn1_first
+	echo >$held
+	wait $!
+}
+ok "one is enabled so" late other
+# What another module begins with is no function here, so that the place is taken.
+ok "another module" insmod qa/client/kmmv_traced3.ko
+ok "the first one comes back, perhaps elsewhere" insmod qa/client/kmmv_burn1.ko
+echo 3 >/sys/module/kmmv_burn1/parameters/burn
+is "and is counted" "$(states other) $(get other hits)" "on 3"
+end other
+rmmod kmmv_linger kmmv_traced3
+ok "it goes" rmmod kmmv_burn1
 
 # ---- a module that comes back while the kernel traces no functions
 

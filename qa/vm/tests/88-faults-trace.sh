@@ -97,7 +97,8 @@ for ((try = 1; try < 100; try++)); do
 	text=$(a_function 2>&1)
 	where="$(cat $fault/nth) $(cat $fault/site)"
 	echo 0 >$fault/nth
-	[[ $where != "0 ftrace_set_filter_ip kmmv_trace_function_hook+"* ]] || break
+	[[ $where != "0 ftrace_set_filter_ip "@(kmmv_trace_function_hook|is_dead)+* ]] ||
+		break
 done
 ok "it is not known whether ftrace is dead" test $try -lt 100
 like "the function is refused" "$text" "Cannot allocate memory"
@@ -162,6 +163,15 @@ fail_each "that of a function" function_returns
 recovers one one
 fail_each "that of a glob" glob_returns
 recovers glob two
+
+# Another module comes: whether what is counted is still there is not known without memory.
+other_comes()
+{
+	insmod qa/client/kmmv_burn1.ko && rmmod kmmv_burn1 && [ "$(get kernel state)" = on ]
+}
+ok "a counter of the kernel's" define kernel function=vfs_fsync
+fail_each "another module comes" other_comes : never
+end kernel
 
 # What is behind arguments may be elsewhere when a module comes back.
 # stale NAME VALUE: it is enabled, and its module goes and comes back, once more if `error'
