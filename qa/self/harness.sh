@@ -283,6 +283,17 @@ guest_test 40-another <<'E'
 echo 1..1
 test ! -e /tmp/left && echo ok 1
 E
+guest_test 42-says-so <<'E'
+# leaves: a process, for the test
+echo 1..1
+sleep 100000 &
+mkdir /tmp/left
+echo ok 1
+E
+guest_test 44-another <<'E'
+echo 1..1
+test ! -e /tmp/left && echo ok 1
+E
 guest_test 50-panics <<'E'
 echo 1..1
 echo ok 1
@@ -298,9 +309,12 @@ is "boots" "$(sed -n 's/^\(ok\|FAILED\)  *vm.\([0-9a-z-]*\)  *\([0-9]*\) .*/\1 \
 ok 20-another 1
 FAILED 30-hangs 1
 ok 40-another 1
+ok 42-says-so 1
+ok 44-another 1
 FAILED 50-panics 1
 ok 60-another 1
 FAILED console 2
+ok console 3
 ok console 3
 FAILED console 0
 ok console 3"
