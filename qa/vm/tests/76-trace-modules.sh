@@ -312,7 +312,7 @@ late()
 	wait $!
 }
 ok "one is enabled so" late other
-# What another module begins with is no function here, so that the place is taken.
+# It may take the place, so that the first one comes back elsewhere.
 ok "another module" insmod qa/client/kmmv_traced3.ko
 ok "the first one comes back, perhaps elsewhere" insmod qa/client/kmmv_burn1.ko
 echo 3 >/sys/module/kmmv_burn1/parameters/burn
