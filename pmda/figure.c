@@ -136,7 +136,6 @@ static int read_figures(struct ring *r, struct kmmv_ring *handle)
 	for (cpu = 0; cpu < r->info.nr_cpus; cpu++) {
 		if (!possible(cpu))
 			continue;
-		memset(&stats, 0, sizeof(stats));
 		if (kmmv_ring_get_stats(handle, cpu, &stats) < 0)
 			continue;
 		r->cpus[cpu].now = stats;

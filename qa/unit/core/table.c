@@ -387,6 +387,33 @@ START_TEST(first_number)
 }
 END_TEST
 
+/* Of a full table, nothing is looked up behind the last page of places. */
+START_TEST(behind_a_full_table)
+{
+	const int nr = KMMV_PER_PAGE;
+	struct kmmv_slot slot;
+	char name[16];
+	int n;
+
+	table_stop();
+	table_start(nr);
+	family = kmmv_family_add(&table, &family_a);
+	for (n = 0; table.slots.nr < nr; n++) {
+		snprintf(name, sizeof(name), "n%d", n);
+		ck_assert_int_ge(kmmv_instance_add(&table, family, name, NULL),
+				 0);
+	}
+	ck_assert_int_eq(kmmv_instance_add(&table, family, "more", NULL),
+			 -ENOSPC);
+	ck_assert_int_eq(kmmv_instance_slot(&table, nr - 1, &slot), 0);
+	ck_assert_int_eq(kmmv_instance_slot(&table, nr, &slot), -ENOENT);
+	ck_assert_int_eq(kmmv_instance_del(&table, nr), -ENOENT);
+	ck_assert_int_eq(kmmv_instance_forget(&table, nr), -ENOENT);
+	ck_assert_int_eq(kmmv_instance_label(&table, nr, "k", "t"), -ENOENT);
+	ck_assert_int_eq(kmmv_follow_set(&table, nr, 1), -ENOENT);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("table");
@@ -406,6 +433,7 @@ int main(void)
 	tcase_add_test(tcase, init_fails_at_every_allocation);
 	tcase_add_test(tcase, header_says_what_is);
 	tcase_add_test(tcase, first_number);
+	tcase_add_test(tcase, behind_a_full_table);
 	add_names(tcase);
 	add_followed(tcase);
 	return run_suite("table", tcase);

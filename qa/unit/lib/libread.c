@@ -433,12 +433,24 @@ END_TEST
 /* SIZE bytes at FROM, and behind them what must not be touched. */
 static const void *guarded(const void *from, size_t size)
 {
-	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+	size_t whole = (size + PAGE - 1) / PAGE * PAGE;
+	char *pages = mmap(NULL, whole + PAGE, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	ck_assert_ptr_ne(pages, MAP_FAILED);
-	ck_assert_int_eq(mprotect(pages + PAGE, PAGE, PROT_NONE), 0);
-	return memcpy(pages + PAGE - size, from, size);
+	ck_assert_int_eq(mprotect(pages + whole, PAGE, PROT_NONE), 0);
+	return memcpy(pages + whole - size, from, size);
+}
+
+/* What is behind the last number cannot be read. */
+static void guard_arrays(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->nr_areas; i++)
+		k->areas[i].kvalues = guarded(k->areas[i].kvalues,
+					      k->nr_instances * 8);
+	k->kincarnations = guarded(k->kincarnations, k->nr_instances * 4);
 }
 
 /* A run that goes on behind the last number is not read there. */
@@ -450,10 +462,7 @@ START_TEST(behind_the_last)
 
 	area_small(&area, _i);
 	open_as(1);
-	for (i = 0; i < k->nr_areas; i++)
-		k->areas[i].kvalues = guarded(k->areas[i].kvalues,
-					      k->nr_instances * 8);
-	k->kincarnations = guarded(k->kincarnations, k->nr_instances * 4);
+	guard_arrays();
 	ck_assert_uint_eq(k->nr_instances, 8);
 	for (i = 0; i < 8; i++)
 		numbers[i] = 2 + i;
@@ -466,6 +475,34 @@ START_TEST(behind_the_last)
 	ck_assert_int_eq(kmmv_read_all(k, sums, status, 10), 4);
 	for (i = 0; i < 10; i++)
 		ck_assert_int_eq(status[i], i < 4 ? 0 : -ENOENT);
+}
+END_TEST
+
+/* Nor is a block that begins with a number that is there. */
+START_TEST(behind_the_last_block)
+{
+	enum { NR = 520, COUNT = 700 };
+	uint64_t sums[COUNT];
+	int status[COUNT];
+	uint32_t n;
+
+	area_init(&area, 1, 1024, NR, _i);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+		   "family id=0 units=count semantics=counter name=a\n");
+	for (n = 0; n < NR; n++) {
+		*area_value(&area, 0, n) = n + 1;
+		area_names(&area, "instance number=%u family=0 incarnation=0 state=active name=n%u\n",
+			   n, n);
+	}
+	area_names(&area, "end 1\n");
+	open_as(1);
+	ck_assert_uint_eq(k->nr_instances, NR);
+	guard_arrays();
+	ck_assert_int_eq(kmmv_read_all(k, sums, status, COUNT), NR);
+	for (n = 0; n < COUNT; n++) {
+		ck_assert_int_eq(status[n], n < NR ? 0 : -ENOENT);
+		ck_assert_uint_eq(sums[n], n < NR ? n + 1 : 0);
+	}
 }
 END_TEST
 
@@ -512,6 +549,7 @@ int main(void)
 	tcase_add_test(tcase, refused_waiter);
 	tcase_add_loop_test(tcase, stale_in_a_run, 0, 3);
 	tcase_add_loop_test(tcase, behind_the_last, 0, 2);
+	tcase_add_loop_test(tcase, behind_the_last_block, 0, 2);
 	tcase_add_loop_test(tcase, few_names, 0, 2);
 	return run_suite("libread", tcase);
 }
