@@ -94,13 +94,21 @@ static void add_user(const char *name, uid_t id)
 		users[nr_users++] = id;
 }
 
-/* Look NAMES up, and free them; an error does not affect other users. */
-static void add_names(char **names, int count)
+/*
+ * Look NAMES up, and free them; an error does not affect other users. Return:
+ * whether the file could be read.
+ */
+static bool add_names(char **names, int count)
 {
-	FILE *file = count ? fopen(PASSWD, "re") : NULL;
 	const struct passwd *pw;
+	bool was_read;
+	FILE *file;
 	int i;
 
+	if (!count)
+		return true;
+	file = fopen(PASSWD, "re");
+	errno = file ? 0 : errno;
 	while (file && (pw = fgetpwent(file))) {
 		for (i = 0; i < count; i++) {
 			if (!names[i] || strcmp(names[i], pw->pw_name) != 0)
@@ -110,33 +118,47 @@ static void add_names(char **names, int count)
 			names[i] = NULL;
 		}
 	}
+	was_read = file && !ferror(file) && errno != ENOMEM;
+	if (!was_read)
+		agent_error(users, "%s: %s", PASSWD, osstrerror());
 	for (i = 0; i < count; i++) {
-		if (!names[i])
-			continue;
-		agent_error(users, "%s: no user %s in %s, give the number",
-			    users_path, names[i], PASSWD);
+		if (names[i] && was_read)
+			agent_error(users,
+				    "%s: no user %s in %s, give the number",
+				    users_path, names[i], PASSWD);
 		free(names[i]);
 	}
 	if (file)
 		fclose(file);
+	return was_read;
 }
 
-/* The first word of a line is a user, "#" begins a comment. */
-static void read_users(void)
+/*
+ * The first word of a line is a user, "#" begins a comment. Return: whether all
+ * could be read.
+ */
+static bool read_users(void)
 {
-	char line[256], *word, *names[USERS_MAX];
+	char *line = NULL, *word, *names[USERS_MAX];
 	unsigned int id;
+	size_t size = 0;
+	bool unread = false;
 	int count = 0;
 	FILE *file;
 
 	nr_users = 0;
 	file = fopen(users_path, "re");
 	if (!file) {
-		if (errno != ENOENT)
-			agent_error(users, "%s: %s", users_path, osstrerror());
-		return;
+		if (errno == ENOENT)
+			return true;
+		agent_error(users, "%s: %s", users_path, osstrerror());
+		return false;
 	}
-	while (fgets(line, sizeof(line), file)) {
+	for (;;) {
+		if (getline(&line, &size, file) < 0) {
+			unread = !feof(file);
+			break;
+		}
 		line[strcspn(line, "#")] = '\0';
 		word = strtok(line, " \t\r\n");
 		if (!word)
@@ -151,14 +173,23 @@ static void read_users(void)
 			continue;
 		}
 		names[count] = strdup(word);
-		if (names[count])
-			count++;
+		if (!names[count]) {
+			unread = true;
+			break;
+		}
+		count++;
 	}
+	if (unread)
+		agent_error(users, "%s: %s", users_path, osstrerror());
+	free(line);
 	fclose(file);
-	add_names(names, count);
+	return add_names(names, count) && !unread;
 }
 
-/* Whether a file has changed since the last call; SEEN is what it was. */
+/*
+ * Whether a file, or its permissions, have changed since the last call; SEEN is
+ * what it was.
+ */
 static bool changed(const char *path, struct stat *seen)
 {
 	struct stat st, old = *seen;
@@ -168,20 +199,24 @@ static bool changed(const char *path, struct stat *seen)
 	*seen = st;
 	return st.st_dev != old.st_dev || st.st_ino != old.st_ino ||
 	       st.st_size != old.st_size ||
-	       st.st_mtim.tv_sec != old.st_mtim.tv_sec ||
-	       st.st_mtim.tv_nsec != old.st_mtim.tv_nsec;
+	       st.st_ctim.tv_sec != old.st_ctim.tv_sec ||
+	       st.st_ctim.tv_nsec != old.st_ctim.tv_nsec;
 }
 
-/* Read the files again if one has changed; called when a client connects. */
+/*
+ * Read the files again if one has changed, or could not be read; called when a
+ * client connects.
+ */
 static void look_at_users(void)
 {
 	static struct stat users_seen, passwd_seen;
+	static bool were_read;
 	bool other = changed(users_path, &users_seen);
 
-	if (!changed(PASSWD, &passwd_seen) && !other)
+	if (!changed(PASSWD, &passwd_seen) && !other && were_read)
 		return;
 	agent_error_begin(users);
-	read_users();
+	were_read = read_users();
 	agent_error_end(users);
 }
 

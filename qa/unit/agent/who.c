@@ -2,8 +2,10 @@
 /*
  * Permissions; and no request waits for a directory of users.
  */
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -104,6 +106,90 @@ START_TEST(users_come_and_go)
 	ck_assert_int_eq(records_of(10), 0);
 	ck_assert_int_eq(records_of(8), PM_ERR_PERMISSION);
 	ck_assert_int_eq(look_ups, 0);
+}
+END_TEST
+
+/* A comment has no users, however long it is. */
+START_TEST(comments_name_nobody)
+{
+	char text[1024];
+	int length;
+
+	for (length = 100; length < 600; length++) {
+		memset(text, '#', length);
+		strcpy(text + length, " alice left in May\nbob # stays\n");
+		allow(text);
+		host_client(8, "1001");
+		host_client(9, "1002");
+		ck_assert_int_eq(records_of(8), PM_ERR_PERMISSION);
+		ck_assert_int_eq(records_of(9), 0);
+		ck_assert(!told_of("users"));
+	}
+}
+END_TEST
+
+/* A file that another replaces with the times of the old one is read, too. */
+START_TEST(times_are_kept)
+{
+	char path[128];
+	struct stat st, now;
+
+	allow("1001\n");
+	host_client(8, "1001");
+	ck_assert_int_eq(records_of(8), 0);
+	snprintf(path, sizeof(path), "%s", host_path("kmmv/users"));
+	ck_assert_int_eq(stat(path, &st), 0);
+	allow("1002\n");
+	/* A kernel's times may be those of its ticks. */
+	do {
+		ck_assert_int_eq(utimensat(AT_FDCWD, path,
+					   (struct timespec[]){ st.st_atim,
+								st.st_mtim },
+					   0),
+				 0);
+		ck_assert_int_eq(stat(path, &now), 0);
+	} while (now.st_ctim.tv_sec == st.st_ctim.tv_sec &&
+		 now.st_ctim.tv_nsec == st.st_ctim.tv_nsec);
+	host_client(9, "1002");
+	ck_assert_int_eq(records_of(8), PM_ERR_PERMISSION);
+	ck_assert_int_eq(records_of(9), 0);
+}
+END_TEST
+
+static rlim_t limit_files(rlim_t nr)
+{
+	struct rlimit limit;
+	rlim_t before;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	before = limit.rlim_cur;
+	limit.rlim_cur = nr;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	return before;
+}
+
+/* What could not be read is read for a later client, changed or not. */
+START_TEST(users_are_read_later)
+{
+	rlim_t before;
+
+	allow("alice\n");
+	before = limit_files(0);
+	host_client(8, "1001");
+	limit_files(before);
+	ck_assert(told_of("Too many open files"));
+	host_client(9, "1001");
+	ck_assert_int_eq(records_of(9), 0);
+	ck_assert(!told_of("users"));
+	/* A folder can be opened, and not be read. */
+	ck_assert_int_eq(unlink(host_path("kmmv/users")), 0);
+	ck_assert_int_eq(mkdir(host_path("kmmv/users"), 0755), 0);
+	host_client(9, "1001");
+	ck_assert_int_eq(records_of(9), PM_ERR_PERMISSION);
+	ck_assert(told_of("Is a directory"));
+	ck_assert_int_eq(rmdir(host_path("kmmv/users")), 0);
+	host_client(9, "1001");
+	ck_assert(!told_of("users"));
 }
 END_TEST
 
@@ -246,6 +332,9 @@ void add_who(Suite *suite)
 	tcase = add_case(suite, "who", setup);
 	tcase_add_test(tcase, requests_look_nobody_up);
 	tcase_add_test(tcase, users_come_and_go);
+	tcase_add_test(tcase, comments_name_nobody);
+	tcase_add_test(tcase, times_are_kept);
+	tcase_add_test(tcase, users_are_read_later);
 	tcase_add_test(tcase, users_fill_the_list);
 	tcase_add_test(tcase, contexts_end);
 	tcase_add_test(tcase, service_is_nobody);
