@@ -156,15 +156,20 @@ device_arrived()
 	fi
 }
 
-# What uses kmmv besides kmmv_stat: other modules by name, and programs.
+# What uses kmmv besides kmmv_stat: other modules by name, programs, and rings that mkdir
+# made. A module's rings have directories there, too, but do not hold kmmv: rmdir refuses.
 users_of_kmmv()
 {
+	rings=
+	for ring in /sys/kernel/config/kmmv/rings/*; do
+		[ ! -d "$ring" ] || [ "${ring##*/}" = default ] || rings="$rings $ring"
+	done
 	set --
 	for holder in /sys/module/kmmv/holders/*; do
 		[ ! -e "$holder" ] || set -- "$@" "${holder##*/}"
 	done
 	count=$(cat /sys/module/kmmv/refcnt 2>/dev/null)
-	[ "${count:-0}" -le $# ] || echo "a program"
+	[ "${count:-0}" -le $# ] || echo "a program${rings:+ or a ring (rmdir$rings)}"
 	for holder; do
 		[ "$holder" = kmmv_stat ] || echo "$holder"
 	done
@@ -176,10 +181,13 @@ device_unload()
 {
 	[ -d /sys/module/kmmv ] || return 0
 	tries=60
-	while pgrep -x pmdakmmv >/dev/null 2>&1 && [ $tries -gt 0 ]; do
+	users=$(users_of_kmmv)
+	while [ -n "$users" ] && [ $tries -gt 0 ] && pgrep -x pmdakmmv >/dev/null 2>&1; do
 		tries=$((tries - 1))
 		pmsleep 1
+		users=$(users_of_kmmv)
 	done
+	# The agent may have ended between the two looks.
 	users=$(users_of_kmmv)
 	if [ -n "$users" ]; then
 		echo "The modules kmmv and kmmv_stat stay loaded, as kmmv is used by"

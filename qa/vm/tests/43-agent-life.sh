@@ -87,6 +87,15 @@ kill $follower
 wait $follower 2>/dev/null
 ok "which unloads them, though their files are gone" rmmod kmmv_stat kmmv
 is "to the last" "$(loaded)" ""
+ok "./Install where they are gone" installs
+ok "the agent reads the device" wait_for 20 has_values
+mkdir /sys/kernel/config/kmmv/rings/mine
+ok "./Remove while there is a ring of a user" sh -c './Remove </dev/null'
+like "it says which" "$tap_text" \
+	"^  a program or a ring \(rmdir /sys/kernel/config/kmmv/rings/mine\)\.$"
+is "it unloads nothing" "$(loaded)" "kmmv kmmv_stat"
+rmdir /sys/kernel/config/kmmv/rings/mine
+ok "nothing else holds them" rmmod kmmv_stat kmmv
 ok "./Install once more" installs
 is "loads them again" "$(loaded)" "kmmv kmmv_stat"
 
