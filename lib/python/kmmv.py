@@ -158,18 +158,20 @@ class Reader:
     """
 
     def __init__(self, directory: Optional[str] = None) -> None:
-        self._reader = _library.kmmv_reader_open(_bytes(directory) if directory else None)
+        self._reader: Optional[int] = _library.kmmv_reader_open(
+            _bytes(directory) if directory else None)
         if not self._reader:
             raise MemoryError
 
     def close(self) -> None:
-        """Close it for good."""
+        """Close it for good. Other methods, and a follow() that goes on, raise ValueError."""
         _library.kmmv_reader_close(self._reader)
         self._reader = None
 
     def detach(self) -> None:
         """Close the devices until the next read."""
-        _library.kmmv_reader_detach(self._reader)
+        if self._reader:
+            _library.kmmv_reader_detach(self._reader)
 
     def __enter__(self) -> "Reader":
         return self
@@ -181,13 +183,18 @@ class Reader:
         if getattr(self, "_reader", None):
             self.close()
 
+    def _opened(self) -> int:
+        if not self._reader:
+            raise ValueError("this Reader is closed")
+        return self._reader
+
     def _fail(self, err: int) -> OSError:
         return OSError(-err, _str(_library.kmmv_reader_error(self._reader)))
 
     def read(self, family: str, name: str) -> int:
         """The sum of an active instance over all CPUs; of a level, it may be negative."""
         value = _u64()
-        err = _library.kmmv_read(self._reader, _bytes(family), _bytes(name),
+        err = _library.kmmv_read(self._opened(), _bytes(family), _bytes(name),
                                  ctypes.byref(value))
         if err:
             raise self._fail(err)
@@ -204,7 +211,7 @@ class Reader:
             if timeout is not None:
                 left = begin + timeout - time.monotonic()
                 wait = max(0, min(wait, int(left * 1000)))
-            got = _library.kmmv_follow(self._reader, _bytes(ring),
+            got = _library.kmmv_follow(self._opened(), _bytes(ring),
                                        ctypes.byref(followed), wait)
             if got == 1:
                 yield _event(followed)

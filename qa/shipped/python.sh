@@ -111,6 +111,16 @@ try:
         reader.read("sim.f0", "none")
 except FileNotFoundError as error:
     print(error)')" 'no active instance "none" of the family sim.f0'
+is "a closed one has no values and no events" "$(python '
+reader = kmmv.Reader(d)
+reader.close()
+reader.detach()
+for use in (lambda: reader.read("sim.f0", "i2.0"), lambda: next(reader.follow(timeout=0))):
+    try:
+        use()
+    except ValueError as error:
+        print(error)')" "this Reader is closed
+this Reader is closed"
 # ---- events
 
 # A text may be shorter than its field: the event ends with it, or before it.
