@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <locale.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -284,23 +285,32 @@ static bool parse_value(int c, bool *handled)
 	}
 }
 
-/* What does not go together. */
-static bool parse_together(void)
+/* The options that each command takes. */
+static const char *const taken[NR_COMMANDS] = {
+	[REPORT] = "DIRbdgijknptuwx", [FOLDED] = "DIRdgikpuwx",
+	[TOP] = "BDINRbdgknptuwx",    [RECORD] = "DIRdgkopux",
+	[EVENTS] = "S",
+};
+
+/* Whether the command takes the options, and they go together. */
+static bool parse_together(const bool *given)
 {
+	const struct option *o;
+	char text[32], why[32];
+
+	for (o = long_options; o->name; o++) {
+		if (!given[o->val] || strchr(taken[command], o->val))
+			continue;
+		snprintf(text, sizeof(text), "--%s", o->name);
+		snprintf(why, sizeof(why), "is not for %s", commands[command]);
+		return bad(text, why);
+	}
 	if (*names && command != EVENTS)
 		return bad(*names, "more than one command");
 	if (command == RECORD && !output)
 		return bad("record", "needs --output, the file to write");
-	if (command != RECORD && output)
-		return bad("--output", "is for record");
-	if (input && (command == TOP || command == RECORD))
-		return bad("--input", "is for report and folded");
 	if (input && (duration || options.consume))
 		return bad("--input", "is no ring: without --duration and --consume");
-	if (as_json && command != REPORT)
-		return bad("--json", "is for report");
-	if ((batch || frames) && command != TOP)
-		return bad("--batch and --frames", "are for top");
 	return true;
 }
 
@@ -315,7 +325,7 @@ static bool parse_command(const char *name)
 /* 0 to go on, otherwise the exit status plus 1. */
 static int parse(int argc, char **argv)
 {
-	bool handled;
+	bool given[UCHAR_MAX + 1] = { false }, handled;
 	int c;
 
 	add_column(PROF_PART_IMAGE);
@@ -324,6 +334,7 @@ static int parse(int argc, char **argv)
 				long_options, NULL)) != -1) {
 		if (!parse_value(c, &handled))
 			return 3;
+		given[(unsigned char)c] = true;
 		if (handled)
 			continue;
 		switch (c) {
@@ -363,7 +374,7 @@ static int parse(int argc, char **argv)
 		return 3;
 	}
 	names = argv + optind + 1;
-	return parse_command(argv[optind]) && parse_together() ? 0 : 3;
+	return parse_command(argv[optind]) && parse_together(given) ? 0 : 3;
 }
 
 /* ---- what is done */

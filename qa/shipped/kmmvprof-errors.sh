@@ -49,7 +49,8 @@ ok "and that is still a device" test -c /dev/full
 for arguments in "report -b nothing" "report -d x" "report -d 0" "report -n -1" \
 		"report -t 101" "report -p 0" "report -w many" "report -g here" \
 		"record" "report -o file" "top -i file" "report -i file -d 1" \
-		"folded -j" "report -B" "nothing"; do
+		"folded -j" "report -B" "folded -n 5" "folded -b command" "folded -t 1" \
+		"record -o $work/out.rec -w samples" "report -N 3" "top -j" "nothing"; do
 	# shellcheck disable=SC2086 # words
 	dies "usage: $arguments" 2 '^kmmvprof: .*(needs|must|not|is|are) ' \
 		$prof $arguments -D "$dir"
@@ -64,6 +65,8 @@ dies "no such event" 1 'cpu/hits/: cpu has neither' $prof events -S "$work/pmu" 
 is "the others are there" "$($prof events -S "$work/pmu" cpu/hits/ cpu/event=1/ \
 	2>/dev/null)" 4:0x1
 dies "no sysfs" 1 'none: No such file' $prof events -S "$work/none"
+dies "events are of no process" 2 'process: is not for events' \
+	$prof events -S "$work/pmu" -p 1
 
 dies "usage: no command" 2 '^usage: kmmvprof' "$prof"
 is "--version" "$($prof -V)" "kmmvprof $version"

@@ -154,9 +154,9 @@ rows = [dict(row, command=f"command {i}") for i in range(8000)]
 for line in lines[:1] + rows + [{"end": str(len(rows))}]:
     print(json.dumps(line))
 E2
-for command in report folded; do
+for command in "report -b command" folded; do
 	is "$command: a signal cuts it off" \
-		"$(python3 "$work/stall.py" $prof $command -i "$work/many" -b command)" \
+		"$(python3 "$work/stall.py" $prof $command -i "$work/many")" \
 		"True True True"
 done
 mkfifo "$work/nobody"
