@@ -520,7 +520,8 @@ static int print_ring(const char *dir, const char *name)
 	if (err == -ENOENT)
 		return 0;
 	if (err == -ENODEV) {
-		printf("%-20s not enabled yet\n", name);
+		printf("%-20s has no buffers: not enabled yet, or not since it was resized\n",
+		       name);
 		return 0;
 	}
 	if (err) {

@@ -99,7 +99,11 @@ is "enabled again" "$(put r enable 1)" ""
 is "no pages while it records" "$(put r pages 8)" "$busy"
 is "nor spares" "$(put r spares 3)" "$busy"
 put r enable 0
-is "pages when it does not" "$(put r pages 8)$(put r pages 4)$(put r enable 1)" ""
+is "pages when it does not" "$(put r pages 8)" ""
+is "it has no buffers then, says kmmvdump" \
+	"$(build/kmmvdump -L | sed -n 's/^r  *//p')" \
+	"has no buffers: not enabled yet, or not since it was resized"
+is "pages once more" "$(put r pages 4)$(put r enable 1)" ""
 exec 5</dev/kmmv/ring/r
 put r enable 0
 is "no pages while it is open" "$(put r pages 8)" "$busy"
@@ -398,8 +402,12 @@ echo read >&4
 wait_for 20 grep -q '^3 ' "$WORK/said"
 like "what an offline CPU wrote can be read" "$(cat "$WORK/said")" '^3 7 f$'
 echo 1 >/sys/devices/system/cpu/cpu3/online
-call "adjust task 3 $number 7" >/dev/null
-pass "it comes again, and writes"
+call "adjust task 3 $number 9" >/dev/null
+echo read >&4
+# shellcheck disable=SC2317 # called by wait_for
+reads() { [ "$(grep -c '^3 ' "$WORK/said")" -ge "$1" ]; }
+wait_for 20 reads 2
+is "it comes again, and writes" "$(sed -n '$p' "$WORK/said")" "3 9 f"
 exec 4>&-
 wait %1
 is "its reader ends well" $? 0
