@@ -9,9 +9,9 @@
  * and strings are valid until the next kmmv_update(), kmmv_capture() or
  * kmmv_close() of the handle.
  *
- * Values remain readable within an epoch, however the table changes. Only a new
- * epoch (the module was loaded again) ends a handle: on -ESTALE, open a new
- * one.
+ * Values remain readable within an epoch, however the table changes. A new epoch
+ * (the module was loaded again) ends a handle: on -ESTALE, open a new one, and
+ * also after the other errors with which kmmv_update() ceases to follow the table.
  */
 #ifndef LIBKMMV_H
 #define LIBKMMV_H
@@ -357,7 +357,9 @@ struct kmmv_followed {
  * enabled yet. A reader follows one ring: another RING begins with that ring's
  * oldest event. -EINTR: a signal; -EACCES: the device, for a second, in which several
  * calls may have returned 0; -EINVAL or -ENAMETOOLONG: no ring can have this name;
- * others as kmmv_open() and kmmv_ring_open().
+ * others as kmmv_open() and kmmv_ring_open(). After an error other than -EINTR, or
+ * one of kmmv_read() other than -ENOENT and -EAGAIN, the next event may be the
+ * ring's oldest one again.
  */
 int kmmv_follow(struct kmmv_reader *reader, const char *ring,
 		struct kmmv_followed *event, int timeout_ms);

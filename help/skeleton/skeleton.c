@@ -7,8 +7,8 @@
  *	kmmv.value.skeleton.sent	instances "queue 0", "queue 1"
  *	skeleton.done			an event in the ring "default" for each send
  *
- * Only a missing ring is an error here: numbers and handles that a call failed to
- * return are harmless, and updates of them have no effect. Without
+ * Of kmmv's calls, only kmmv_ring_get() is checked: numbers and handles that a call
+ * failed to return are harmless, and updates of them have no effect. Without
  * CONFIG_KMMV_MODULE kmmv's part compiles to nothing.
  */
 #include <linux/err.h>

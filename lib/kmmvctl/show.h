@@ -12,7 +12,7 @@
  * kmmv_list - print counters, their states and hits
  * @only: the names of those that are wanted; NULL: all
  * @verbose: also what they count, in the module's words
- * @as_json: one object with all attributes of each
+ * @as_json: an object of each, with all attributes but `enable', which the state shows
  *
  * Return: 0; -ENOENT if one of @only is not there; -errno.
  */
