@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Which numbers have changed: a list of those in the last batches. A caller
- * knows a place in it, so that any number of them can share a handle. A place is
- * counted from another start in each handle: one that was taken elsewhere is
- * none of this list.
+ * knows a place in it, so that any number of them can share a handle. Each handle
+ * counts places from a different start, so that a place of another handle is never
+ * in this list.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -98,7 +98,7 @@ int kmmv_refresh(struct kmmv *k, uint64_t max_age_ns, uint64_t *age_ns)
 	if (k->kind != KMMV_DEVICE)
 		return 0;
 	if (ioctl(k->counters_fd, KMMV_IOC_REFRESH, &refresh))
-		return kmmv_fail(k, -errno, "%s/counters: refresh: %s", k->dir,
+		return kmmv_fail(k, -errno, "%s/counters: copy: %s", k->dir,
 				 strerror(errno));
 	if (age_ns)
 		*age_ns = refresh.age;

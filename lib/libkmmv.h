@@ -253,7 +253,7 @@ int kmmv_ring_wait(struct kmmv_ring *ring, int timeout_ms);
  * Descriptor that polls readable when there are events to take; -ENODEV for a
  * snapshot reader. A record that is held back does not make it readable: call
  * kmmv_ring_next() again a millisecond after it returned 0. Nor do losses that no
- * event follows: call it every tenth of a second if they are to be told at once.
+ * event follows: to see them soon, call it every tenth of a second.
  */
 int kmmv_ring_pollfd(const struct kmmv_ring *ring);
 /* Set how many bytes on one CPU make kmmv_ring_wait() return early. */
@@ -299,8 +299,7 @@ int kmmv_field_text(const struct kmmv_field_info *field, const struct kmmv_recor
 		    char *text, size_t size);
 
 /*
- * Readers, for programs that print a few values or events, and want no more to
- * do with it.
+ * Readers are for programs that print a few values or events.
  *
  * A reader opens the devices when something is read, and again after the module
  * was loaded again: it may be there before the module is, and before the
@@ -311,7 +310,7 @@ struct kmmv_reader;
 
 /*
  * A reader of DIR, of KMMV_DEVICE_DIR if DIR is NULL. It opens nothing yet. NULL
- * if there is no memory, with which kmmv_read() and kmmv_follow() return -ENOMEM.
+ * if there is no memory; kmmv_read() and kmmv_follow() of NULL return -ENOMEM.
  */
 struct kmmv_reader *kmmv_reader_open(const char *dir);
 void kmmv_reader_close(struct kmmv_reader *reader);
@@ -355,11 +354,11 @@ struct kmmv_followed {
  * Get the next event of a ring as a snapshot reader: 1, or 0 if there was none
  * within TIMEOUT_MS (-1: no limit). It waits for a ring that is not there or not
  * enabled yet. A reader follows one ring: another RING begins with that ring's
- * oldest event. -EINTR: a signal; -EACCES: the device, for a second, in which several
- * calls may have returned 0; -EINVAL or -ENAMETOOLONG: no ring can have this name;
- * others as kmmv_open() and kmmv_ring_open(). After an error other than -EINTR, or
- * one of kmmv_read() other than -ENOENT and -EAGAIN, the next event may be the
- * ring's oldest one again.
+ * oldest event. -EINTR: a signal; -EACCES: the device was unreadable for a second
+ * (calls that ended earlier returned 0); -EINVAL or -ENAMETOOLONG: no ring can have
+ * this name; others as kmmv_open() and kmmv_ring_open(). After an error other than
+ * -EINTR, or one of kmmv_read() other than -ENOENT and -EAGAIN, the next event may
+ * be the ring's oldest one again.
  */
 int kmmv_follow(struct kmmv_reader *reader, const char *ring,
 		struct kmmv_followed *event, int timeout_ms);

@@ -3,7 +3,7 @@
  * A reader for simple programs: it opens what it needs when it is asked, and
  * again when that has gone, so that the caller has one call and no state.
  *
- * Whatever fails but may come later is closed, and opened anew by the next call.
+ * What fails for now is closed; the next call opens it again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,9 +15,10 @@
 #include "ring.h"
 
 enum {
-	READ_TRIES = 4,		/* in a row that meet a reload, or a new owner */
+	/* Reads in a row that meet a reload, or another instance at the number. */
+	READ_TRIES = 4,
 	NAP_NS = 50000000,	/* between looks for what is not there yet */
-	WAIT_MS = 500,		/* between looks whether a ring is still it */
+	WAIT_MS = 500,		/* between checks that it is the same ring */
 };
 
 /* Until udev has opened a new device. */
@@ -310,8 +311,9 @@ static int nap(uint64_t end)
 }
 
 /*
- * Wait for events, or for what was not there. No error of it may come later: it has
- * -EINTR and -ENOMEM. That a ring is gone is seen by attach(), as its names are.
+ * Wait for events, or for what was not there. Its errors, -EINTR and -ENOMEM, do not
+ * pass by themselves. That a ring is gone is noticed by attach(), as its names have
+ * gone with it.
  */
 static int wait_on(struct kmmv_reader *reader, int err, uint64_t end)
 {

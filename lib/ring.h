@@ -107,7 +107,10 @@ struct kmmv_ring {
 	struct kmmv_lane *given;	/* if that is the record returned last */
 	struct kmmv_lane *first;	/* if not, when GIVEN is NONE */
 	struct kmmv_lane none;	/* a lane without events */
-	/* The first lane's heads that can be returned, and are next, end before: */
+	/*
+	 * Heads of the first lane: before ripe_end they need no batch; before
+	 * run_end they also precede those of all other lanes.
+	 */
 	uint64_t ripe_end, run_end;
 	bool again;		/* a dry lane may have more events */
 	/* Before the next record: many pages are consumed, or a CPU has come. */
@@ -130,7 +133,7 @@ struct kmmv_ring {
 
 /* How long a record is held back, as older events of other CPUs may follow. */
 #define KMMV_SLACK_NS 1000000ULL
-/* Losses of a CPU in a row, without an event between them, are so far apart. */
+/* Interval between reports of losses of one CPU while no event follows. */
 #define KMMV_LOSSES_NS 100000000ULL
 
 /* ring.c: the ring's clock when CLOCK_MONOTONIC is NOW; 0 if unknown. */

@@ -71,9 +71,9 @@ static bool lane_advance(struct kmmv_ring *r, struct kmmv_lane *lane)
 }
 
 /*
- * Losses that no event follows yet are a record, too. While a full ring drops all
- * events, each look finds more of them: they are told of once in a while, or the
- * caller would never come to an end.
+ * Losses that no event has followed yet are returned as a record. A full ring that
+ * drops everything yields new losses at each look: they are reported at intervals,
+ * or the caller's loop would never end.
  */
 static bool lane_losses(struct kmmv_ring *r, struct kmmv_lane *lane,
 			uint64_t now, uint64_t ring_now)

@@ -45,7 +45,7 @@ static int wait_ripe(struct kmmv_ring *r, uint64_t limit)
 	return err ?: 1;
 }
 
-/* Milliseconds until losses are told of that were held back; -1: there are none. */
+/* Milliseconds until losses that were held back are reported; -1: there are none. */
 static int until_told(const struct kmmv_ring *r)
 {
 	uint64_t now = kmmv_ring_monotonic();

@@ -95,7 +95,8 @@ static int reopen(struct kmmv *k)
 /*
  * After fork(2), two processes would share the place in a device's stream, and each
  * would miss what the other one has read: the child begins anew. If it may not open
- * the device any more, or that has gone, the parent has to be gone.
+ * the device any more, or that has gone, it reads on from the shared place; this is
+ * correct only if the parent reads no more.
  */
 static int begin_after_fork(struct kmmv *k)
 {

@@ -222,7 +222,8 @@ static void look_at_users(void)
 
 /*
  * The service's uid, or -1. A name service is asked only if the file does not
- * have the user; the daemon has waited for it then, to become that user.
+ * have the user; in that case the daemon has already waited for it, when it
+ * changed to that user.
  */
 static uid_t find_service(const char *name)
 {
@@ -284,7 +285,7 @@ static int is_pmproxy(unsigned int pid)
  * hidepid, /proc hides those of other users from the agent. So does one of a
  * namespace beside the agent's, which is number 0 here. One that has ended is
  * none, as a pmproxy that has ended serves nobody: its uid counts, as it would
- * have a moment earlier. kill() tells the two apart, as hidepid is not for it.
+ * have a moment earlier. kill() tells the two apart: hidepid does not affect it.
  */
 static bool is_services(unsigned int pid)
 {

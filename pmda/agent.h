@@ -330,7 +330,7 @@ static inline void agent_carry_read(const struct family *f, struct carry *carry,
 	carry->seen = raw;
 }
 
-/* What was read last, which CARRY_UNREAD is, too, if it was read. */
+/* The value for what was read last, also if that is CARRY_UNREAD. */
 static inline uint64_t agent_carry_value(const struct carry *carry)
 {
 	return carry->base + carry->seen;

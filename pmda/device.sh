@@ -175,8 +175,9 @@ users_of_kmmv()
 	done
 }
 
-# Unload what device_load loads, unless it is of use to others. Modules that it does not
-# load are theirs who loaded them. The agent, which pmcd has let go, may be about to end.
+# Unload what device_load loads, unless something else uses it. Leave other modules to
+# whoever loaded them. pmcd has dropped the agent, which may still be running: wait
+# for it.
 device_unload()
 {
 	[ -d /sys/module/kmmv ] || return 0
@@ -227,10 +228,10 @@ device_remove()
 
 # The agent's options are in a file, one or more per line, because Install
 # rewrites the agent's line in pmcd.conf. Options added to that line by hand are
-# moved to the file. Those that Install wrote there itself, which it remembers, are
-# not: they may have been taken out of the file since. If it remembers none, as after
-# an upgrade from a version that did not, those of the line count as added by hand.
-# Sets args, for pmdaproc.sh.
+# moved to the file. Options that Install wrote itself are not moved: they may have
+# been deleted from the file since. Without a record of what it wrote, as after an
+# upgrade from a version that kept none, all options of the line count as added by
+# hand. Sets args, for pmdaproc.sh.
 options=$PCP_SYSCONF_DIR/kmmv/options
 written=$PCP_PMDAS_DIR/kmmv/options.written
 

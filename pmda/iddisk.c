@@ -16,7 +16,7 @@
 #include "idfile.h"
 
 uint32_t agent_iddisk_patience = 3000;
-/* What a disk needs that nobody else keeps busy. */
+/* How long an otherwise idle disk takes, in milliseconds. */
 uint32_t agent_iddisk_moment = 20;
 
 static struct id_job *current;

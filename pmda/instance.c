@@ -539,7 +539,10 @@ void agent_instance_sync(struct kmmv *handle, const struct changes *changes)
 	epoch = find_epoch(table.epoch);
 	if (epoch < 0 || resize_slots(table.nr_instances) < 0) {
 		agent_attach_no_memory("%u instances", table.nr_instances);
-		/* A number that is another's now has no value of its last. */
+		/*
+		 * A number that now belongs to another instance must not show the
+		 * previous one's value.
+		 */
 		v = (struct visit){ NULL, nr_slots };
 		unbind_ended(handle, &v);
 		finish();

@@ -160,7 +160,7 @@ int kmmv_trace_enable(struct kmmv_trace_counter *counter)
  * @counter: whose `error' says what is wrong
  *
  * Context: under kmmv_trace_lock.
- * Return: 0; -ENODEV if ftrace is dead: it goes on to count.
+ * Return: 0; -ENODEV if ftrace is dead: it continues to count.
  */
 int kmmv_trace_disable(struct kmmv_trace_counter *counter)
 {

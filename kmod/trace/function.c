@@ -207,8 +207,8 @@ int kmmv_trace_function_hook(struct kmmv_trace_run *run)
  * @counter: which has a run; its `error' says what is wrong
  *
  * Context: under kmmv_trace_lock.
- * Return: 0, and no handler of the run runs; -ENODEV if ftrace is dead, and goes on to call
- * them, or dies of this, and may.
+ * Return: 0, and no handler of the run runs; -ENODEV if ftrace is dead, and keeps
+ * calling them, or dies of this, and may.
  */
 int kmmv_trace_function_unhook(struct kmmv_trace_counter *counter)
 {

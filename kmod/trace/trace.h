@@ -5,7 +5,7 @@
  *
  * A directory is a counter. While it is enabled it has a run: what its handlers
  * use. A run stays until the next one, or until the directory is removed, so that
- * its instances stay active. One that a dead ftrace goes on to call stays until the
+ * its instances stay active. One that a dead ftrace keeps calling stays until the
  * next boot, with its counter and this module.
  *
  * A counter of hits alone counts in its instance, by handle, one for each

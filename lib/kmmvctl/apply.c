@@ -204,8 +204,8 @@ static int replace(const struct places *p, struct counter *c,
 }
 
 /*
- * Before it is enabled again. If that fails, it is left so; if this does, the mark means
- * nothing, as the counter is on.
+ * Disable it before it is enabled again. If enabling fails, it stays disabled, and the
+ * mark says so. If disabling fails, it is still on, and the mark means nothing.
  */
 static int disable_stale(const struct places *p, const char *name)
 {
@@ -310,7 +310,7 @@ static int enable(const struct places *p, struct hooks **hooks,
 		free(text);
 		if (!err)
 			err = replace(p, c, has, applied);
-		/* Until it is on: what was written for it may say no. */
+		/* Until it is on: its saved definition may say enable = no. */
 		if (stale)
 			mark_left(p, has->name);
 	} else if (!err && c && stale) {

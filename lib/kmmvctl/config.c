@@ -60,8 +60,8 @@ static void bad_counter(struct reader *r, int err)
 }
 
 /*
- * A line that is not understood. Its section is of no use, as the attribute may be what
- * keeps the counter from being enabled; and it may be another one's heading.
+ * A line that is not understood. Its section is not applied: the line may be
+ * enable = no, or the heading of another section.
  */
 static void bad_line(struct reader *r)
 {
@@ -233,7 +233,7 @@ int kmmv_config_read(const char *path, struct counter **counters)
 	r.file = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	if (!r.file)
 		return kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
-	/* What it returns, the number of a line, take() and check_line() have said. */
+	/* Its result is ignored: take() and check_line() have reported the error. */
 	ini_parse_stream(read_line, &r, take, &r);
 	check_line(&r);
 	if (r.failed) {

@@ -275,8 +275,8 @@ static int make_directory(const struct places *p, const char *name)
 	if (err == -EBUSY)
 		return kmmv_fault_set(
 			err,
-			"a counter %s that was removed goes on to count until "
-			"the next boot, as the kernel's ftrace has failed",
+			"the removed counter %s continues to count until the "
+			"next boot, as the kernel's ftrace has failed",
 			name);
 	return err ? kmmv_fault_set(err, "%s: %s", name, strerror(-err)) : 0;
 }

@@ -67,7 +67,11 @@ int kmmv_configfs_read(const struct places *places, const char *name,
 int kmmv_configfs_make(const struct places *places,
 		       const struct counter *counter);
 
-/* kmmv_configfs_remove - 0; -ENOENT if there is none; -ENODEV if it goes on to count; -errno */
+/*
+ * kmmv_configfs_remove - remove a counter
+ *
+ * Return: 0; -ENOENT if there is none; -ENODEV if it continues to count; -errno.
+ */
 int kmmv_configfs_remove(const struct places *places, const char *name);
 
 #endif /* KMMV_CTL_CONFIGFS_H */

@@ -120,8 +120,9 @@ static const char *const no[] = { "0", "no", "off", "false", NULL };
 #define LONGEST_PART (LONGEST_LINE - 1)
 
 /*
- * How much of a text has to be on one line. A line ends for one blank, which inih puts
- * back. The next one would be a comment if it began with # or ;.
+ * The length of the part of a text that must stay on one line. A line can end at a
+ * single blank, with which join() puts the next one back; but a next line that began
+ * with # or ; would be a comment.
  */
 static size_t part_of(const char *text)
 {

@@ -162,7 +162,10 @@ static int do_disable(int argc, char **argv)
 	return change_each(argv, disable_one);
 }
 
-/* What one file has wrong keeps nobody from the others. Return: 0, or 1 after messages. */
+/*
+ * A fault in one file does not stop the others from being read. Return: 0, or 1 after
+ * messages.
+ */
 static int read_files(char **argv, struct counter **counters)
 {
 	int status = 0;
@@ -323,8 +326,8 @@ static const char *long_name(char letter)
 }
 
 /*
- * What an option would change is not done as if it had not been given: with -n, nothing
- * would be removed.
+ * An option that a command lacks is refused, not ignored: who gives -n to `remove'
+ * expects that nothing is removed.
  */
 static bool takes_all(const struct command *c, const char *given)
 {

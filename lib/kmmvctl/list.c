@@ -153,8 +153,8 @@ int kmmv_list(const struct places *p, char *const *only, bool verbose,
 }
 
 /*
- * The user's words, if the kernel has what they mean today. They may not be defined any
- * more.
+ * The user's definition, if the kernel's counter is what it resolves to now. It may no
+ * longer resolve.
  *
  * Return: 1 if so; @c is to be freed whatever is returned.
  */
@@ -186,7 +186,7 @@ static int set_enable(const struct places *p, struct counter *c)
 	err = kmmv_configfs_get(p, c->name, "enable", &text);
 	if (err)
 		return err;
-	/* The user did not disable what could not be had back. */
+	/* The user did not disable a counter that kmmvctl left disabled. */
 	on = strcmp(text, "0") || kmmv_saved_is_left(p, c->name);
 	free(text);
 	if (on == kmmv_counter_is_on(c))

@@ -339,8 +339,8 @@ static int place_pointer(const struct target *t, const struct btf_type *type,
 	if (!kmmv_type_is_char(t->btf, type->type) || tag)
 		return kmmv_fault_set(-EOPNOTSUPP,
 				      "%s is an address (%s), which "
-				      "is of no use to anybody outside of the "
-				      "kernel: take a member of it",
+				      "means nothing outside the kernel: "
+				      "choose a member of what it points to",
 				      text, type_text(t));
 	place->type = 'p';
 	place->size = PLACE_TEXT;

@@ -58,8 +58,9 @@ int kmmv_saved_mark(const struct places *places);
 bool kmmv_saved_is_marked(const struct places *places);
 
 /*
- * kmmv_saved_mark_left - note that a counter is disabled because it could not be had back
+ * kmmv_saved_mark_left - note that kmmvctl left a counter disabled
  *
+ * It could not restore it, or not enable what it had resolved again.
  * The user did not disable it: it is enabled when that is possible. The mark goes with
  * kmmv_saved_put(), kmmv_saved_remove() and kmmv_saved_unmark_left(), and tells nothing
  * of a counter that is enabled.

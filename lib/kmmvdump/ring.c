@@ -276,7 +276,7 @@ static void print_bytes(const struct kmmv_record *record)
 		printf("%02x", bytes[i]);
 }
 
-/* A line lacks a text: it is the last one. */
+/* There was no memory for a text: the current line is the last one. */
 static bool no_memory;
 
 static void print_field(struct kmmv_ring *r,

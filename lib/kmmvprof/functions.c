@@ -99,8 +99,8 @@ static bool is_debugdata(Elf *elf, const GElf_Shdr *sh)
 }
 
 /*
- * Symbol sections are never compressed in practice, and would choose their own
- * size.
+ * Symbol sections are never compressed in practice; a compressed one could expand to
+ * any size.
  */
 static int check_sections(Elf *elf)
 {
@@ -153,7 +153,7 @@ static uint64_t memory_used(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* What is compressed says how long it gets when it is too late. */
+/* The size of compressed data is known only after it is expanded. */
 static bool limit_memory(struct rlimit *was)
 {
 	uint64_t used = memory_used();

@@ -12,8 +12,8 @@
 #include "image.h"
 
 /*
- * A process may be gone, or may not have the file any more, where the next one
- * has it: so many are tried.
+ * How many processes are tried for a file: one may have ended or unmapped it while
+ * another still has it.
  */
 enum { TRIES_MAX = 16 };
 
@@ -179,7 +179,10 @@ static void look_again(struct prof_images *images, struct image *image,
 	if (is_same(&is, was) && is.st_ctim.tv_sec == was->st_ctim.tv_sec &&
 	    is.st_ctim.tv_nsec == was->st_ctim.tv_nsec)
 		return;
-	/* A sample of before has the old file: a younger one looks again. */
+	/*
+	 * This sample is older than the change and is of the old file; a later
+	 * sample checks again.
+	 */
 	if (prof_locate_is_later(&is.st_ctim, m->since)) {
 		image->round = images->round - 1;
 		return;

@@ -412,7 +412,7 @@ static int collect(struct prof_profile *p)
 	return err;
 }
 
-/* A profile of nothing is a question, not an answer. */
+/* An empty profile is an error: say what the cause may be. */
 static int complain_empty(const struct prof_accounts *a)
 {
 	if (a->others)

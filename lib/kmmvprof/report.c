@@ -139,7 +139,7 @@ static int put_section(const struct prof_profile *profile,
 				widths[i] = n;
 		}
 	put_period(period, sizeof(period), s->period, s->is_time);
-	/* Of the others, their names say it. */
+	/* The name of any other event says its source. */
 	if (strcmp(s->event, "default") != 0)
 		source = "";
 	fprintf(out, "event %s%s%s%s: %" PRIu64 " samples, %s %s\n", s->event,

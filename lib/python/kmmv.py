@@ -9,8 +9,8 @@
         print(event.type, event.instance, event.fields)
     print(kmmv.values()["stat.cpu"]["idle"])
 
-Errors are OSError, with libkmmv's message; FileNotFoundError of a Reader is what may
-come later.
+Errors are OSError, with libkmmv's message. Reader.read() raises FileNotFoundError if the
+device or the instance does not exist now; a later call may succeed.
 """
 
 import ctypes

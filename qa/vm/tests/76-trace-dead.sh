@@ -111,7 +111,7 @@ kmmv_traced_two 84
 is "and each as a hit" "$(stat_of hits one) $(stat_of hits sum)" "21 12"
 like "their names stay theirs" "$(mkdir $trace/sum 2>&1)" "Device or resource busy"
 like "which kmmvctl says" "$(build/kmmvctl add sum function=kmmv_traced_one 2>&1)" \
-	'a counter sum that was removed goes on to count'
+	'the removed counter sum continues to count'
 like "so does the ring" "$(timeout 300 build/kmmvdump -R default -N 12 |
 	tail -n 1)" 'trace.keys.* number=7'
 ok "a tracepoint ends" put tp enable 0
