@@ -5,9 +5,14 @@
  */
 #include <ctype.h>
 #include <string.h>
+#include <linux/kmmv.h>
 #include "agent.h"
 
-#define JSON_SIZE 4096
+/* A byte of a name or a label becomes six at most; escape() leaves eight free. */
+#define TEXT_SIZE (6 * KMMV_NAME_MAX + 9)
+#define JSON_SIZE (2 * TEXT_SIZE + 128)
+
+_Static_assert(KMMV_NAME_MAX >= KMMV_LABEL_MAX, "no room for a label's text");
 
 /* FROM as a JSON string without quotes; invalid UTF-8 becomes U+FFFD. */
 static void escape(const char *from, char *json, size_t size)
@@ -73,7 +78,7 @@ static bool valid_key(const char *key)
 bool agent_label_instance(const struct inst *inst, int cpu, pmLabelSet *set)
 {
 	const struct kmmv_instance_info *info;
-	char json[JSON_SIZE], text[JSON_SIZE / 4];
+	char json[JSON_SIZE], text[TEXT_SIZE];
 	size_t at = 0;
 	int rc;
 

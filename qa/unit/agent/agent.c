@@ -272,6 +272,50 @@ END_TEST
 
 /* ---- labels */
 
+/* Of two names without a valid character: the longest, and one byte less. */
+static char invalid[2][KMMV_NAME_MAX + 1], replaced[2][6 * KMMV_NAME_MAX + 16];
+
+static void setup_invalid(void)
+{
+	int i, n;
+
+	area_init(&area, 1, 16, 8, true);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+		   "family id=0 units=count semantics=counter name=some\n");
+	for (i = 0; i < 2; i++) {
+		memset(invalid[i], 0xff, KMMV_NAME_MAX - i);
+		strcpy(replaced[i], "{\"name\":\"");
+		for (n = 0; n < KMMV_NAME_MAX - i; n++)
+			strcat(replaced[i], "\\ufffd");
+		strcat(replaced[i], "\"}");
+		area_names(&area, "instance number=%d family=0 incarnation=0 state=active name=%s\n",
+			   i, invalid[i]);
+	}
+	area_names(&area, "end 1\n");
+	area.header->nr_instances = 2;
+	area_share(&area);
+	host_init(area.dir);
+}
+
+static int serial_of(const char *name);
+
+/* A label has the whole name, whatever that becomes. */
+START_TEST(labels_are_whole)
+{
+	int i, n, count, serial = serial_of("kmmv.value.some");
+	pmLabelSet *sets = NULL;
+
+	count = CALL(label, indom(serial), PM_LABEL_INSTANCES, &sets);
+	ck_assert_int_eq(count, 2);
+	for (i = 0; i < 2; i++) {
+		for (n = 0; n < 2 && strcmp(sets[n].json, replaced[i]) != 0;)
+			n++;
+		ck_assert_int_lt(n, 2);
+	}
+	pmFreeLabelSets(sets, count);
+}
+END_TEST
+
 static void setup_labels(void)
 {
 	area_init(&area, 1, 16, 8, true);
@@ -355,6 +399,8 @@ int main(void)
 	tcase_add_test(tcase, device_is_tried_each_second);
 	tcase_add_test(tcase, fetch_without_memory);
 
+	tcase = add_case(suite, "invalid", setup_invalid);
+	tcase_add_test(tcase, labels_are_whole);
 	tcase = add_case(suite, "labels", setup_labels);
 	tcase_add_loop_test(tcase, labels_are_of_instances, 0,
 			    sizeof(labelled) / sizeof(labelled[0]));
