@@ -66,6 +66,31 @@ print(*(" ".join(row[1:3]) for row in view.rows(Source())),
       len(view.objects(Source())), sep=", ")
 P
 )" "f8 8, f7 7, f6 6, f5 5, f4 4, others 10, 9"
+is "a metric that replaces another of its name" "$(/usr/bin/python3 - <<'P'
+import importlib.machinery, types
+import cpmapi
+from pcp import pmapi
+tool = importlib.machinery.SourceFileLoader("tool", "pmda/site/pcp-kmmv").load_module()
+class Context:
+    pmid = 1
+    def pmTraversePMNS(self, prefix, found):
+        found(prefix)
+    def pmLookupName(self, names, relaxed):
+        return [self.pmid for name in names]
+    def pmLookupDesc(self, pmid):
+        units = pmapi.pmUnits(0, 0, 1, 0, 0, 0)
+        return types.SimpleNamespace(contents=types.SimpleNamespace(
+            type=cpmapi.PM_TYPE_U64, sem=cpmapi.PM_SEM_COUNTER, units=units))
+context = Context()
+source = tool.Source(context, False)
+for context.pmid in 1, 1, 2:
+    source.look_up(["a"])
+    print(source.descs["a"][0], source.now)
+    source.now = {"a": {"x": 1}}
+P
+)" "1 {}
+1 {'a': {'x': 1}}
+2 {}"
 text=$(show "${once[@]}")
 like "every family" "$text" "^stat\.softirq +NET_RX +1\.6k/s +1\.6k/s"
 like "bytes have a unit" "$text" "^net\.in\.bytes +eth0 +1\.0MB/s"
