@@ -154,10 +154,6 @@ static int map_area(struct kmmv *k, uint64_t length)
 		err = alloc_geometry(k);
 	if (err)
 		return err;
-	if ((size_t)h->length != h->length)
-		return kmmv_fail(k, -ENOMEM, "%s/counters: %" PRIu64
-				 " bytes are more than there are addresses",
-				 k->dir, (uint64_t)h->length);
 	base = mmap(NULL, h->length, PROT_READ, MAP_SHARED, k->counters_fd, 0);
 	if (base == MAP_FAILED)
 		return fail_file(k, "counters", -errno);

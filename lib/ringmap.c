@@ -211,10 +211,6 @@ static int map_area(struct kmmv_ring *r, uint64_t length)
 	r->lanes = calloc(h->nr_cpus, sizeof(*r->lanes));
 	if (!r->possible || !r->alive || !r->lanes)
 		return kmmv_ring_fail_nomem(r);
-	if ((size_t)h->length != h->length)
-		return kmmv_ring_fail(r, -ENOMEM, "%s: %" PRIu64
-				      " bytes are more than there are addresses",
-				      r->path, (uint64_t)h->length);
 	base = mmap(NULL, h->length, PROT_READ, MAP_SHARED, r->fd, 0);
 	if (base == MAP_FAILED)
 		return fail_file(r, -errno);

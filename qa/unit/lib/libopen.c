@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "handle.h"
 #include "libarea.h"
 
 static struct area area;
@@ -535,6 +536,22 @@ static void check_odd(int expected, const char *words)
 		      kmmv_error(NULL));
 }
 
+/* A device's length is known only to mmap(2), which takes no more than this. */
+START_TEST(longer_than_addresses)
+{
+	struct kmmv *k;
+
+	area_share(&area);
+	ck_assert_int_eq(area_open(&area, &k), 0);
+	k->header.length = PTRDIFF_MAX;
+	ck_assert_int_eq(kmmv_geometry_check(k, UINT64_MAX), 0);
+	k->header.length++;
+	ck_assert_int_eq(kmmv_geometry_check(k, UINT64_MAX), -ENOMEM);
+	ck_assert_ptr_nonnull(strstr(kmmv_error(k), "too long for this machine"));
+	kmmv_close(k);
+}
+END_TEST
+
 START_TEST(odd_files)
 {
 	static const char *const names[] = { "counters", "names" };
@@ -620,6 +637,7 @@ int main(void)
 	tcase_add_test(tcase, unsealed_memfd);
 	tcase_add_loop_test(tcase, sparse_giant, 0, 2);
 	tcase_add_test(tcase, sparse_grows);
+	tcase_add_test(tcase, longer_than_addresses);
 	tcase_add_loop_test(tcase, odd_files, 0, 2);
 	tcase_add_test(tcase, no_directory);
 	tcase_add_loop_test(tcase, not_permitted, 0, 2);
