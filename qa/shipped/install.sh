@@ -22,6 +22,16 @@ ok "install" make -s install DESTDIR="$stage" PREFIX=/usr
 ok "a relative DESTDIR is this folder's" make -s install \
 	DESTDIR="$(realpath --relative-to=. "$work")/other" PREFIX=/usr
 is "it is the same" "$(list "$stage")" "$(list "$work/other")"
+not_ok "there have to be kernel headers" make -s kmod KVER= KDIR="$work/none"
+like "it says where it looks" "$tap_text" "no kernel headers in $work/none: "
+mkdir "$work/headers"
+echo 'modules: ; @echo "for $(M)"' >"$work/headers/Makefile"
+ok "of which KDIR alone may say where" make -s kmod KVER= KDIR="$work/headers"
+like "it is what builds" "$tap_text" "for .*/kmod$"
+mkdir "$work/two words"
+cp GNUmakefile "$work/two words"
+not_ok "kbuild does not work in a folder of two words" make -C "$work/two words" kmod
+like "it says so" "$tap_text" "builds nothing in a folder whose path has blanks"
 ok "modules go to the kernel that they were built for" \
 	test -s "$stage/lib/modules/$KVER/extra/kmmv.ko"
 ok "help is compiled" test -s "$stage/var/lib/pcp/pmdas/kmmv/help.pag"
