@@ -1,33 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shared by the files of kmmv.ko: the table, which main.c initialises; whether
- * the devices may be opened; and a bound on the waiters of a file.
+ * Shared by the files of kmmv.ko: the table, which main.c initialises, and
+ * whether the devices may be opened.
  */
-#include <linux/list.h>
-#include <linux/spinlock.h>
-#include <linux/wait.h>
-
 #include "module.h"
 
 struct kmmv_table kmmv_table;
 bool kmmv_live;
-
-/**
- * kmmv_wait_has_room() - whether one more may wait
- * @wait: of an open file
- * @max: how many may; a wake-up walks all of them
- *
- * Context: task, under a lock that is held by all who add themselves.
- */
-bool kmmv_wait_has_room(wait_queue_head_t *wait, unsigned int max)
-{
-	struct list_head *waiter;
-	unsigned int n = 0;
-
-	spin_lock_irq(&wait->lock);
-	list_for_each(waiter, &wait->head)
-		if (++n == max)
-			break;
-	spin_unlock_irq(&wait->lock);
-	return n < max;
-}

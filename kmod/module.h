@@ -5,7 +5,6 @@
 
 #include <linux/fs.h>
 #include <linux/mutex.h>
-#include <linux/wait.h>
 
 #include "table.h"
 
@@ -38,7 +37,6 @@ int kmmv_vma_init(struct vm_area_struct *vma, u64 pages,
 
 int kmmv_chardev_init(void);
 void kmmv_chardev_exit(void);
-bool kmmv_wait_has_room(wait_queue_head_t *wait, unsigned int max);
 
 extern const struct file_operations kmmv_names_fops;
 int kmmv_namesdev_init(void);

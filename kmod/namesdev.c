@@ -19,6 +19,7 @@
 #include "kmmv_compat.h"
 #include "module.h"
 #include "names.h"
+#include "waiters.h"
 
 #define FILES_MAX	256	/* open at once */
 #define FILES_FOR_ROOT	32	/* in addition, with CAP_SYS_ADMIN */

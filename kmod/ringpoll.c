@@ -9,6 +9,7 @@
 
 #include "kmmv_compat.h"
 #include "ringdev.h"
+#include "waiters.h"
 
 /**
  * kmmv_ringpoll_watermark() - WATERMARK: how much wakes the consumer

@@ -32,10 +32,13 @@
 #include <linux/vmalloc.h>
 #include <linux/wait.h>
 
+#include "kmmv_compat.h"
 #include "profile.h"
+#include "waiters.h"
 
-/* A wake-up looks at all of them. */
+/* A wake-up looks at all files, and walks the waiters of those that are due. */
 #define READERS_MAX 64
+#define WAITERS_MAX 8 /* in polls of one file */
 #define ENTRIES_MAX (1U << 20)
 
 static unsigned int read_entries = 4096;
@@ -46,7 +49,11 @@ MODULE_PARM_DESC(
 
 /**
  * struct reader - an open file
- * @reads: one read at a time gives what is at the position
+ * @reads: one read at a time waits, and gives what is at the position
+ * @polls: a poll counts the waiters and adds itself
+ * @read_wait: the read that waits
+ * @poll_wait: polls
+ * @crowded: a poll too many was refused
  * @list: among all readers
  * @at: its position
  * @due: entries before this one are given without waiting
@@ -55,6 +62,10 @@ MODULE_PARM_DESC(
  */
 struct reader {
 	struct mutex reads;
+	struct mutex polls;
+	wait_queue_head_t read_wait;
+	wait_queue_head_t poll_wait;
+	bool crowded;
 	struct list_head list;
 	u64 at;
 	u64 due;
@@ -63,7 +74,8 @@ struct reader {
 /*
  * Positions are numbers of entries since the module was loaded.
  *
- * The lock is held for one entry, or a look at the readers; task context.
+ * The lock is held for one entry, or a look at the readers, whose waiters are woken
+ * meanwhile; task context.
  */
 static struct {
 	spinlock_t lock;
@@ -79,7 +91,6 @@ static struct {
 	.readers = LIST_HEAD_INIT(queue.readers),
 };
 
-static DECLARE_WAIT_QUEUE_HEAD(waiters);
 static DEFINE_MUTEX(opens);
 
 /* Under the lock. Each stop looks at all readers: what there was then is due. */
@@ -90,6 +101,12 @@ static bool look(struct reader *reader)
 	if (!queue.sampling || queue.written - reader->at >= watershed)
 		reader->due = queue.written;
 	return !queue.sampling || reader->at < reader->due;
+}
+
+/* Under the lock: what is due, or the end. */
+static __poll_t state(const struct reader *reader)
+{
+	return reader->at < queue.written ? EPOLLIN | EPOLLRDNORM : EPOLLHUP;
 }
 
 /* Whether a read does not wait. */
@@ -156,35 +173,55 @@ static ssize_t profile_read(struct file *file, char __user *buffer, size_t size,
 			    loff_t *offset)
 {
 	struct reader *reader = file->private_data;
-	ssize_t done;
+	bool waits = !(file->f_flags & O_NONBLOCK);
+	ssize_t done = 0;
+	int err;
 
 	if (size % sizeof(struct kmmv_profile_entry))
 		return -EINVAL;
 	if (!size)
 		return 0;
 	do {
-		if (!is_due(reader) && file->f_flags & O_NONBLOCK)
+		/* Another read may hold it while it waits. */
+		if (!waits && !mutex_trylock(&reader->reads))
 			return -EAGAIN;
-		if (wait_event_interruptible(waiters, is_due(reader)) ||
-		    mutex_lock_interruptible(&reader->reads))
+		if (waits && mutex_lock_interruptible(&reader->reads))
 			return -ERESTARTSYS;
-		done = give(reader, buffer, size);
+		if (waits)
+			err = wait_event_interruptible(reader->read_wait,
+						       is_due(reader));
+		else
+			err = is_due(reader) ? 0 : -EAGAIN;
+		if (!err)
+			done = give(reader, buffer, size);
 		mutex_unlock(&reader->reads);
-		/* Another thread had it all: that is no end. */
-	} while (!done && is_sampling());
-	return done;
+		/* Sampling may have stopped, and begun again: that is no end. */
+	} while (!err && !done && is_sampling());
+	return err ?: done;
 }
 
+/*
+ * A refused waiter would sleep for ever unless its poll() reports an event: all
+ * report EPOLLERR until the file is closed.
+ */
 static __poll_t profile_poll(struct file *file, poll_table *wait)
 {
 	struct reader *reader = file->private_data;
 	__poll_t mask = 0;
 
-	poll_wait(file, &waiters, wait);
+	if (!poll_does_not_wait(wait)) {
+		mutex_lock(&reader->polls);
+		if (kmmv_wait_has_room(&reader->poll_wait, WAITERS_MAX))
+			poll_wait(file, &reader->poll_wait, wait);
+		else
+			WRITE_ONCE(reader->crowded, true);
+		mutex_unlock(&reader->polls);
+	}
+	if (READ_ONCE(reader->crowded))
+		mask = EPOLLERR;
 	spin_lock(&queue.lock);
 	if (look(reader))
-		mask = reader->at < queue.written ? EPOLLIN | EPOLLRDNORM
-						  : EPOLLHUP;
+		mask |= state(reader);
 	spin_unlock(&queue.lock);
 	return mask;
 }
@@ -233,6 +270,9 @@ static int profile_open(struct inode *inode, struct file *file)
 	if (!reader)
 		return -ENOMEM;
 	mutex_init(&reader->reads);
+	mutex_init(&reader->polls);
+	init_waitqueue_head(&reader->read_wait);
+	init_waitqueue_head(&reader->poll_wait);
 	mutex_lock(&opens);
 	err = entries_make();
 	mutex_unlock(&opens);
@@ -253,6 +293,8 @@ static int profile_release(struct inode *inode, struct file *file)
 	list_del(&reader->list);
 	queue.nr_readers--;
 	spin_unlock(&queue.lock);
+	mutex_destroy(&reader->polls);
+	mutex_destroy(&reader->reads);
 	kfree(reader);
 	return 0;
 }
@@ -323,15 +365,16 @@ void kmmv_profile_read_add(const struct kmmv_profile_sample *sample,
 void kmmv_profile_read_wake(void)
 {
 	struct reader *reader;
-	bool due = false;
 
 	spin_lock(&queue.lock);
-	list_for_each_entry(reader, &queue.readers, list)
-		due |= look(reader);
+	list_for_each_entry(reader, &queue.readers, list) {
+		if (!look(reader))
+			continue;
+		wake_up_interruptible(&reader->read_wait);
+		/* io_uring and aio take this for the state, and do not poll again. */
+		wake_up_interruptible_poll(&reader->poll_wait, state(reader));
+	}
 	spin_unlock(&queue.lock);
-	if (due)
-		wake_up_interruptible_poll(&waiters,
-					   EPOLLIN | EPOLLRDNORM | EPOLLHUP);
 }
 
 /**

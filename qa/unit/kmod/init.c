@@ -5,6 +5,7 @@
  * may wait on a file.
  */
 #include "module.h"
+#include "waiters.h"
 #include "rings.h"
 #include "quiet.h"
 #include "suite.h"

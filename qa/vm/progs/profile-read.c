@@ -14,11 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 #include <linux/kmmv_profile.h>
 
 #include "tap.h"
+#include "waiters.h"
 
 #define DEVICE	  "/dev/kmmv/profile"
 #define CONFIG	  "/sys/kernel/config/kmmv/profile/"
@@ -26,6 +28,7 @@
 #define ENTRIES	  256
 #define WATERSHED 32
 #define ROUNDS	  30
+#define WAITERS	  8
 
 typedef struct kmmv_profile_entry entry;
 
@@ -316,6 +319,78 @@ static void storm(void)
 	close(two.fd);
 }
 
+/* A wake-up walks so many waiters of a file, and no more. */
+static void waiters(void)
+{
+	int fd = open_device(0);
+
+	drain_never();
+	start();
+	while (!stat_of("sample_inside"))
+		usleep(1000);
+	waiters_most(fd, WAITERS, stop, "a stop");
+	close(fd);
+	fd = open_device(0);
+	start();
+	waiters_again(fd, WAITERS, NULL);
+	stop();
+	close(fd);
+}
+
+/* A read that waits until the stop, of another thread. */
+struct waiting {
+	int fd;
+	atomic_int tid;
+	struct sum sum;
+};
+
+static void *waiting_reader(void *argument)
+{
+	struct waiting *w = argument;
+
+	atomic_store(&w->tid, (int)syscall(SYS_gettid));
+	w->sum = read_all(w->fd, ENTRIES);
+	return NULL;
+}
+
+static bool sleeps(int tid)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		bail("%s: %s", path, strerror(errno));
+	fclose(file);
+	return state == 'S';
+}
+
+/* It keeps no other read that does not wait, and none of those that poll. */
+static void beside(void)
+{
+	struct waiting w = { .fd = open_device(0) };
+	uint64_t before = made();
+	pthread_t thread;
+	entry one;
+
+	drain_never();
+	start();
+	pthread_create(&thread, NULL, waiting_reader, &w);
+	while (!atomic_load(&w.tid) || !sleeps(atomic_load(&w.tid)))
+		usleep(1000);
+	fcntl(w.fd, F_SETFL, O_NONBLOCK);
+	ok(read(w.fd, &one, sizeof(one)) < 0 && errno == EAGAIN,
+	   "EAGAIN beside a read that waits");
+	waiters_again(w.fd, WAITERS, NULL);
+	while (!stat_of("sample_inside"))
+		usleep(1000);
+	stop();
+	pthread_join(thread, NULL);
+	exact(&w.sum, before, "the read that waited");
+	close(w.fd);
+}
+
 static void many(void)
 {
 	int fds[65], i, n;
@@ -340,6 +415,8 @@ int main(void)
 	restart();
 	watershed();
 	storm();
+	waiters();
+	beside();
 	many();
 	return finish();
 }
