@@ -381,8 +381,9 @@ int kmmv_profile_event_check(struct kmmv_profile_event *event)
  *
  * Sets its source, its period, and the text of its error.
  *
- * Return: 0; -ENOMEM; -EINVAL for the parameter source, or as perf says: -ENOENT and
- * others without a counter for it, -EINVAL for an unknown event, -EBUSY, -ENOSPC.
+ * Return: 0; -ENOMEM; -EINVAL for the parameter source; -EOPNOTSUPP for a timer that is
+ * to sample the kernel or users alone; or as perf says: -ENOENT and others without a
+ * counter for it, -EINVAL for an unknown event, -EBUSY, -ENOSPC.
  */
 int kmmv_profile_event_choose(struct kmmv_profile_event *event)
 {
@@ -407,7 +408,9 @@ int kmmv_profile_event_choose(struct kmmv_profile_event *event)
 	}
 	/* A timer interrupts whatever runs. */
 	if (last == KMMV_PROFILE_TIMER && (!event->kernel || !event->user))
-		last = max_t(int, by, KMMV_PROFILE_CLOCK);
+		last = KMMV_PROFILE_CLOCK;
+	if (by > last)
+		err = -EOPNOTSUPP;
 	for (; by <= last; by++) {
 		err = try_source(event, by);
 		/*

@@ -191,6 +191,14 @@ stop
 count=$(($(value symbol.samples 'burn2_first [kmmv_burn2]') - count))
 second=$(($(value symbol.samples 'burn2_second [kmmv_burn2]') - second))
 share "three quarters by a timer" $count $((count + second)) 750
+# A timer cannot leave the kernel out.
+echo 0 >$config/events/default/kernel
+not_ok "users alone are not for a timer" start
+like "says why" "$(cat $config/events/default/error)" \
+	'not by kernel and user apart \(errno 95\)'
+echo 1 >$config/events/default/kernel
+ok "with the kernel they are" start
+stop
 ok "unloads" rmmod kmmv_profile
 ok "loads for a counter that is not there" insmod kmod/kmmv_profile.ko source=pmu
 not_ok "does not start" start
