@@ -97,8 +97,8 @@ static void wait_for_refused(void)
 }
 
 /*
- * Kernels before 6.10, and stable branches of them, do not call cpu_prepares()
- * for CPUs that are up.
+ * Kernels before 6.10 call cpu_prepares() for CPUs that are up only if their
+ * stable branch has the fix. Calling it twice is harmless.
  */
 static int __init populate_online(void)
 {

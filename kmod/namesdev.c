@@ -54,8 +54,8 @@ static unsigned long next_wake;
 
 /*
  * A reader that has the current generation is not woken: a change after this
- * queues the work again. The lock keeps the file from being closed and another
- * one from being opened meanwhile.
+ * queues the work again. The lock keeps the entry from being given to another
+ * file meanwhile. The file may be closed: its cursor stays valid memory.
  */
 static bool names_behind(unsigned int i)
 {

@@ -22,12 +22,12 @@
  *		or else arms the ring.
  *
  * So however often files are polled, waiting is set and cleared once a
- * millisecond at most, wake-ups are as far apart, and poll() does what depends
- * on the number of CPUs here once a millisecond at most. An event that a wake-
- * up itself leaves does not wake a reader that polls again after it has read; a
- * reader of edges has to be woken for it, once a millisecond. Nor can a poller
- * keep itself awake by the events of its own waking and sleeping while these
- * are below the watermark.
+ * millisecond at most, wake-ups are as far apart, and under ring->lock poll()
+ * does what depends on the number of CPUs once a millisecond at most. An event
+ * that a wake-up itself leaves does not wake a reader that polls again after it
+ * has read; a reader of edges has to be woken for it, once a millisecond. Nor
+ * can a poller keep itself awake by the events of its own waking and sleeping
+ * while these are below the watermark.
  *
  * Arming is followed by another look. A writer that missed `waiting' may have
  * left an event that this look misses: each was too early for the other. But

@@ -27,7 +27,10 @@ struct kmmv_source_state {
 	struct kmmv_pace	pace;
 };
 
-/* Held for reading while sources copy: none is unregistered meanwhile. */
+/*
+ * Held for reading while a reader has sources copy: none is unregistered
+ * meanwhile. Callers of kmmv_source_copy() ensure that themselves.
+ */
 static DECLARE_RWSEM(sources_sem);
 static LIST_HEAD(sources);
 
@@ -167,7 +170,7 @@ EXPORT_SYMBOL_GPL(kmmv_source_copy);
  * kmmv_source_refresh() - have every source copy
  * @max_age: nanoseconds; younger copies are kept
  *
- * A failing source does not keep the others from copying.
+ * If the task is killed, sources for which it would have to wait do not copy.
  *
  * Context: task.
  * Return: age of the oldest copy in nanoseconds, 0 without sources; -EINTR.

@@ -19,7 +19,7 @@
  * Locks, in this order:
  *
  *	the block class's mutex		held by the driver core in device.c's calls
- *	copy_lock			one copy of what is in flight at a time
+ *	kmmv.ko's			one copy of what is in flight at a time
  *	cpus_read_lock()		that copy
  *	kmmv_block_lock			spinlock: the list and the hash of devices,
  *					and that a device is still there

@@ -77,7 +77,10 @@ static int find_out(void)
 
 #endif /* KMMV_HAVE_COUNT_INFLIGHT */
 
-/* Cannot fail: the first possible CPU was online, or shows 0. */
+/*
+ * Fails only without memory for the first possible CPU, if that was offline
+ * before kmmv.ko was loaded and ever since: the next copy tries again.
+ */
 static void show(struct kmmv_block_dev *dev, u64 value)
 {
 	struct kmmv_slot *slot;

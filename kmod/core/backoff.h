@@ -4,9 +4,9 @@
  * a power of two times as long.
  *
  *	above the ceiling	twice as long, at once
- *	below a quarter of it	half as long again, after eight such looks in a
- *				row: halving the period at most doubles the cost,
- *				so it does not go to and fro
+ *	below a quarter of it	halved, after eight such looks in a row: this at
+ *				most doubles the cost, so the period does not
+ *				oscillate
  *
  * Callers serialise calls on one of them. Context: any.
  */

@@ -14,8 +14,8 @@
  *			long, as when its task was preempted. Copies cost more
  *			than a tenth of a CPU only if each takes 11 ms of it
  *
- * The rest applies to copies that readers ask for. Callers serialise calls on
- * one pace. Context: any; nothing here sleeps.
+ * The rest applies to all copies but the first and the last. Callers serialise
+ * calls on one pace. Context: any; nothing here sleeps.
  */
 #ifndef KMMV_PACE_H
 #define KMMV_PACE_H

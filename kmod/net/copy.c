@@ -144,8 +144,8 @@ static void adopt(u64 now)
  * @all: read those that are present, too
  * @keep: for how long names are kept, in nanoseconds
  *
- * A device that departs while another copy of the same is made does so in the next
- * one.
+ * A device that departs meanwhile is shown by this copy, if copy_departed()
+ * still runs, or by the next one.
  */
 void kmmv_net_copy(bool all, u64 keep)
 {

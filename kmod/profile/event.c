@@ -4,7 +4,8 @@
  * the counters (OProfile had tables of registers for that), or a timer of our own
  * where perf has nothing.
  *
- * Context: task, under kmmv_profile_lock, without CPU hotplug kept out.
+ * Context, unless said otherwise: task, under kmmv_profile_lock, without CPU
+ * hotplug kept out.
  */
 #include <linux/cpu.h>
 #include <linux/ctype.h>
@@ -72,6 +73,7 @@ static const struct {
 	  PERF_COUNT_SW_EMULATION_FAULTS },
 };
 
+/* Context: hard irq or NMI. */
 static void overflow(struct perf_event *perf, struct perf_sample_data *data,
 		     struct pt_regs *regs)
 {
@@ -83,6 +85,7 @@ static void overflow(struct perf_event *perf, struct perf_sample_data *data,
 				    perf->hw.interrupts == THROTTLED);
 }
 
+/* Context: hard irq. */
 static enum hrtimer_restart tick(struct hrtimer *timer)
 {
 	struct kmmv_profile_on *on =
@@ -99,7 +102,10 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* On the CPU. If that goes, the timer ends on another one. */
+/*
+ * On the CPU, with interrupts disabled. If that goes, the timer ends on another
+ * one.
+ */
 static void timer_begin(void *argument)
 {
 	struct kmmv_profile_on *on = argument;
@@ -532,6 +538,7 @@ void kmmv_profile_event_end(struct kmmv_profile_event *event, int cpu)
  * @event: zeroed
  * @name: its name
  *
+ * Context: task, without the lock; one caller at a time.
  * Return: 0; -ENAMETOOLONG; -ENOMEM.
  */
 int kmmv_profile_event_init(struct kmmv_profile_event *event, const char *name)
@@ -563,6 +570,8 @@ int kmmv_profile_event_init(struct kmmv_profile_event *event, const char *name)
 /**
  * kmmv_profile_event_free() - free what an event has
  * @event: from kmmv_profile_event_init(), ended on all CPUs
+ *
+ * Context: task, without the lock; nobody else has the event.
  */
 void kmmv_profile_event_free(struct kmmv_profile_event *event)
 {

@@ -109,8 +109,8 @@ struct kmmv_profile_on {
  * @slot: likewise
  * @on: by CPU
  *
- * Under kmmv_profile_lock; handlers read what does not change while the event is
- * begun on any CPU: the last ones from @is_clock, and the id.
+ * Under kmmv_profile_lock; handlers read @id, @kernel, @user, @freq, @is_clock,
+ * @period and @factor, which do not change while the event is begun on any CPU.
  */
 struct kmmv_profile_event {
 	struct config_group group;
@@ -220,7 +220,7 @@ extern struct mutex kmmv_profile_drain_lock;
 extern struct kmmv_profile_cpu __percpu *kmmv_profile_cpus;
 extern struct kmmv_slot kmmv_profile_self[KMMV_PROFILE_SELVES];
 
-/* Settings; written under kmmv_profile_lock. */
+/* Settings; written with WRITE_ONCE(), read in any context. */
 extern bool kmmv_profile_idle;
 extern bool kmmv_profile_stacks;
 extern u32 kmmv_profile_watershed;

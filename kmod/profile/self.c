@@ -227,7 +227,10 @@ u64 kmmv_profile_self_sum(enum kmmv_profile_self self)
 void kmmv_profile_self_set(struct kmmv_slot slot, u64 value)
 {
 	cpus_read_lock();
-	/* That CPU has shown it before, or is the one that booted. */
+	/*
+	 * Fails only without memory for that CPU, if it was offline before
+	 * kmmv.ko was loaded and ever since: the value stays as it was.
+	 */
 	kmmv_store(slot, cpumask_first(cpu_possible_mask), value);
 	cpus_read_unlock();
 }

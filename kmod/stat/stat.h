@@ -3,11 +3,11 @@
  * kmmv_stat.ko: mirrors what the kernel counts per CPU, and shows as text, into
  * kmmv's pages.
  *
- * A copy reads every number once and stores those that changed. It is made in
- * sections of a CPU or a line each, between which waiters can take the locks.
- * So a CPU that comes up or goes down waits for one section, however many
- * readers there are and however much there is to copy. The locks, in this
- * order:
+ * A copy leaves out interrupts whose total has not changed, but for one copy a
+ * minute, and stores only values that changed. It is made in sections of a few
+ * hundred numbers, between which waiters can take the locks. So a CPU that
+ * comes up or goes down waits for one section, however many readers there are
+ * and however much there is to copy. The locks, in this order:
  *
  *	kmmv.ko's		one copy at a time
  *	cpus_read_lock()	a section: online mask and vm events are stable

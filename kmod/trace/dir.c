@@ -13,7 +13,10 @@
 #include "trace.h"
 
 #define KEYS_DEFAULT	64
-/* More take memory that the kernel does not give in one piece. */
+/*
+ * A histogram by so many keys takes 34 MB for each CPU, and each hit with yet
+ * another key looks at all cells.
+ */
 #define KEYS_MAX	65536U
 
 static struct kmmv_trace_counter *to_counter(struct config_item *item)
@@ -155,8 +158,8 @@ static ssize_t counter_max_keys_store(struct config_item *item,
 		err = number_of(page, &number);
 		if (err || !number || number > limit)
 			err = kmmv_trace_fail(counter, -EINVAL,
-					      "not a number from 1 to %u, the parameter max_keys",
-					      limit);
+					      "not a number from 1 to %u (the parameter max_keys, at most %u)",
+					      limit, KEYS_MAX);
 	}
 	if (!err) {
 		WRITE_ONCE(counter->max_keys, number);

@@ -18,7 +18,7 @@
  *
  *	tracepoint_module_list_mutex	the kernel's, in tracepoint.c's notifier
  *	kmmv_trace_lock			counters, and which of them are hooked
- *	kmmv_trace_copy_lock		runs that are copied, and their instances
+ *	copy_lock (copy.c)		copied runs, and their instances
  *	cpus_read_lock()		the copies
  */
 #ifndef KMMV_TRACE_H

@@ -197,7 +197,7 @@ struct kmmv_source {
  * perf_add() - add a counter, or a reference to it
  * @name: of the instance, in the family "counter"
  *
- * A name has the same number while kmmv.ko is loaded, and its counter is never
+ * Until it is forgotten, a name keeps its number, and its counter is never
  * reset: adding it again continues the count. Each call takes a reference,
  * which perf_del() drops. The family's semantics is counter: for a value that
  * also falls, use kmmv_add() in a family of semantics instant.

@@ -13,7 +13,7 @@
  *	kmmv_ring_get_head(type, instance, &head);
  *	kmmv_ring_write_head(ring, head, &payload, sizeof(payload));
  *
- * A ring exists as long as it is held. Its administrator chooses whether it
+ * A ring that is held cannot be removed. Its administrator chooses whether it
  * records; while it does not, events are refused.
  *
  * Contexts: "task" may sleep; "task, no memory" as in kmmv.h; "any" is task, softirq,

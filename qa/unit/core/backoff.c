@@ -79,7 +79,7 @@ START_TEST(recovers)
 }
 END_TEST
 
-/* Whatever a sample costs, it does not go to and fro. */
+/* Whatever a sample costs, the period does not oscillate. */
 START_TEST(settles)
 {
 	struct kmmv_backoff b = { .factor = 1 };

@@ -425,8 +425,8 @@ struct kmmv_ring_block {
 #define KMMV_RING_IOC_TAKE	_IOWR(KMMV_RING_IOC_MAGIC, 17, struct kmmv_ring_take)
 #define KMMV_RING_IOC_RELEASE	_IOW(KMMV_RING_IOC_MAGIC, 18, struct kmmv_ring_release)
 /*
- * poll() is ready once a CPU has this many bytes to take, or half of its pages;
- * initially 1.
+ * The consumer's poll() is ready once a CPU has this many bytes to take, or
+ * half of its pages; initially 1. Other readers' poll() ignores this.
  */
 #define KMMV_RING_IOC_WATERMARK	_IOW(KMMV_RING_IOC_MAGIC, 19, __u32)
 #define KMMV_RING_IOC_STATS	_IOWR(KMMV_RING_IOC_MAGIC, 20, struct kmmv_ring_stats)
