@@ -98,8 +98,8 @@ EXPORT_SYMBOL_GPL(kmmv_register_own_family);
  * @number: the first number to look at
  * @name: result, KMMV_NAME_MAX + 1 bytes
  *
- * For a module that goes on with what its last load has left. All numbers from @number
- * on may be looked at, under the lock of all that adds.
+ * For a module that goes on with what its last load has left. May look at all
+ * numbers from @number on, with the table locked.
  *
  * Context: task, may sleep.
  * Return: its number; -ENOENT if there is none from @number on.

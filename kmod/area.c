@@ -13,8 +13,8 @@
  *	slots:H  zeroing before the pointer, release - area:A  acquire
  *	slots:I  zeroing before the pointers, release - area:B  acquire
  *	    a fault that maps a page before its number is given out maps zeroes.
- *	area:C  zeroes mapped, then is there memory - area:D  memory, then what is mapped
- *	    of a fault and a CPU that comes up, one unmaps the zero page.
+ *	area:C  zero page mapped, then a look - area:D  memory, then unmapping
+ *	    the fault sees the memory, or the CPU coming up unmaps zeroes.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -76,9 +76,9 @@ static struct page *page_at(const struct kmmv_place *place, u32 ahead)
 }
 
 /*
- * A zero page mapped for a CPU while that gets its memory may be too late to be
- * unmapped with the others. No lock is held while pages are mapped, which
- * allocates memory: CPUs coming up would wait with it.
+ * A fault may map the zero page just after the CPU's mappings were removed. No
+ * lock is held while pages are mapped: that allocates memory, and a CPU coming
+ * up would wait for it.
  */
 static void take_zeroes_back(const struct kmmv_place *place, u32 ahead,
 			     pgoff_t at)

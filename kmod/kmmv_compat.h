@@ -42,8 +42,9 @@ static_assert(offsetof(struct irqstat, cnt) == 0);
 #endif
 
 /*
- * /proc/interrupts shows the lines with a named action, and no longer those that
- * only have counted, 7.2. It came with the descriptor's reference count.
+ * /proc/interrupts shows the lines with a named action, and no longer lines
+ * without one that have only counted, 7.2. It came with the descriptor's
+ * reference count.
  */
 #ifdef KMMV_HAVE_IRQ_PROC_VALID
 #define KMMV_IRQ_SHOWN_IF_COUNTED	false
@@ -74,7 +75,7 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define timer_delete_sync	del_timer_sync
 #endif
 
-/* Gone, 7.2 */
+/* poll_does_not_wait() was removed, 7.2 */
 #ifndef KMMV_HAVE_POLL_DOES_NOT_WAIT
 static inline bool poll_does_not_wait(const poll_table *wait)
 {

@@ -173,7 +173,7 @@ err_ringfs_exit:
 err_ringnode_exit:
 	kmmv_ringnode_exit();
 err_wait:
-	/* An old node of the last device may have been opened. */
+	/* A node, even one of an earlier load, may have been opened. */
 	wait_for_refused();
 	cpuhp_remove_state_nocalls(online_state);
 err_remove_prepare:

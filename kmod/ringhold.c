@@ -177,7 +177,10 @@ int kmmv_ring_open(unsigned int minor, struct kmmv_ring_file *file)
 	struct kmmv_ring *ring;
 	int err;
 
-	/* Held briefly. io_uring would show -ERESTARTSYS of an open. */
+	/*
+	 * Not interruptible: the lock is held briefly, and io_uring would pass
+	 * -ERESTARTSYS of an open to user space.
+	 */
 	mutex_lock(&hold_lock);
 	ring = kmmv_ringnode_find(minor);
 	err = -ENODEV;

@@ -4,9 +4,10 @@
  * take none from other drivers; one character device for the region; and a
  * class that names the nodes /dev/kmmv/ring/NAME.
  *
- * A minor number leads to its ring once that is made, until the ring is removed;
- * one that has no buffers yet cannot be opened. open() looks it up and holds the ring under one short lock
- * (ringhold.c), and takes no lock of the character devices meanwhile.
+ * A minor number leads to its ring from when the ring is made until it is
+ * removed. A ring without buffers cannot be opened. open() finds and holds the
+ * ring under one short lock (ringhold.c), and takes no lock of the character
+ * devices meanwhile.
  */
 #include <linux/cdev.h>
 #include <linux/device.h>

@@ -40,7 +40,8 @@
 /**
  * struct kmmv_ring_side - a CPU's buffer, for all but writers
  * @lock: serialises the consumer's functions; innermost
- * @rc: the buffer; NULL for a CPU that was never online while there was one
+ * @rc: the buffer; NULL for a CPU that was not online since the buffers were
+ *	made
  */
 struct kmmv_ring_side {
 	struct mutex		lock;
@@ -123,7 +124,7 @@ struct kmmv_ring_home {
  * @ready: there are buffers, and it can be opened
  * @enabled: writers find the buffers
  * @overwrite: mode
- * @ring_pages: pages of each CPU's ring
+ * @ring_pages: pages of each CPU's page ring
  * @spares: pages of each CPU that a consumer can have besides one
  * @follower: index of this ring as a follower of counters, 0 for none
  * @memory: pages that the buffers take
@@ -144,12 +145,14 @@ struct kmmv_ring_home {
  * @refused_bytes: likewise
  * @live: by CPU: the buffer to write to, or NULL
  *
- * @follower is protected by the lock of hit.c. A member without a lock here is
- * protected by the lock of rings.c or by that of ringhold.c, which say which; they nest inside the hotplug lock and outside
- * all others.
+ * @follower is protected by the lock of hit.c. @refused and
+ * @refused_bytes are atomic. Other members without a lock named here are
+ * protected by rings_lock or hold_lock; rings.c and ringhold.c say which
+ * members. Both locks nest inside the hotplug lock and outside all
+ * others.
  *
- * @enabled, @overwrite, @ring_pages and @spares are also read without it, to be
- * shown: a value that changes meanwhile may be the old or the new one.
+ * @enabled, @overwrite, @ring_pages and @spares are also read without a lock,
+ * to be shown: a value that changes meanwhile may be the old or the new one.
  */
 struct kmmv_ring {
 	struct config_group	group;

@@ -55,9 +55,9 @@ static void give_back(struct kmmv_ring *ring,
 }
 
 /*
- * Take ranges of each CPU in turn, until all in a row had no more or no more fit. Of
- * many CPUs, none takes the room of the others. Return: how many, or why there are
- * none.
+ * Take ranges of each CPU in turn, a few at a time so that no CPU takes all the
+ * room, until no CPU has more or there is no room. Return: how many, or why
+ * there are none.
  */
 static int take_ranges(struct kmmv_ring_file *rf, u32 first, u32 nr_cpus,
 		       struct kmmv_ring_range *ranges, u32 room)
@@ -136,7 +136,7 @@ err_end:
 
 #else
 
-/* Where each word would be checked and allowed by itself. */
+/* Without user_access_begin(), each unsafe_put_user() would check by itself. */
 static int put_ranges(struct kmmv_ring_range __user *to,
 		      const struct kmmv_ring_range *range, u32 n)
 {

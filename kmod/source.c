@@ -13,7 +13,7 @@
 /**
  * struct kmmv_source_state - what kmmv.ko keeps of a source
  * @list: all sources, under sources_sem
- * @source: it
+ * @source: the source
  * @copying: serialises copies
  * @lock: protects @pace, so that a reader that finds the copy young enough does
  *	not wait for the next one

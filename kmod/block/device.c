@@ -6,11 +6,11 @@
  * before it can be opened, and when it is deleted. The block class is not
  * exported. Each disk points to it, one too that was allocated and never added.
  *
- * A device that was deleted may still complete requests. So its address stays in
- * the hash, an alias of the name, until another device is added at that address,
- * or one of that name at another. No request is counted of a device before it
- * was added: nobody could open it. Requests that pass through could be sent
- * earlier, so those only count while the device is there.
+ * A deleted device may still complete requests. So its address stays in the
+ * hash, as an alias of its name, until another device is added at the address,
+ * or the name at another address. Requests count once the device is added:
+ * nobody can open it earlier. Passthrough requests can be sent earlier, and
+ * count only while the device is there.
  *
  * If there is no memory for a device, the interface is registered again later,
  * which tells of all devices once more.
@@ -316,7 +316,7 @@ static int begin(void)
 	return err;
 }
 
-/* Under interface_lock. All devices are deleted, as far as one can see. */
+/* Under interface_lock. deleted() is called for each device. */
 static void end(void)
 {
 	if (registered)

@@ -10,8 +10,8 @@
 	"that was merged into another one is counted with that. Equal to\n" \
 	"/proc/diskstats for disks with requests whose iostats are on. With\n" \
 	"the label counts = bios: bios that were submitted, as the driver\n" \
-	"takes bios, not requests (device mapper, md, zram); no claim is\n" \
-	"made that /proc/diskstats counts them alike. When such a driver\n" \
+	"takes bios, not requests (device mapper, md, zram);\n" \
+	"/proc/diskstats may count them differently. When such a driver\n" \
 	"passes a bio on (nvme multipath, md linear), a device below that\n" \
 	"takes bios, too, does not count it. With the label counts =\n" \
 	"requests_untimed: requests that the kernel did not account are\n" \
@@ -43,9 +43,9 @@
 	"and bios that ended with one. Such a request also counts as an\n" \
 	"operation. One that is tried again, by multipath for instance,\n" \
 	"counts each time. Requests that pass through are not included, nor\n" \
-	"bios that were not to wait and would have had to. A driver that\n" \
-	"passes a bio on to another device (nvme multipath, md linear) has\n" \
-	"its errors counted there only."
+	"are bios with REQ_NOWAIT that would have had to wait. A driver\n" \
+	"that passes a bio on to another device (nvme multipath, md linear)\n" \
+	"has its errors counted there only."
 
 #define HELP_LATENCY(what, time) \
 	"Of each disk, how many " what " took as long as the instance's\n" \
@@ -397,7 +397,7 @@ int kmmv_block_family_init(void)
  * @dev: of which device
  * @item: enum kmmv_block_item
  *
- * Return: its id; -ENOENT if such devices have no such counter.
+ * Return: the family; -ENOENT if such devices have no such counter.
  */
 int kmmv_block_family_item(const struct kmmv_block_dev *dev, unsigned int item)
 {

@@ -53,8 +53,8 @@ static int try_partition(struct gendisk *disk)
 }
 
 /*
- * No header shows whether the kernel does so. It is tried on a disk that nobody has,
- * with a partition that it does not have.
+ * No header shows which. It is tried on a disk that is never added, with a
+ * made-up partition.
  */
 static int find_out(void)
 {

@@ -12,8 +12,8 @@
  * from bit SHIFT.
  *
  * Nothing here knows the types of the kernel: the author of an expression has
- * looked there. A wrong one gives a wrong value, and never a fault, as loads are
- * of kmmv_copy_nofault().
+ * to look them up. A wrong one gives a wrong value but no fault: all loads use
+ * kmmv_copy_nofault().
  */
 #ifndef KMMV_EXPR_H
 #define KMMV_EXPR_H

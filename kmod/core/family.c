@@ -208,9 +208,9 @@ static int add(struct kmmv_table *table, const struct kmmv_family *family,
  * @table: the table
  * @family: copied
  *
- * Return: its id; an error of kmmv_family_check(); -EEXIST with other metadata;
- * -ENOTUNIQ if one name is a dotted prefix of another, or differs from it only in
- * dots and underscores; -ENFILE if there are too many; -ENOMEM.
+ * Return: the family; an error of kmmv_family_check(); -EEXIST with other
+ * metadata; -ENOTUNIQ if one name is a dotted prefix of another, or differs
+ * from it only in dots and underscores; -ENFILE if there are too many; -ENOMEM.
  */
 int kmmv_family_add(struct kmmv_table *table, const struct kmmv_family *family)
 {

@@ -343,8 +343,9 @@ int kmmv_instance_forget(struct kmmv_table *table, int number)
  * This is one change: a reader that finds the same generation before and after
  * it reads finds each count once.
  *
- * Return: 0; -ENOENT if either has no instance; -EINVAL if both are one; -EBUSY
- * if @number is active; -ENOMEM if a CPU has memory for one of them only.
+ * Return: 0; -ENOENT if either has no instance; -EINVAL if both are the same;
+ * -EBUSY if @number is active; -ENOMEM if a CPU has memory for one of them
+ * only.
  */
 int kmmv_instance_merge(struct kmmv_table *table, int number, int into,
 			void (*store)(struct kmmv_slot slot, int cpu,
@@ -393,7 +394,7 @@ unlock:
 /**
  * kmmv_instance_inactive() - find an inactive instance of a family
  * @table: the table
- * @family: its id
+ * @family: from kmmv_family_add()
  * @number: the first number to look at
  * @name: result, KMMV_NAME_MAX + 1 bytes
  *
@@ -505,7 +506,7 @@ int kmmv_instance_slot(struct kmmv_table *table, int number,
 }
 
 /**
- * kmmv_instance_incarnation() - which of those that had a number in turn
+ * kmmv_instance_incarnation() - get the incarnation of a number's instance
  * @table: the table
  * @number: from kmmv_instance_add()
  * @incarnation: result; unchanged on error

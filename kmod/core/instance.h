@@ -7,7 +7,7 @@
 
 enum kmmv_instance_state {
 	KMMV_STATE_ACTIVE,
-	KMMV_STATE_INACTIVE,	/* not counted with; the number stays bound */
+	KMMV_STATE_INACTIVE,	/* without references; the number stays bound */
 	KMMV_STATE_FREE,	/* forgotten; the number may be given out again */
 };
 

@@ -10,10 +10,11 @@
  * differ. So nothing here is ordered.
  *
  * The hash has 64 bits and a random key: nobody can choose two texts with one
- * hash, and among a thousand texts there are two once in 2^45 sets.
+ * hash, and two of a thousand texts have one hash in 1 of 2^45 sets.
  *
- * When all cells are taken, every other key is one of the others. To find that
- * takes a look at all cells: a set of more than some hundred is slow then.
+ * When all cells are taken, every other key is one of the others. Finding this
+ * out means looking at all cells: a full set of more than a few hundred is
+ * slow.
  */
 #ifndef KMMV_KEYS_H
 #define KMMV_KEYS_H

@@ -6,7 +6,8 @@
  *	gone		nobody has it. Its count stays, and goes on when the name
  *			comes back
  *	forgotten	it was gone for too long, or its place is needed by a
- *			name that is present: the one that went first goes first
+ *			name that is present: the name that has been gone
+ *			longest is forgotten first
  *
  * There are never more than @max names that are present or gone. One that comes
  * when all are present gets no life of its own.

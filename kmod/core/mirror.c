@@ -5,16 +5,16 @@
 #include "mirror.h"
 
 /**
- * kmmv_mirror_adopt() - begin to follow a source
+ * kmmv_mirror_adopt() - begin to follow an original
  * @mirror: @mirror->total is the value shown already, 0 for none
- * @rule: how the source counts
- * @raw: the source's value
+ * @rule: how the original counts
+ * @raw: the original's value
  *
- * A value shown already includes at most what the source has counted since it
+ * A value shown already includes at most what the original has counted since it
  * last started from 0, so the greater of both is never too much. A wrap while
- * nothing followed the source looks like a restart: no wrap is assumed.
+ * nothing followed the original looks like a restart: no wrap is assumed.
  *
- * Return: true if the value shown is ahead of the source.
+ * Return: true if the value shown is ahead of the original.
  */
 bool kmmv_mirror_adopt(struct kmmv_mirror *mirror, enum kmmv_mirror_rule rule,
 		       u64 raw)
@@ -31,12 +31,12 @@ bool kmmv_mirror_adopt(struct kmmv_mirror *mirror, enum kmmv_mirror_rule rule,
 }
 
 /**
- * kmmv_mirror_advance() - add what the source has counted since
+ * kmmv_mirror_advance() - add what the original has counted since the last copy
  * @mirror: begun with kmmv_mirror_adopt(), or all zero
- * @rule: how the source counts; may differ from call to call
- * @raw: the source's value; below 2^32 for KMMV_MIRROR_WRAP32
+ * @rule: how the original counts; may differ from call to call
+ * @raw: the original's value; below 2^32 for KMMV_MIRROR_WRAP32
  *
- * Return: true if the source went back.
+ * Return: true if the original went back.
  */
 bool kmmv_mirror_advance(struct kmmv_mirror *mirror, enum kmmv_mirror_rule rule,
 			 u64 raw)
@@ -59,9 +59,9 @@ bool kmmv_mirror_advance(struct kmmv_mirror *mirror, enum kmmv_mirror_rule rule,
 }
 
 /**
- * kmmv_mirror_renew() - follow another source that started from 0
- * @mirror: includes the previous source's last value
- * @raw: the new source's value
+ * kmmv_mirror_renew() - follow another original that started from 0
+ * @mirror: includes the previous original's last value
+ * @raw: the new original's value
  */
 void kmmv_mirror_renew(struct kmmv_mirror *mirror, u64 raw)
 {

@@ -3,29 +3,29 @@
  * A mirror follows one number that the kernel counts somewhere else, as a
  * 64-bit count that never falls.
  *
- * The source is narrower than 64 bits, starts from 0 again when its owner does,
- * or jitters. The rules, by the raw value compared with the last one:
+ * The original is narrower than 64 bits, starts from 0 again when its owner
+ * does, or jitters. The rules, by the raw value compared with the last one:
  *
  *	it rose		the count grows by the difference
  *	it wrapped (32, 64)	the difference is taken modulo the width; one of
  *				more than half the range is a fall, not a wrap
  *	it fell (32, 64)	the count stays, and grows from the new value on
- *	it fell (hold)		the count stays until the source is where it
+ *	it fell (hold)		the count stays until the original is where it
  *				was: what was counted twice counts once
- *	its owner is new	the new source started from 0: all of it is
+ *	its owner is new	the new original started from 0: all of it is
  *				added, and nothing is lost
  *	its account changed	the count stays, and grows from the new value on
  *	first sight		a count shown already (the module was loaded
- *				before) is kept if it is ahead of the source;
- *				otherwise it is the source's
+ *				before) is kept if it is ahead of the original;
+ *				otherwise it is the original's
  *
- * Every fall is reported to the caller, who counts it. A source must be copied
- * before it has counted half of its range: every KMMV_MIRROR_PERIOD seconds,
- * whether or not a reader asks. A copy may be two periods late.
+ * Every fall is reported to the caller, who counts it. An original must be
+ * copied before it has counted half of its range: every KMMV_MIRROR_PERIOD
+ * seconds, whether or not a reader asks. A copy may be two periods late.
  *
- * A count starts from the source's value, in the source's width: of a 32-bit
- * source that wrapped before it was followed, only the value modulo 2^32 is
- * known.
+ * A count starts from the original's value, in the original's width: of a
+ * 32-bit original that wrapped before it was followed, only the value modulo
+ * 2^32 is known.
  *
  * Callers serialise calls on one mirror. Context: any; nothing here sleeps.
  */
@@ -35,12 +35,12 @@
 #include <kmmv_deps.h>
 
 /*
- * No 32-bit source counts faster, per second: an interrupt or softirq takes its
- * CPU longer than 100 ns.
+ * No 32-bit original counts faster, per second: an interrupt or softirq takes
+ * its CPU longer than 100 ns.
  */
 #define KMMV_MIRROR_RATE_MAX	10000000ULL
 
-/* Each source is copied this often, in seconds. */
+/* Each original is copied this often, in seconds. */
 #define KMMV_MIRROR_PERIOD	60
 
 enum kmmv_mirror_rule {
@@ -54,7 +54,7 @@ enum kmmv_mirror_rule {
  * @total: the value shown; only grows (modulo 2^64)
  * @last: the raw value that @total includes
  *
- * All zero is a mirror of a source that has not counted yet.
+ * All zero is a mirror of an original that has not counted yet.
  */
 struct kmmv_mirror {
 	u64	total;

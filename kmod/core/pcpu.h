@@ -53,7 +53,7 @@ static inline bool kmmv_page_has(kmmv_page page, struct kmmv_slot slot,
 
 #endif
 
-/* kmmv_slot_cpu(), to be written. */
+/* kmmv_slot_cpu(), for writing. */
 static __always_inline u64 *kmmv_slot_word(struct kmmv_slot slot, int cpu)
 {
 	return (u64 *)kmmv_slot_cpu(slot, cpu);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The buffer of one CPU: pages in a ring, and pages outside it that belong to
- * the consumer. <uapi/linux/kmmv_ring.h> describes it for readers.
+ * The buffer of one CPU: pages in a page ring, and pages outside it that belong
+ * to the consumer. <uapi/linux/kmmv_ring.h> describes it for readers.
  *
  * Who writes what. Writers run on the buffer's own CPU with preemption
  * disabled. They nest: a later one (softirq, interrupt, NMI) interrupts an
@@ -15,10 +15,10 @@
  * says that nothing is added any more. PARITY changes each time the page is
  * begun.
  *
- * A page's link holds the id of the next page in the ring; HEAD if that is the
- * head; UPDATE while writers move the head on from it; and a version, so that a
- * link that changed and changed back is not mistaken for one that did not
- * change.
+ * A page's link holds the id of the next page in the page ring; HEAD if that is
+ * the head; UPDATE while writers move the head on from it; and a version, so
+ * that a link that changed and changed back is not mistaken for one that did
+ * not change.
  *
  * Invariants:
  *
@@ -28,7 +28,7 @@
  *	  interrupted;
  *	- a page is begun again only if its sequence number is below the commit
  *	  page's: nothing uncommitted is ever overwritten, whether the commit
- *	  page is in the ring or with the consumer;
+ *	  page is in the page ring or with the consumer;
  *	- only the consumer changes the ids in links, and only in a link that
  *	  has HEAD; both sides change the flags, by cmpxchg of the whole link.
  *
@@ -89,7 +89,7 @@
  *	outermost writer, when the commit page moves here
  * @data: the mapped page
  * @seq: sequence number of the page as last begun; writers
- * @link: the next page in the ring; writers and consumer, by cmpxchg
+ * @link: the next page in the page ring; writers and consumer, by cmpxchg
  * @behind: the next page's link, saved when that page was the head and @link
  *	got UPDATE; writers
  * @events_done: @events when the page was last complete; outermost writer
@@ -145,13 +145,14 @@ struct kmmv_buffer_page {
  * @waiting: the next commit has to report; set by waiting files (ringwake.c)
  * @pages: by id
  * @nr_pages: all of them
- * @ring_pages: number of pages in the ring
+ * @ring_pages: number of pages in the page ring
  * @cpu: the CPU
  * @reader: mapped: the consumer's side
  * @front: consumer: the page swapped out last, while writers may still be on it
- * @entry: consumer: a page in the ring, where the search for the head begins
- * @queue: consumer: pages outside the ring that are not empty, oldest first,
- *	@front last; a circular array of @nr_pages entries
+ * @entry: consumer: a page in the page ring, where the search for the head
+ *	begins
+ * @queue: consumer: pages outside the page ring that are not empty, oldest
+ *	first, @front last; a circular array of @nr_pages entries
  * @first: consumer: index of the oldest
  * @queued: consumer: how many
  * @at: consumer: how many of those were taken to their end

@@ -7,7 +7,10 @@
 #include <kmmv_deps.h>
 #include "ring.h"
 
-/* Buffers may have millions of pages, which the kernel does not pause for itself. */
+/*
+ * A buffer may have a million pages; allocating or freeing them does not
+ * reschedule by itself.
+ */
 static void pause_between(u32 i)
 {
 	if (i % 1024 == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The buffer of one CPU, the consumer: it swaps the head out, and so owns what
- * it reads.
+ * The buffer of one CPU, the consumer: it swaps the head out, so nobody else
+ * writes what it reads.
  *
  * It never waits for a writer. If writers are in the way, it tries a bounded
  * number of times and returns -EAGAIN. Of the readers, only these functions write;
@@ -119,8 +119,8 @@ static bool head_find(struct kmmv_ring_cpu *rc, struct target *target)
 
 /*
  * Find the head, and whether it has events. The front is complete, so the
- * commit page is in the ring until the consumer swaps it out. Return: 1, 0 or
- * -EAGAIN.
+ * commit page is in the page ring until the consumer swaps it out. Return: 1, 0
+ * or -EAGAIN.
  */
 static __always_inline int target_find(struct kmmv_ring_cpu *rc,
 				       struct target *target)
@@ -141,7 +141,7 @@ static __always_inline int target_find(struct kmmv_ring_cpu *rc,
 	return -EAGAIN;
 }
 
-/* Account for a swap: the head is the consumer's, spare is in the ring. */
+/* Account for a swap: the head is the consumer's, spare is in the page ring. */
 static void swapped(struct kmmv_ring_cpu *rc, const struct target *target,
 		    u32 spare)
 {
@@ -509,7 +509,7 @@ static u64 fill_of(struct kmmv_ring_cpu *rc)
 }
 
 /*
- * Whether half of the ring's pages were begun since the last one taken from:
+ * Whether half of the page ring was begun since the last page taken from:
  * that is enough to wake a reader, although padding is not in fill_of().
  */
 static bool half_begun(const struct kmmv_ring_cpu *rc)
@@ -523,7 +523,7 @@ static bool half_begun(const struct kmmv_ring_cpu *rc)
 /**
  * kmmv_ring_cpu_ready() - whether kmmv_ring_cpu_take() would find something
  * @rc: the CPU's buffer
- * @watermark: bytes wanted, half of the ring being enough; 0 and 1: any
+ * @watermark: bytes wanted, half of the page ring being enough; 0 and 1: any
  *
  * Context: as the other consumer's functions; with a @watermark above 1 also beside
  * them, as it then only reads counts.

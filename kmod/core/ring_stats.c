@@ -77,10 +77,11 @@ static void counts_of(struct kmmv_ring_counts *counts, u64 taken, u64 returned)
  * or dropped yet is in no count. Each count is that of a moment within this
  * call, whatever writers do, and so never falls from one call to the next,
  * except what is taken and what is inside. The events written and their bytes
- * are of the same moment. (If writers begin the page again at each attempt,
- * each is that of the beginning of a page that began after the first of them.)
- * What is taken is read again if the consumer is seen to have released something
- * meanwhile. Nothing orders these loads, so it may still be of before or after.
+ * are of the same moment. (If writers begin the page again at every attempt,
+ * both are as of the beginning of a page that was begun since the first
+ * attempt.) What is taken is read again if the consumer is seen to have
+ * released something meanwhile. Nothing orders these loads, so it may still be
+ * of before or after.
  *
  * Context: any but NMI; writers, the consumer and other calls may run
  * meanwhile.

@@ -49,7 +49,7 @@ void kmmv_spare_free(struct kmmv_spare *spare, u32 nr_cpus)
 
 /**
  * kmmv_spare_zeroed() - use the zeroed page
- * @spare: notes if there is none
+ * @spare: remembers that one is wanted
  *
  * Context: any.
  * Return: the page, or NULL.
@@ -65,7 +65,7 @@ void *kmmv_spare_zeroed(struct kmmv_spare *spare)
 
 /**
  * kmmv_spare_counters() - use the page of counters
- * @spare: notes if there is none
+ * @spare: remembers that one is wanted
  * @alive: as for kmmv_spare_fill(), but current
  * @nr_cpus: length of @alive
  *

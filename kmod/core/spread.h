@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A spread shows a count that somebody else keeps on the CPUs that counted it.
+ * A spread takes a count that somebody else keeps, and shows it on the CPUs
+ * that counted it.
  *
  * The owner gives a total, and parts of it for each CPU. It may count more than
  * the parts. This is the rest, which belongs to no CPU. Total and parts are read

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A sweep looks at a range of numbers in turn, again and again: a part of them
- * in each copy, as most of them are nobody's, and the kernel tells no module
- * that one has become somebody's.
+ * A sweep looks at a range of numbers again and again: each copy at a part of
+ * them, in turn. Most are unused, and the kernel does not tell modules when one
+ * comes into use.
  *
- * The part is the share of a second that has passed since the last copy was
- * begun. The shares of the copies since a number has become somebody's add up to
- * the time since then at least. So a copy that is begun a second later has found
- * it, or does. Shares are rounded up: copies in quick succession look at one each.
+ * The part is the time since the last copy began, as a share of a second. So
+ * within a second every number is looked at: a copy that begins a second after
+ * a number came into use finds it, if none before has. Shares are rounded up:
+ * copies in quick succession look at one each.
  */
 #ifndef KMMV_SWEEP_H
 #define KMMV_SWEEP_H

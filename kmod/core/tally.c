@@ -79,7 +79,7 @@ static bool take(struct kmmv_tally *tally, const struct kmmv_counts *counts,
  * kmmv_tally_copy() - have the mirrors include what was counted
  * @tally: begun
  * @counts: the counts
- * @mirror: of each; all follow 32-bit sources
+ * @mirror: of each; all follow 32-bit originals
  * @ops: what to do
  * @owner: passed to @ops
  * @total: the kernel's, read before, under its lock

@@ -111,8 +111,9 @@ void kmmv_top_count(struct kmmv_top *top, struct kmmv_top_key *key, bool shown)
  * @top: the sketch
  * @key: the key
  *
- * Its count stays until another key gets the entry. It may come back in this
- * window, when nobody knows it: what it had not shown adds to what it will not.
+ * The count stays until another key gets the entry. If the key returns in this
+ * window, it starts anew: what it had not shown is kept in @loose, for the
+ * bound.
  */
 void kmmv_top_forget(struct kmmv_top *top, struct kmmv_top_key *key)
 {

@@ -119,7 +119,7 @@ static void copy_present(void)
 	section_begin();
 	kmmv_net_device_first();
 	while ((device = kmmv_net_device_next())) {
-		/* One that is separated and was kept shows nothing yet. */
+		/* A separated veth shows nothing until it is read as a pair. */
 		if (device->final || kmmv_net_read(device))
 			show(device);
 		if (++nr % SECTION_MAX)
@@ -130,7 +130,7 @@ static void copy_present(void)
 	section_end();
 }
 
-/* Once, when no device lacks memory that an earlier load may have shown. */
+/* Once, when every device that an earlier load may have shown is followed. */
 static void adopt(u64 now)
 {
 	static bool adopted;

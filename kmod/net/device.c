@@ -508,6 +508,6 @@ void kmmv_net_device_exit(void)
 	WRITE_ONCE(replayer, current);
 	unregister_netdevice_notifier(&notifier);
 	WRITE_ONCE(replayer, NULL);
-	/* Nobody would tell of those that are found now. */
+	/* No notifier reports the removal of devices found from now on. */
 	missing = false;
 }

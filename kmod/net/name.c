@@ -338,9 +338,9 @@ static bool adopt(int id, u64 now)
  * kmmv_net_name_adopt() - take over the names that an earlier load has left
  * @now: the time
  *
- * They are gone from now on: without this, nobody would forget them. The name of a device
- * that is present is left to that, also if there was no memory for its instances: what
- * they show would be shown again.
+ * They count as gone from now on; otherwise nobody would forget them. A name
+ * that a device has is left to that device, even without memory for its
+ * instances: otherwise the same counts would be shown again.
  *
  * Return: whether there was memory for all.
  */
@@ -349,7 +349,7 @@ bool kmmv_net_name_adopt(u64 now)
 	bool all = true;
 	int i;
 
-	/* Memory may have ended between the counts of one name. */
+	/* Memory may have run out between the counts of one name. */
 	for (i = 0; i < KMMV_NET_COLUMNS; i++)
 		all &= adopt(family[i], now);
 	return all;

@@ -19,17 +19,18 @@
  * under its present one.
  *
  * The device's counts are read before its removal goes on, by a notifier, which
- * neither calls kmmv nor waits for a copy. All else is left to the next copy. No
- * reference of a device is taken: what the notifier has not removed is there. The
- * locks, in this order:
+ * neither calls kmmv nor waits for a copy. All else is left to the next copy.
+ * No device is held: it exists until the notifier has removed it. The locks, in
+ * this order:
  *
  *	copy_lock		one copy at a time; names and their instances
  *	cpus_read_lock()	kmmv_store() needs it
  *	RTNL			held by the notifier's caller; a copy only tries it
  *	kmmv_net_lock		the devices; held while eight of them are copied.
  *				With the flexible allocator that includes memory
- *				for a CPU that was never online, on 32 bits a call
- *				to each CPU whose count has changed
+ *				for a CPU that was never online; on 32 bits it
+ *				also includes a call to each CPU whose count has
+ *				changed
  */
 #ifndef KMMV_NET_H
 #define KMMV_NET_H

@@ -3,8 +3,8 @@
  * Reads what the kernel has counted for a device, as /proc/net/dev does: under
  * RCU, without RTNL.
  *
- * Context of all: task, under kmmv_net_lock, which keeps the device. What is read
- * meanwhile is in memory of this file.
+ * Context of all: task, under kmmv_net_lock, which keeps the device. The lock
+ * also protects this file's static buffers.
  */
 #include <linux/rcupdate.h>
 #include <linux/slab.h>

@@ -17,7 +17,7 @@
 
 static u32 samples = SAMPLES_DEFAULT;
 
-/* Pages of a CPU's buffer, of which the consumer has two more. */
+/* Pages of a CPU's page ring; the consumer has two more. */
 static u32 buffer_pages(void)
 {
 	return max_t(u32, KMMV_RING_PAGES_MIN,

@@ -59,7 +59,10 @@ static void sync_work(struct work_struct *work);
 static DECLARE_WORK(syncs, sync_work);
 static enum cpuhp_state online_state;
 
-/* Whatever was written: a drain also looks at what sampling costs. */
+/*
+ * At least every DRAIN_MS_MAX, whatever the parameter: a drain also checks the
+ * cost of sampling.
+ */
 static void drain_later(void)
 {
 	unsigned int ms = clamp(READ_ONCE(drain_ms), 1U, DRAIN_MS_MAX);
@@ -69,7 +72,7 @@ static void drain_later(void)
 
 /* ---- under kmmv_profile_lock */
 
-/* A rate below one a second is one, as 0 is that of a count. */
+/* A rate below 1 is shown as 1: 0 means that the event has a count. */
 static void tell_state(struct kmmv_profile_state *state, const char *what,
 		       const char *by)
 {

@@ -178,7 +178,10 @@ static const char *command_of(const struct kmmv_profile_raw *raw)
 	return *sample.command ? sample.command : "[empty]";
 }
 
-/* What the ring said. A refusal it counts as a drop; that it is disabled, it does not. */
+/*
+ * What became of an event. The ring counts a refused event as dropped; a
+ * disabled ring counts nothing.
+ */
 static enum kmmv_profile_self became(int err)
 {
 	if (!err)
@@ -252,8 +255,8 @@ static void drain_cpu(int cpu)
 		return;
 	WRITE_ONCE(of->waiting, 0);
 	/*
-	 * To the page on which the CPU is at present, and what that page has when it
-	 * is taken: a CPU may write as fast as this reads.
+	 * Stop after the page that the CPU writes now: it may write as fast as
+	 * this reads.
 	 */
 	last = kmmv_load64(&rc->writer->seq);
 	do {
@@ -280,8 +283,8 @@ static u64 cpu_time(void)
 }
 
 /*
- * What it took since. In a slice in which the task slept, as for CPU hotplug, the time
- * is not known; few are.
+ * Count the CPU time since @begun. If the task slept meanwhile, which is rare,
+ * the time is unknown and not counted.
  */
 static void count_time(u64 begun, unsigned long sleeps)
 {

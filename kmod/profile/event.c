@@ -209,8 +209,8 @@ static bool is_cpu_clock(const struct perf_event_attr *attr)
 }
 
 /*
- * An event without a name may be a clock. perf makes a period that is too short
- * longer, of which the samples would not know; its periods have 63 bits.
+ * An event without a name may be sampled by a clock. perf lengthens a clock's
+ * period that is too short without telling; its periods have 63 bits.
  */
 static int check_count(const struct kmmv_profile_event *event)
 {

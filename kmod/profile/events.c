@@ -151,7 +151,7 @@ void kmmv_profile_events_begin_again(u32 factor)
 	kmmv_profile_events_show_source();
 }
 
-/* Once for each CPU where it could not be begun, it is counted. */
+/* A failure counts once for each CPU, however often it is tried. */
 static int sync(struct kmmv_profile_event *event)
 {
 	int cpu, err, refused = 0;

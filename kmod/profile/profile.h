@@ -53,7 +53,7 @@ struct pt_regs;
 
 #define KMMV_PROFILE_DEPTH_MAX 32
 
-/* The event that there is without anybody's making one. */
+/* The event that always exists. */
 #define KMMV_PROFILE_DEFAULT "default"
 
 enum kmmv_profile_source {
@@ -101,7 +101,8 @@ struct kmmv_profile_on {
  * @user: sample programs
  * @enabled: sample at all
  * @source: what it is sampled by; AUTO while it is not begun
- * @refused: how many of what perf need not leave out it does not know, see attr_make()
+ * @refused: how many exclusions perf has refused, which are not asked for: of
+ *	exclude_guest, then of exclude_hv
  * @is_clock: the period is in nanoseconds
  * @period: configured period in these units, 0 if perf finds it by @freq
  * @factor: how many times as long it is at present
@@ -220,7 +221,7 @@ extern struct mutex kmmv_profile_drain_lock;
 extern struct kmmv_profile_cpu __percpu *kmmv_profile_cpus;
 extern struct kmmv_slot kmmv_profile_self[KMMV_PROFILE_SELVES];
 
-/* Settings; written with WRITE_ONCE(), read in any context. */
+/* Settings; once sampling can begin written with WRITE_ONCE(), read in any context. */
 extern bool kmmv_profile_idle;
 extern bool kmmv_profile_stacks;
 extern u32 kmmv_profile_watershed;

@@ -391,7 +391,10 @@ void kmmv_profile_read_state(bool sampling)
 	kmmv_profile_read_wake();
 }
 
-/* The module has begun; an open before that would keep it from failing. */
+/*
+ * Allow opens: nothing in init can fail any more. A file opened earlier would
+ * outlive a failed init.
+ */
 void kmmv_profile_read_live(void)
 {
 	WRITE_ONCE(queue.live, true);

@@ -4,9 +4,9 @@
  * where the kernel is (KASLR). sprint_symbol() gives names whatever kptr_restrict
  * says.
  *
- * A module's addresses may soon be another one's: control.c has samples named before
- * that. Nothing is cached: look-ups take about a microsecond, which the ceiling of
- * CPU time includes.
+ * Another module may soon have a module's addresses: control.c has samples
+ * named before that. Nothing is cached: look-ups take about a microsecond,
+ * which the ceiling of CPU time includes.
  */
 #include <linux/kallsyms.h>
 #include <linux/string.h>

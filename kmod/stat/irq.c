@@ -103,9 +103,9 @@ static unsigned int next_probed;
 static unsigned int nr_read;
 
 /*
- * The flow handler that was seen to count without the total: handle_percpu_irq(),
- * which modules cannot name. Until a line has shown it, which the next whole copy
- * sees at the latest, a total of 0 is taken for one.
+ * The flow handler that counts without the total, found at run time:
+ * handle_percpu_irq(), which is not exported. Until a line has shown it, in the
+ * next whole copy at the latest, a total of 0 is believed.
  */
 static irq_flow_handler_t untotalled;
 

@@ -150,8 +150,8 @@ static void discard(void)
 }
 
 /*
- * Adopt the sources and set up the callback, with no hotplug in between. The
- * callback is set up outside kmmv_stat_lock, which it takes.
+ * Adopt the kernel's counts and set up the callback, with no hotplug in
+ * between. The callback is set up outside kmmv_stat_lock, which it takes.
  */
 static int begin(void)
 {

@@ -135,11 +135,11 @@ void kmmv_stat_row_hide(struct kmmv_stat_row *row)
 }
 
 /**
- * kmmv_stat_row_adopt() - begin to follow a source on one CPU
+ * kmmv_stat_row_adopt() - begin to follow the kernel's count on one CPU
  * @row: just created
  * @cpu: possible; any for a total
- * @rule: how the source counts
- * @raw: its value
+ * @rule: how the kernel counts
+ * @raw: the kernel's value
  *
  * Return: 0; -ENOMEM for a CPU that counted before kmmv was loaded. Once this
  * has succeeded for each CPU, nothing else on the row can fail.
@@ -155,11 +155,11 @@ int kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
 }
 
 /**
- * kmmv_stat_row_advance() - add what the source has counted since
+ * kmmv_stat_row_advance() - add what was counted since the last copy
  * @row: adopted
  * @place: of the CPU; 0 for a total
- * @rule: how the source counts
- * @raw: its value
+ * @rule: how the kernel counts
+ * @raw: the kernel's value
  */
 void kmmv_stat_row_advance(struct kmmv_stat_row *row, unsigned int place,
 			   enum kmmv_mirror_rule rule, u64 raw)
@@ -174,9 +174,9 @@ void kmmv_stat_row_advance(struct kmmv_stat_row *row, unsigned int place,
 }
 
 /**
- * kmmv_stat_row_scan() - add what each CPU's source has counted since
+ * kmmv_stat_row_scan() - add what each CPU has counted since the last copy
  * @row: adopted, per CPU
- * @counts: the sources, which have 32 bits
+ * @counts: the kernel's, which have 32 bits
  */
 void kmmv_stat_row_scan(struct kmmv_stat_row *row,
 			const struct kmmv_counts *counts)
@@ -190,10 +190,10 @@ void kmmv_stat_row_scan(struct kmmv_stat_row *row,
 }
 
 /**
- * kmmv_stat_row_renew() - follow another source that started from 0
+ * kmmv_stat_row_renew() - follow another count that started from 0
  * @row: adopted
  * @cpu: possible
- * @raw: the new source's value
+ * @raw: its value
  */
 void kmmv_stat_row_renew(struct kmmv_stat_row *row, int cpu, u64 raw)
 {

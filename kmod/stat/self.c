@@ -27,7 +27,7 @@ static const struct kmmv_family resets_family = {
 	.units = KMMV_UNITS_COUNT,
 	.semantics = KMMV_COUNTER,
 	.flags = KMMV_FROM_SOURCE,
-	.oneline = "Values of the kernel that went back, by source",
+	.oneline = "Values of the kernel that went back, by kind",
 	.help = "How often a copy found a value of the kernel less than before. The value\n"
 		"shown never falls: it stays, and grows with the kernel's from then on.\n"
 		"For CPU times (idle and iowait change into one another when tasks begin\n"
@@ -133,7 +133,7 @@ void kmmv_stat_self_exit(void)
 		kmmv_stat_row_destroy(resets[i]);
 }
 
-/* The row that counts the values of a source that went back. */
+/* The row that counts the values of a kind that went back. */
 struct kmmv_stat_row *kmmv_stat_self_resets(enum kmmv_stat_source source)
 {
 	return resets[source];

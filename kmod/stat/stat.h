@@ -134,9 +134,9 @@ void kmmv_stat_row_add(struct kmmv_stat_row *row, u64 delta);
 void kmmv_stat_row_set(struct kmmv_stat_row *row, u64 value);
 
 /*
- * Add what the source has counted since, if it has. A value that has not
- * changed is not stored, which leaves its cache line to readers. @place is 0
- * for a total.
+ * Add what the kernel has counted since the last copy, if it has. A value that
+ * has not changed is not stored, which leaves its cache line to readers. @place
+ * is 0 for a total.
  */
 static __always_inline void
 kmmv_stat_row_copy(struct kmmv_stat_row *row, unsigned int place,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A run's words: those of the stats, then a cell for each key, or one, of a bucket
- * for each power of 2, or one. All possible CPUs have them, so that a handler need
- * not know which CPUs were online.
+ * On each CPU, a run's words are its stats, then its cells: one for each key,
+ * or one in all. A cell has a word for each bucket of a histogram, or one word.
+ * All possible CPUs have them, so that a handler need not know which CPUs were
+ * online.
  */
 #include <linux/mm.h>
 #include <linux/vmalloc.h>

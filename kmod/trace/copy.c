@@ -121,9 +121,12 @@ static u64 stat_of(const struct kmmv_trace_run *run, enum kmmv_trace_stat stat,
 
 static void store(struct kmmv_trace_mirror *mirror, int cpu, u64 value)
 {
-	/* Lives of sums add up. */
+	/* A later run continues the sum of earlier ones. */
 	value = min(mirror->base[cpu] + value, kmmv_trace_most());
-	/* Without memory for the CPU: the next copy has the same value, or more. */
+	/*
+	 * No memory for the CPU: the next copy stores this value or a greater
+	 * one.
+	 */
 	if (kmmv_store(mirror->slot, cpu, value))
 		pr_warn_once("no memory to show the counts of CPU %d yet\n",
 			     cpu);
@@ -154,7 +157,10 @@ static void copy_cell(struct kmmv_trace_run *run, u32 cell, u32 bucket)
 			return;
 		err = kmmv_trace_cell_name(run, cell, bucket, name,
 					   sizeof(name));
-		/* The text of a key is about to be complete. */
+		/*
+		 * The key's text is not complete yet: the next copy tries
+		 * again.
+		 */
 		if (err)
 			return;
 		made = mirror_new(run->family, name);
@@ -243,7 +249,7 @@ static int begin(struct kmmv_trace_run *run, const char *name)
 
 /**
  * kmmv_trace_copy_begin() - have a run copied from now on
- * @run: all but hooked
+ * @run: not hooked yet
  * @name: of the counter
  *
  * Context: task.

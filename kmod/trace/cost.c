@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a hit costs that only counts: so little that a clock in its handler would
- * cost ten times as much. So it is timed when it is enabled: the same handler, on the
- * sink, which nobody reads. The least of some measurements is one without interrupts.
+ * The cost of a hit of a counter of hits alone. A clock in the handler would
+ * cost ten times as much as the handler. So the handler is timed when the
+ * counter is enabled, on the sink. The shortest of several measurements is
+ * taken for one without interrupts.
  */
 #include <linux/math64.h>
 #include <linux/preempt.h>
@@ -40,7 +41,7 @@ u32 kmmv_trace_cost(void)
 	u64 least = U64_MAX;
 	int i;
 
-	/* For a number that there is not, this is the sink. */
+	/* An error as number gives the sink. */
 	kmmv_get_slot(-ENOENT, &sink);
 	for (i = 0; i < TRIES; i++)
 		least = min(least, time_calls(&sink));

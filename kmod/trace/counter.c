@@ -121,10 +121,12 @@ static int check(struct kmmv_trace_counter *counter)
  * @counter: disabled; its `error' says what is wrong
  *
  * Context: under kmmv_trace_lock.
- * Return: 0, also if it waits for a module, or if one cannot be found for want of memory,
- * which `error' then says; an error of kmmv_trace_run_new(); that of the kernel's
- * registration, in which ftrace may have died: then it is enabled, and
- * kmmv_trace_disable() fails; -ENOMEM if what it takes needs such a module.
+ * Return: 0, also while it waits for a module, or if a module's tracepoints are
+ * unknown for lack of memory (`error' says so); -ENOMEM if a value, key or
+ * event, or a name without system, needs such a module; -EINVAL, -ENOENT,
+ * -EOPNOTSUPP as the interface says; an error of kmmv_trace_run_new(); an error
+ * of the kernel's registration. If ftrace died in that, the counter is enabled,
+ * and kmmv_trace_disable() fails.
  */
 int kmmv_trace_enable(struct kmmv_trace_counter *counter)
 {
@@ -160,7 +162,7 @@ int kmmv_trace_enable(struct kmmv_trace_counter *counter)
  * @counter: whose `error' says what is wrong
  *
  * Context: under kmmv_trace_lock.
- * Return: 0; -ENODEV if ftrace is dead: it continues to count.
+ * Return: 0; -ENODEV if ftrace is dead: it keeps counting.
  */
 int kmmv_trace_disable(struct kmmv_trace_counter *counter)
 {

@@ -38,7 +38,7 @@ static const char * const syntax[KMMV_TRACE_TEXTS] = {
 	[KMMV_TRACE_VALUE] = "not [log2 ]NAME=argN[@OFF...]:SIZE[u|s|x][+SHIFT.BITS]",
 	[KMMV_TRACE_KEY] = "not NAME=argN[@OFF...]:SIZE[u|s|x|t|p][+SHIFT.BITS]",
 	[KMMV_TRACE_EVENT] = "not RING NAME=argN[@OFF...]:SIZE[u|s|x|t|p][+SHIFT.BITS]..., 16 fields at most",
-	[KMMV_TRACE_UNITS] = "not units in PCP's spelling, as count, byte or nanosec",
+	[KMMV_TRACE_UNITS] = "not units in PCP's spelling, such as count, byte or nanosec",
 	[KMMV_TRACE_ONELINE] = "more than 127 bytes, or control characters",
 	[KMMV_TRACE_HELP] = "more than 1023 bytes, or control characters",
 };
@@ -185,7 +185,7 @@ static int set_enabled(struct kmmv_trace_counter *counter, bool enable)
 {
 	int err = 0;
 
-	/* Its values are written before; `error' goes on to say so. */
+	/* Its values are written before; `error' keeps saying so. */
 	if (enable && counter->state == KMMV_TRACE_STALE)
 		return -ESTALE;
 	if (!enable || counter->state == KMMV_TRACE_FAILED)
@@ -299,7 +299,10 @@ static const struct config_item_type counter_type = {
 	.ct_owner = THIS_MODULE,
 };
 
-/* Another one of that name is gone, and counts: its numbers are in use. */
+/*
+ * A removed counter of this name that a dead ftrace still calls: its numbers
+ * are in use.
+ */
 static bool is_kept(const char *name)
 {
 	const struct kmmv_trace_counter *counter;

@@ -22,7 +22,7 @@ u32 kmmv_trace_function_max(void)
 }
 
 /**
- * kmmv_trace_function_filter() - have a filter of the functions that a pattern names
+ * kmmv_trace_function_filter() - set a filter to the functions of a pattern
  * @ops: not registered
  * @pattern: a name, or a glob
  *
@@ -37,7 +37,10 @@ int kmmv_trace_function_filter(struct ftrace_ops *ops, const char *pattern)
 	return ftrace_set_filter(ops, text, strlen(text), 1);
 }
 
-/* The name of a function; the kernel's has " [module]" behind it. */
+/*
+ * The name of a function; sprint_symbol() appends " [module]", which is cut
+ * off.
+ */
 static void name_of(unsigned long ip, char *name)
 {
 	sprint_symbol_no_offset(name, ip);
@@ -171,8 +174,9 @@ int kmmv_trace_function_fill(struct kmmv_trace_run *run,
 }
 
 /*
- * ftrace_kill(), by which ftrace ends when it finds code that it does not expect: until the
- * next boot it changes no code, and code that it has changed calls handlers.
+ * After ftrace_kill(), which ftrace calls when it finds unexpected code, ftrace
+ * changes no code until the next boot, and code already changed still calls
+ * handlers.
  */
 static bool is_dead(struct kmmv_trace_run *run)
 {
@@ -195,7 +199,10 @@ int kmmv_trace_function_hook(struct kmmv_trace_run *run)
 	run->ops.private = run;
 	if (kmmv_trace_is_plain(run) && run->nr_targets == 1)
 		run->ops.private = &run->target->slot;
-	/* Else the kernel takes it while kernel.ftrace_enabled is 0, and calls nobody. */
+	/*
+	 * Without this flag the kernel registers the ops while
+	 * kernel.ftrace_enabled is 0, and does not call it.
+	 */
 	run->ops.flags |= FTRACE_OPS_FL_PERMANENT;
 	err = register_ftrace_function(&run->ops);
 	run->hooked = !err || is_dead(run);
@@ -207,8 +214,8 @@ int kmmv_trace_function_hook(struct kmmv_trace_run *run)
  * @counter: which has a run; its `error' says what is wrong
  *
  * Context: under kmmv_trace_lock.
- * Return: 0, and no handler of the run runs; -ENODEV if ftrace is dead, and keeps
- * calling them, or dies of this, and may.
+ * Return: 0, and no handler of the run runs; -ENODEV if ftrace is dead and
+ * keeps calling them, or dies of this and may.
  */
 int kmmv_trace_function_unhook(struct kmmv_trace_counter *counter)
 {

@@ -10,10 +10,10 @@
  * registers, and the handler takes as many as there are. So its type is wrong, which
  * kernels with kCFI do not allow (tracepoint.c).
  *
- * A handler that loads values calls functions that may be counted themselves. So
- * there is a guard for each CPU and level of interrupts: a hit inside a handler that
- * would load, too, counts without value. One that takes arguments calls nothing that
- * can be counted.
+ * A handler that loads calls functions that may be counted. A guard for each
+ * CPU and interrupt level detects a hit inside such a handler: if its own
+ * handler loads, too, it counts without value. Handlers that only take
+ * arguments call nothing that can be counted.
  */
 #include <linux/kmmv_ring.h>
 #include <linux/percpu.h>

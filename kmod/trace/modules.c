@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The functions of a module go with it: their addresses are taken out of the filter
- * before, as they may be other functions' later. They are counted again when it comes
- * back, as those of a module that is loaded later are if a glob names them. Those of
- * its init part, whose memory is freed, are taken out after that part has run.
+ * A module's functions leave the filter before the module goes, as other
+ * functions may get their addresses. They are counted again when the module is
+ * back. So are functions of modules that are loaded later, if a glob names
+ * them. Functions of the init part, whose memory is freed, leave the filter
+ * once it has run.
  *
- * A counter that is enabled after that, and before ftrace forgets them, has them again.
- * They are taken out when another module comes to their addresses, before it runs, or
- * looked up again when a module has been loaded. So are those of a module that comes, if it
- * is enabled before this hears of the module: until that has been loaded.
+ * A counter enabled after that, but before ftrace forgets the functions, has
+ * them again. They leave the filter when a module comes to their addresses,
+ * before it runs, or are looked up again when a module has been loaded.
+ * Functions of a coming module that were hooked before this notifier ran leave
+ * the filter, too, and are counted once that module is loaded.
  */
 #include <linux/notifier.h>
 #include <linux/slab.h>
@@ -36,10 +38,10 @@ static u32 count_targets(const struct kmmv_trace_run *run, struct module *mod,
 }
 
 /*
- * A target whose address may be another function's later is none any more. Where no
- * function begins now (-EINVAL), or not quite (-ENOENT), one may later: it stays a target,
- * until one does. Once ftrace is dead (-ENODEV), it hooks no function of a module that
- * comes.
+ * Remove targets whose address another function may get. -EINVAL: no function
+ * begins there; -ENOENT: one begins close to it. One may begin exactly there
+ * later, so the target stays until then. -ENODEV: ftrace is dead, and hooks no
+ * function of a new module.
  */
 static int remove_targets(struct kmmv_trace_run *run, struct module *mod,
 			  bool init)
@@ -119,7 +121,9 @@ static int functions_with(struct kmmv_trace_counter *counter,
 	return has || nr < 0 ? nr : 0;
 }
 
-/* Whether a function begins at each target. What cannot be said is true. */
+/*
+ * Whether a function begins at each target. True if that cannot be found out.
+ */
 static bool all_are_there(const struct kmmv_trace_run *run)
 {
 	struct ftrace_ops *ops = kzalloc(sizeof(*ops), GFP_KERNEL);
@@ -219,8 +223,8 @@ static int on_module(struct notifier_block *block, unsigned long state,
 		if (state == MODULE_STATE_LIVE)
 			come(counter, mod);
 		/*
-		 * The init part is freed soon. What is in a module that comes is
-		 * what an earlier one has left.
+		 * The init part is freed soon. Targets inside a coming module
+		 * are left from an earlier one.
 		 */
 		if (is_hooked(counter))
 			remove_module(counter, mod, state == MODULE_STATE_LIVE);

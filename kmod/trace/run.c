@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Runs: made of what was written to a counter's files, all but hooked. */
+/* Runs: made of what was written to a counter's files, and not hooked yet. */
 #include <linux/err.h>
 #include <linux/security.h>
 #include <linux/slab.h>
@@ -32,7 +32,7 @@ static int check_arg(struct kmmv_trace_counter *counter,
 
 	if (!args)
 		return kmmv_trace_fail(counter, -EOPNOTSUPP,
-				       "value, key and event are not for this machine: count hits alone");
+				       "value, key and event are not supported on this machine: count hits alone");
 	if (is_function(counter) &&
 	    !IS_ENABLED(CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS))
 		return kmmv_trace_fail(counter, -EOPNOTSUPP,
@@ -46,7 +46,7 @@ static int check_arg(struct kmmv_trace_counter *counter,
 			       expr->name, expr->arg, args, args - 1);
 }
 
-/* The values, the key; that they are well spelt was seen when they were written. */
+/* Parse value and key; their syntax was checked when they were written. */
 static int parse(struct kmmv_trace_counter *counter, struct kmmv_trace_run *run)
 {
 	const char *value = counter->text[KMMV_TRACE_VALUE];
@@ -73,8 +73,9 @@ static int parse(struct kmmv_trace_counter *counter, struct kmmv_trace_run *run)
 }
 
 /*
- * A family's texts stay. What is added up is among them, as the sum of another value
- * must not go on from there; the key, whose other values are other instances, is not.
+ * A family's texts cannot change. The default text names the value, because a
+ * sum must not continue with another value. It does not name the key: other
+ * keys are other instances.
  */
 static void describe(const struct kmmv_trace_counter *counter,
 		     const struct kmmv_trace_run *run, char *text, size_t size)
@@ -114,11 +115,13 @@ static int add_family(struct kmmv_trace_counter *counter,
 				       "kmmv.value.%s is registered with other units, texts or values: choose another name, or use the same ones",
 				       counter->name);
 	return kmmv_trace_fail(counter, run->family,
-			       "kmmv.value.%s cannot be registered, error %d: a prefix of another name, the same but for dots and underscores, or too many",
+			       "kmmv.value.%s is refused, error %d: one name is a prefix of another, or they differ only in dots and underscores, or are too many",
 			       counter->name, run->family);
 }
 
-/* The one instance of what does not count hits of functions alone. */
+/*
+ * The instance of a counter that counts anything but hits of functions alone.
+ */
 static int add_instance(struct kmmv_trace_counter *counter,
 			struct kmmv_trace_run *run)
 {
@@ -271,7 +274,7 @@ static int check_lockdown(struct kmmv_trace_counter *counter,
 	err = loads ? security_locked_down(LOCKDOWN_BPF_READ_KERNEL) : 0;
 	if (err)
 		return kmmv_trace_fail(counter, err,
-				       "the kernel is locked down (confidentiality): take arguments, and nothing behind them");
+				       "the kernel is locked down (confidentiality): use arguments only, without @OFF or text");
 	return 0;
 }
 

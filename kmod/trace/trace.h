@@ -4,9 +4,9 @@
  * of configfs say: /sys/kernel/config/kmmv/trace/NAME.
  *
  * A directory is a counter. While it is enabled it has a run: what its handlers
- * use. A run stays until the next one, or until the directory is removed, so that
- * its instances stay active. One that a dead ftrace keeps calling stays until the
- * next boot, with its counter and this module.
+ * use. A run stays until the next one, or until the directory is removed, so
+ * that its instances stay active. One that a dead ftrace keeps calling stays
+ * until the next boot, with its counter and this module.
  *
  * A counter of hits alone counts in its instance, by handle, one for each
  * function. So does a sum. Those that have keys, or buckets, or both, count in
@@ -136,7 +136,7 @@ struct kmmv_trace_field {
  * @keyed: there is a key
  * @value: the value
  * @key: the key
- * @most: a sum on one CPU
+ * @most: greatest sum on one CPU
  * @keys: the cells of keys
  * @buckets: of each cell
  * @ring: for events; NULL for none
@@ -146,8 +146,9 @@ struct kmmv_trace_field {
  * @payload: their size
  * @family: id
  * @direct: it counts in @target by handle
- * @target: instances; of functions a table by address, as long as is a power of 2
- * @shift: of an address' hash, to have an index of @target
+ * @target: instances; of functions, a table by address, whose length is a power
+ *	of 2
+ * @shift: turns an address's hash into an index of @target
  * @nr_targets: length of @target
  * @mirror: of the cells; NULL for one that has not counted
  * @stat: of the stats

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracepoints, by name: those of the kernel, and of modules, whose coming and going
- * the kernel tells. A module that is watched is not held: its tracepoint has no
- * handler any more when it goes, and gets it again when it comes back.
+ * Tracepoints of the kernel and of modules, by name. The kernel's notifier
+ * tells when a module with tracepoints comes and goes. The module is not held:
+ * handlers of its tracepoints are removed when it goes, and registered when it
+ * is back.
  *
- * The lists of the kernel's own are looked at for each counter; those of modules that
- * are there are kept here, as the kernel tells of them once.
+ * The kernel's own tracepoints are searched for each counter; modules are
+ * listed here, as the notifier reports each only once.
  */
 #include <linux/notifier.h>
 #include <linux/slab.h>
@@ -77,7 +78,7 @@ static struct tracepoint *find_in(struct module *mod, const char *text)
 	return NULL;
 }
 
-/* Nobody tells of which system the kernel's own are. */
+/* The system of the kernel's own tracepoints is not known. */
 static struct tracepoint *find(const char *text, struct module **mod)
 {
 	struct match first = { .name = kmmv_trace_tracepoint(text) };

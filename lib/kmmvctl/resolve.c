@@ -91,8 +91,8 @@ static int check_register(const struct hook *hook, const char *name,
 		return 0;
 	if (!registers)
 		return kmmv_fault_set(-EOPNOTSUPP,
-				      "value, key and event are not for this "
-				      "machine: count hits alone");
+				      "value, key and event are not supported on "
+				      "this machine: count hits alone");
 	return kmmv_fault_set(-EOPNOTSUPP,
 			      "%s is arg%u: this machine passes %u in "
 			      "registers, arg0 to arg%u",

@@ -208,13 +208,13 @@ like "describe a tracepoint's" "$(ctl describe qa/qa_wide)" '\(f is arg5: .* pas
 printf '[wide]\nfunction = qa_wide_call\nvalue = g\n' >"$work/wide.conf"
 says "check looks, too" 'wide: g is arg6: this machine passes 6' check "$work/wide.conf"
 like "a machine that tells none" "$(MACHINE=i686 ctl describe qa_other)" \
-	'^thing +struct thing \* +\(value, key and event are not for this machine: count hits alone\)$'
+	'^thing +struct thing \* +\(value, key and event are not supported on this machine: count hits alone\)$'
 says "describe what is not there" 'no function qa_clal.*near: qa_call' describe qa_clal
 is "the examples are ten sets" "$(grep -cE '^# [0-9]+\. ' lib/kmmvctl/trace.conf)" 10
 if [ -r /sys/kernel/btf/vmlinux ]; then
 	# sched_stat_wait is not in every kernel (CONFIG_SCHEDSTATS).
 	text=$(build/kmmvctl check lib/kmmvctl/trace.conf 2>&1 | grep -v sched_stat_wait)
-	if grep -q 'not for this machine' <<<"$text"; then
+	if grep -q 'not supported on this machine' <<<"$text"; then
 		skip "the running kernel has them" "machine: its arguments are not in registers"
 	else
 		is "the running kernel has them" "$text" ""

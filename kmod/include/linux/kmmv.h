@@ -162,10 +162,10 @@ struct kmmv_slot {
 #endif
 
 /**
- * struct kmmv_copied - a copy of a source that is complete
+ * struct kmmv_copied - a completed copy of a source
  * @begun: when it was begun, in nanoseconds of CLOCK_MONOTONIC: no value is older
  * @took: nanoseconds until it was complete
- * @rest: nanoseconds from then on in which no reader causes another one
+ * @rest: nanoseconds from then on in which no reader causes another copy
  */
 struct kmmv_copied {
 	u64			begun;
@@ -203,8 +203,8 @@ struct kmmv_source {
  * also falls, use kmmv_add() in a family of semantics instant.
  *
  * No reader makes a call wait for more than a few records. One call in 512 also
- * allocates memory of each CPU, and may wait for others who do: the kernel's
- * allocator has one lock, whose holder may be waiting for a CPU.
+ * allocates per-CPU memory, under the allocator's only lock, whose holder may
+ * be preempted.
  *
  * Context: task, may sleep.
  * Return: the number, greater than 0; -EINVAL without a name; -ENAMETOOLONG;
@@ -229,7 +229,7 @@ void perf_del(int instance);
  * perf_adjust() - add to an instance's counter on this CPU
  * @instance: from perf_add() or kmmv_add()
  * @delta: what to add, modulo 2^64; not negative, unless the family's semantics
- *	are other than counter: nothing prevents that a counter falls
+ *	are other than counter: nothing keeps a counter from falling
  *
  * Takes no lock and has no lock prefix, and disables nothing where
  * this_cpu_add() is one instruction. No update is lost between contexts, so
@@ -262,11 +262,12 @@ int perf_forget(int instance);
  * kmmv_register_family() - register a family, which is a metric in PCP
  * @family: copied
  *
- * Registering it again with the same metadata returns the same id. It cannot be
- * unregistered: a metric's name has one meaning until kmmv.ko is unloaded.
+ * Registering it again with the same metadata returns the same family. It
+ * cannot be unregistered: a metric's name has one meaning until kmmv.ko is
+ * unloaded.
  *
  * Context: task, may sleep.
- * Return: id for kmmv_add(); -EINVAL for what is missing or misspelt;
+ * Return: the family, for kmmv_add(); -EINVAL for what is missing or misspelt;
  * -ENAMETOOLONG; -EILSEQ for a control character; -EADDRINUSE if the first
  * component is reserved (control, percpu, all, ring, profile); -EEXIST with
  * other metadata; -ENOTUNIQ if one name is a dotted prefix of another, or differs
@@ -353,14 +354,14 @@ u64 kmmv_load(struct kmmv_slot slot, int cpu);
 /**
  * kmmv_merge() - add an instance's counts to another's, and forget it
  * @instance: its last reference was dropped; as for perf_forget()
- * @into: another instance, of this family or one of the same units, of which the
- *	caller keeps a reference, and which only the caller writes, and only with
- *	kmmv_store() and this
+ * @into: another instance, of the same family or of one with the same units.
+ *	The caller holds a reference, and is its only writer, with kmmv_store()
+ *	and this
  *
- * A mirror's way to let names go without their counts: the sum over all instances
- * stays. A reader that sums them between two equal generations does not see the
- * counts twice, or not at all. The agent remembers what a forgotten name had, as part
- * of kmmv.all of the name's family: @into is to have no such total.
+ * A mirror forgets names with this and keeps their counts: the sum over all
+ * instances stays. A reader that sums between two equal generations sees each
+ * count exactly once. The agent adds what a forgotten name had to kmmv.all of
+ * its family, so @into's family has to have KMMV_NO_TOTAL.
  *
  * Context: as kmmv_store().
  * Return: 0; -ENOENT for a bad number; -EINVAL if both are the same; -EBUSY

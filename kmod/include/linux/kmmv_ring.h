@@ -225,11 +225,10 @@ int kmmv_ring_write(struct kmmv_ring *ring, u16 type, int instance,
  * @instance: from perf_add() or kmmv_add(), or -1 for none
  * @head: result; on error a sink, to which nothing is written
  *
- * A head is of the instance that has the number now. Once that is forgotten, an
- * event with this head is of no instance by name, not of the number's next one:
- * until the number has been forgotten 65536 times, so prepare it anew for a new
- * instance. It is valid for all rings, while kmmv.ko is loaded, which the caller's
- * being loaded ensures.
+ * A head belongs to the instance that has the number now. Once that is
+ * forgotten, events with this head name no instance, until the number has been
+ * forgotten 65536 times: prepare a new head for a new instance. A head is valid
+ * for all rings while kmmv.ko is loaded; a loaded client keeps it loaded.
  *
  * Context: task, may sleep.
  * Return: 0; -ENOENT for a number that is not the caller's; @type or @instance

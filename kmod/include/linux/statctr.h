@@ -214,7 +214,7 @@ int statctr_ninit(statctr_t *stctr, int count, s64 value);
  * @stctr: caller's memory
  * @family: from kmmv_register_family(), or KMMV_FAMILY_COUNTER; one of
  *	semantics instant if statctr_dec(), _sub() or _set() are to be used:
- *	nothing prevents that they make a counter fall
+ *	nothing keeps them from making a counter fall
  * @name: as for perf_add()
  * @value: initial sum if the name is new; otherwise its count continues
  *

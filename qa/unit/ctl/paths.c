@@ -232,8 +232,9 @@ START_TEST(registers)
 					 "in registers, arg0 to arg%u",
 					 name, i, nr, nr - 1);
 			else
-				strcpy(says, "value, key and event are not for "
-					     "this machine: count hits alone");
+				strcpy(says, "value, key and event are not "
+					     "supported on this machine: count "
+					     "hits alone");
 			ck_assert_int_eq(err, i < nr ? 0 : -EOPNOTSUPP);
 			ck_assert_str_eq(i < nr ? c->attr[ATTR_VALUE]
 						: kmmv_fault_text(),

@@ -4,7 +4,7 @@
  * (kCFI), where a tracepoint's handler of another type would be a trap: none of a
  * tracepoint, and those of functions. Compiled with the option, by each of its names,
  * and without it. Which it enables while there is a module whose tracepoints are not
- * found, too, and what becomes of those that a dead ftrace goes on to call.
+ * found, too, and what becomes of those that a dead ftrace keeps calling.
  */
 #include <stdarg.h>
 

@@ -4,8 +4,8 @@
 # machine: SMP=2 APPEND=kmmv_qa=dead
 # leaves: kmmv_trace, whose handlers ftrace calls for good
 #
-# The kernel's ftrace fails as a function is unhooked, until the next boot: it goes on to
-# call what is hooked, and unhooks nothing. What is counted is counted on, and what is
+# The kernel's ftrace fails as a function is unhooked, until the next boot: it keeps
+# calling what is hooked, and unhooks nothing. What is counted is counted on, and what is
 # removed is kept.
 
 # shellcheck source=qa/tap.sh

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
  * Samples of kmmv_profile.ko: events in the ring "profile", of two registered
- * types. Readers find types and fields in the names stream. And the same samples as
- * entries of a fixed size, for read(2) of /dev/kmmv/profile.
+ * types. Readers find types and fields in the names stream. read(2) of
+ * /dev/kmmv/profile returns the same samples as entries of a fixed size.
  */
 #ifndef _UAPI_LINUX_KMMV_PROFILE_H
 #define _UAPI_LINUX_KMMV_PROFILE_H
@@ -71,15 +71,15 @@ struct kmmv_profile_sample {
 /**
  * struct kmmv_profile_state - payload of "profile.state"
  * @time: when, by the clock of the ring's stamps
- * @taken: samples taken and kept; from one state to another, it grows by those
+ * @taken: samples taken and kept so far
  * @lost: how many of them were lost, as their buffer was full or the ring did not
  *	record; those that the ring refused, it counts itself
  * @missed: samples that were due and not taken
  * @freq: samples per second and CPU of the default event, 0 if it has a count
  * @pad: zero
  * @what: start, stop, backoff, recover; change: the default event got new settings
- * @source: pmu, cpu-clock, timer; event: the default event has another one's name;
- *	none: it is not sampled
+ * @source: pmu, cpu-clock, timer; event: another event, by its name; none: it
+ *	is not sampled
  */
 struct kmmv_profile_state {
 	__u64	time;

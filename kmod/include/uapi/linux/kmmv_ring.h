@@ -26,10 +26,10 @@
  * well as the machine's sched_clock() is; KMMV_RING_IOC_CLOCK relates it to
  * CLOCK_MONOTONIC and CLOCK_REALTIME.
  *
- * Pages. Each CPU has a ring of ring_pages pages, and spares + 1 pages outside
- * it. Writers fill the page at the tail. The consumer swaps the oldest page,
- * the head, for an empty one and so owns what it reads. Each page that is begun
- * gets the next sequence number of its CPU, from 1.
+ * Pages. Each CPU has a page ring of ring_pages pages, and spares + 1 pages
+ * outside it. Writers fill the page at the tail. The consumer swaps the oldest
+ * page, the head, for an empty one, so nobody else writes what it reads. Each
+ * page that is begun gets the next sequence number of its CPU, from 1.
  *
  * Events are on a page from @data to @data + @commit; each has a 32-bit header:
  *
@@ -121,7 +121,7 @@ enum kmmv_ring_mode {
  * @page_size: bytes of a page
  * @nr_cpus: number of CPU areas, possible or not
  * @nr_pages: data pages of a CPU: @ring_pages + @spares + 1
- * @ring_pages: pages of the ring
+ * @ring_pages: pages of a CPU's page ring
  * @spares: how many pages besides one can be taken and not released
  * @mode: enum kmmv_ring_mode
  * @cpu_offset: the area of CPU 0
@@ -206,7 +206,7 @@ struct kmmv_ring_writer {
  *	or that a call could not copy to it
  * @returned_bytes: likewise
  * @lost: events overwritten before a consumer reached them
- * @swaps: pages swapped out of the ring
+ * @swaps: pages swapped out of the page ring
  * @starved: takes that found data but no spare page
  * @contended: takes that gave way to a writer
  * @anomalies: pages that were taken while they were written, and whose events
