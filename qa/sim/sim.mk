@@ -12,3 +12,8 @@ bench-programs += kmmvprofsim
 kmmvprofsim-sources := qa/sim/kmmvprofsim.c
 kmmvprofsim-cflags := -D_GNU_SOURCE -Ilib -Ikmod/include/uapi
 kmmvprofsim-libs = $(check-libs)
+# A simulated ring with the module's own core, and its device.
+bench-programs += kmmvcoresim
+kmmvcoresim-sources := qa/sim/kmmvcoresim.c qa/unit/lib/libringcore.c qa/shim/shim.c
+kmmvcoresim-cflags = $(libringlive-cflags)
+kmmvcoresim-libs = $(check-libs)

@@ -88,6 +88,17 @@ void core_write(struct kmmv_ring_cpu *rc, struct core_event *event)
 		kmmv_ring_cpu_commit(rc);
 }
 
+bool core_put(struct kmmv_ring_cpu *rc, const void *event, uint32_t size)
+{
+	struct kmmv_ring_entry entry;
+
+	if (kmmv_ring_cpu_reserve(rc, size, &entry).err)
+		return false;
+	memcpy(entry.payload, event, size);
+	kmmv_ring_cpu_commit(rc);
+	return true;
+}
+
 int core_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *range)
 {
 	return kmmv_ring_cpu_take(rc, range, 1);
@@ -101,6 +112,12 @@ int core_release(struct kmmv_ring_cpu *rc, uint64_t seq, uint32_t end)
 void core_return(struct kmmv_ring_cpu *rc)
 {
 	kmmv_ring_cpu_return(rc);
+}
+
+bool core_ready(struct kmmv_ring_cpu *rc, uint32_t watermark)
+{
+	return kmmv_ring_cpu_ready(rc, 1) &&
+	       kmmv_ring_cpu_ready(rc, watermark);
 }
 
 void core_stats(struct kmmv_ring_cpu *rc, struct kmmv_ring_stats *stats)

@@ -28,9 +28,12 @@ struct kmmv_ring_cpu *core_make(void *area, int cpu, uint32_t ring_pages,
 				uint32_t spares, bool overwrite);
 void core_free(struct kmmv_ring_cpu *rc);
 void core_write(struct kmmv_ring_cpu *rc, struct core_event *event);
+/* A whole event, from its struct kmmv_event on; false if it was dropped. */
+bool core_put(struct kmmv_ring_cpu *rc, const void *event, uint32_t size);
 int core_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *range);
 int core_release(struct kmmv_ring_cpu *rc, uint64_t seq, uint32_t end);
 void core_return(struct kmmv_ring_cpu *rc);
+bool core_ready(struct kmmv_ring_cpu *rc, uint32_t watermark);
 void core_stats(struct kmmv_ring_cpu *rc, struct kmmv_ring_stats *stats);
 
 #endif /* LIBRINGCORE_H */
