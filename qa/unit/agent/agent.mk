@@ -3,10 +3,17 @@
 # Simulated rings are linked before the library's.
 ifneq ($(wildcard /usr/include/pcp/pmda.h),)
 unit-programs += agent
-agent-sources = $(wildcard qa/unit/agent/*.c) qa/agent/ringsim.c \
+agent-sources = $(filter-out %/saving.c,$(wildcard qa/unit/agent/*.c)) qa/agent/ringsim.c \
 	$(wildcard pmda/*.c) $(lib-sources)
 agent-cflags = $(lib-cflags) -Ipmda -Iqa/unit/lib -Dmain=agent_main
 # Tests make allocations of the agent and of libkmmv fail, and its reading.
 agent-libs = $(refuse-wrap),--wrap=fopen64,--wrap=fileno,-z,muldefs -lpcp_pmda -lpcp
 agent-variants := plain asan
+
+# What saves numbers has a thread.
+unit-programs += saving
+saving-sources := qa/unit/agent/saving.c $(patsubst %,pmda/%.c,\
+	iddisk idfile idcopy idrecord idtable idpool error name host)
+saving-cflags = $(lib-cflags) -Ipmda
+saving-libs := -lpcp_pmda -lpcp
 endif
