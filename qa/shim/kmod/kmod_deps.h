@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel as far as kmod/main.c, module.c, hit.c and source.c need it, natively,
- * beside what the core needs. Included in front of each of their headers.
+ * The kernel as far as kmod/main.c, module.c, hit.c, source.c, ringtake.c and
+ * ringblock.c need it, natively, beside what the core needs. Included in front of each
+ * of their headers.
  *
  * custom and stub: as in kmmv_deps.h
  */
@@ -28,9 +29,15 @@ struct hrtimer {
 struct rcu_head {
 	int none;
 };
-struct file;
+struct file {
+	void *private_data;
+};
 struct vm_area_struct;
 struct vm_operations_struct;
+struct task_struct;
+typedef struct {
+	int none;
+} poll_table;
 typedef struct { u32 val; } kuid_t;
 typedef s64 ktime_t;
 
@@ -109,6 +116,7 @@ void cpuhp_remove_state_nocalls(enum cpuhp_state state);
 #define for_each_shim_cpu(cpu)						\
 	for ((cpu) = 0; (cpu) < shim_nr_cpus; (cpu)++)			\
 		if (shim_possible >> (cpu) & 1)
+#define cpu_possible(cpu)	((bool)(shim_possible >> (cpu) & 1))
 #define num_possible_cpus()	((u32)__builtin_popcountll(shim_possible))
 #define nr_cpu_ids		shim_nr_cpus
 #define totalram_pages()	(1UL << 18)
@@ -123,5 +131,43 @@ typedef struct {
 #define list_for_each(at, head_)					\
 	for ((at) = (head_)->next; (at) != (head_) && (shim_steps++, 1); \
 	     (at) = (at)->next)
+
+#define clamp(n, least, most)	min(max(n, least), most)
+#define kvmalloc_array(n, size, gfp)	shim_alloc(16, (size_t)(n) * (size), false)
+
+/* custom: what one read() may return at most is 2 GB in the kernel */
+#define MAX_RW_COUNT	(16 * PAGE_SIZE)
+
+/* custom: signals are the test's */
+#define current	((struct task_struct *)NULL)
+bool signal_pending(struct task_struct *task);
+
+/*
+ * custom: so are the memory of user space, and which access to it fails; a copy that
+ * fails may have copied a part. Many words can be put where that was begun.
+ * SHIM_USER_WHOLE: like a machine where it cannot.
+ */
+#define __user
+#define u64_to_user_ptr(n)	((void *)(uintptr_t)(n))
+unsigned long copy_to_user(void *to, const void *from, unsigned long size);
+unsigned long copy_from_user(void *to, const void *from, unsigned long size);
+unsigned long clear_user(void *to, unsigned long size);
+bool shim_user_put(void *to, const void *from, size_t size, bool many);
+#define put_user(value, to)						\
+	({								\
+		__typeof__(*(to)) v_ = (value);				\
+		shim_user_put(to, &v_, sizeof(v_), false) ? 0 : -EFAULT; \
+	})
+#ifndef SHIM_USER_WHOLE
+bool user_write_access_begin(void *to, size_t size);
+void user_write_access_end(void);
+#define user_access_begin	user_write_access_begin
+#define unsafe_put_user(value, to, error)				\
+	do {								\
+		__typeof__(*(to)) v_ = (value);				\
+		if (!shim_user_put(to, &v_, sizeof(v_), true))		\
+			goto error;					\
+	} while (0)
+#endif
 
 #endif /* KMOD_DEPS_H */
