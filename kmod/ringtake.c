@@ -102,8 +102,6 @@ static int ranges_room(struct kmmv_ring_file *rf, u32 room)
 	return 0;
 }
 
-#ifdef user_access_begin
-
 /*
  * For a few ranges, copy_to_user() takes longer to check what it is given than to
  * copy it. Without ranges, @to may be anything.
@@ -133,17 +131,6 @@ err_end:
 	user_write_access_end();
 	return -EFAULT;
 }
-
-#else
-
-/* Without user_access_begin(), each unsafe_put_user() would check by itself. */
-static int put_ranges(struct kmmv_ring_range __user *to,
-		      const struct kmmv_ring_range *range, u32 n)
-{
-	return copy_to_user(to, range, n * sizeof(*to)) ? -EFAULT : 0;
-}
-
-#endif
 
 /* Under rf->turn. */
 static long ring_take(struct kmmv_ring_file *rf,

@@ -145,7 +145,6 @@ bool signal_pending(struct task_struct *task);
 /*
  * custom: so are the memory of user space, and which access to it fails; a copy that
  * fails may have copied a part. Many words can be put where that was begun.
- * SHIM_USER_WHOLE: like a machine where it cannot.
  */
 #define __user
 #define u64_to_user_ptr(n)	((void *)(uintptr_t)(n))
@@ -158,16 +157,13 @@ bool shim_user_put(void *to, const void *from, size_t size, bool many);
 		__typeof__(*(to)) v_ = (value);				\
 		shim_user_put(to, &v_, sizeof(v_), false) ? 0 : -EFAULT; \
 	})
-#ifndef SHIM_USER_WHOLE
 bool user_write_access_begin(void *to, size_t size);
 void user_write_access_end(void);
-#define user_access_begin	user_write_access_begin
 #define unsafe_put_user(value, to, error)				\
 	do {								\
 		__typeof__(*(to)) v_ = (value);				\
 		if (!shim_user_put(to, &v_, sizeof(v_), true))		\
 			goto error;					\
 	} while (0)
-#endif
 
 #endif /* KMOD_DEPS_H */

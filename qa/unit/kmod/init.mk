@@ -34,17 +34,12 @@ $(eval $(call typed-rule,typed-clang,-DCHECKED=1 -DCONFIG_CFI_CLANG=1))
 $(eval $(call typed-rule,typed-cfi,-DCHECKED=1 -DCONFIG_CFI=1))
 
 # A ring's read(), and its consumer's ioctls, on real buffers; user space and signals
-# are the test's. Also as on a machine that copies ranges in one piece.
-ringfile-programs := ringfile ringfile-whole
-unit-programs += $(ringfile-programs)
-define ringfile-rule
-$(1)-sources := $$(patsubst %,qa/unit/kmod/ringfile%.c,-rings -take) \
+# are the test's.
+unit-programs += ringfile
+ringfile-sources := $(patsubst %,qa/unit/kmod/ringfile%.c,-rings -take) \
 	qa/unit/kmod/ringfile.c kmod/ringtake.c kmod/ringblock.c \
-	$$(patsubst %,kmod/core/%.c,ring ring_alloc ring_consumer ring_page \
+	$(patsubst %,kmod/core/%.c,ring ring_alloc ring_consumer ring_page \
 	ring_snapshot ring_stats) qa/shim/shim.c
-$(1)-cflags := $$(core-cflags) -Wno-maybe-uninitialized -Iqa/shim/kmod -Ikmod \
-	-include kmod_deps.h $(2)
-$(1)-variants := plain asan $(3)
-endef
-$(eval $(call ringfile-rule,ringfile,,tsan))
-$(eval $(call ringfile-rule,ringfile-whole,-DSHIM_USER_WHOLE,))
+ringfile-cflags := $(core-cflags) -Wno-maybe-uninitialized -Iqa/shim/kmod -Ikmod \
+	-include kmod_deps.h
+ringfile-variants := plain asan tsan

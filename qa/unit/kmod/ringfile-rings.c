@@ -88,7 +88,6 @@ bool shim_user_put(void *to, const void *from, size_t size, bool many)
 	return true;
 }
 
-#ifndef SHIM_USER_WHOLE
 /* Of addresses alone: it accesses nothing. */
 bool user_write_access_begin(void *to, size_t size)
 {
@@ -102,7 +101,6 @@ void user_write_access_end(void)
 	ck_assert(allowed);
 	allowed = false;
 }
-#endif
 
 void user_start(size_t size)
 {
