@@ -22,6 +22,7 @@
 #include "../unit/lib/libringarea.h"
 #include "../unit/lib/libringcore.h"
 #include "ringcall.h"
+#include "serve.h"
 
 enum { CPUS = 2, SPARES = 2, FILES = 16, LARGE = 5000 };
 
@@ -65,19 +66,10 @@ static int claim(int file, struct ring_call *call)
 
 static int take(struct ring_call *call)
 {
-	uint32_t n = 0, cpu = 0, idle = 0;
+	uint32_t room = call->take.nr < CALL_RANGES ? call->take.nr : CALL_RANGES;
 
-	for (; n < call->take.nr && n < CALL_RANGES && idle < CPUS;
-	     cpu = (cpu + 1) % CPUS) {
-		if (core_take(cores[cpu], &call->ranges[n]) == 1) {
-			n++;
-			idle = 0;
-		} else {
-			idle++;
-		}
-	}
-	call->take.nr = n;
-	return n ? 0 : -EAGAIN;
+	call->take.nr = core_take_all(cores, CPUS, call->ranges, room);
+	return call->take.nr ? 0 : -EAGAIN;
 }
 
 static int consume(int file, struct ring_call *call)
@@ -313,9 +305,6 @@ END_TEST
 int main(int argc, char **argv)
 {
 	TCase *tcase = tcase_create("serve");
-	Suite *suite = suite_create("kmmvcoresim");
-	SRunner *runner;
-	int failed;
 
 	if (argc < 5 || argc > 6)
 		return 2;
@@ -325,11 +314,5 @@ int main(int argc, char **argv)
 	pages = (uint32_t)strtoul(argv[3], NULL, 10);
 	value = strtoull(argv[4], NULL, 10);
 	tcase_add_test(tcase, serve);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_set_fork_status(runner, CK_NOFORK);
-	srunner_run_all(runner, CK_SILENT);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return serve_run(tcase);
 }

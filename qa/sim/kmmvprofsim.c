@@ -20,6 +20,7 @@
 /* No handle here has this ioctl. */
 uint64_t kmmv_ring_monotonic(void);
 #include "../unit/lib/libringarea.h"
+#include "serve.h"
 
 uint64_t kmmv_ring_monotonic(void)
 {
@@ -148,9 +149,6 @@ END_TEST
 int main(int argc, char **argv)
 {
 	TCase *tcase = tcase_create("serve");
-	Suite *suite = suite_create("kmmvprofsim");
-	SRunner *runner;
-	int failed;
 
 	if (argc != 4)
 		return 2;
@@ -160,11 +158,5 @@ int main(int argc, char **argv)
 	if (!pages || shift > SHIFT_MAX)
 		return 2;
 	tcase_add_test(tcase, serve);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_set_fork_status(runner, CK_NOFORK);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return serve_run(tcase);
 }

@@ -10,6 +10,7 @@
 /* No handle here has this ioctl. */
 uint64_t kmmv_ring_monotonic(void);
 #include "../unit/lib/libringarea.h"
+#include "serve.h"
 
 uint64_t kmmv_ring_monotonic(void)
 {
@@ -81,19 +82,10 @@ END_TEST
 int main(int argc, char **argv)
 {
 	TCase *tcase = tcase_create("serve");
-	Suite *suite = suite_create("kmmvringsim");
-	SRunner *runner;
-	int failed;
 
 	if (argc != 2)
 		return 2;
 	dir = argv[1];
 	tcase_add_test(tcase, serve);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_set_fork_status(runner, CK_NOFORK);
-	srunner_run_all(runner, CK_SILENT);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return serve_run(tcase);
 }

@@ -104,6 +104,22 @@ int core_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *range)
 	return kmmv_ring_cpu_take(rc, range, 1);
 }
 
+uint32_t core_take_all(struct kmmv_ring_cpu **cores, uint32_t nr_cpus,
+		       struct kmmv_ring_range *ranges, uint32_t room)
+{
+	uint32_t cpu, n = 0, idle = 0;
+
+	for (cpu = 0; n < room && idle < nr_cpus; cpu = (cpu + 1) % nr_cpus) {
+		if (core_take(cores[cpu], &ranges[n]) == 1) {
+			n++;
+			idle = 0;
+		} else {
+			idle++;
+		}
+	}
+	return n;
+}
+
 int core_release(struct kmmv_ring_cpu *rc, uint64_t seq, uint32_t end)
 {
 	return kmmv_ring_cpu_release(rc, seq, end);

@@ -31,6 +31,9 @@ void core_write(struct kmmv_ring_cpu *rc, struct core_event *event);
 /* A whole event, from its struct kmmv_event on; false if it was dropped. */
 bool core_put(struct kmmv_ring_cpu *rc, const void *event, uint32_t size);
 int core_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *range);
+/* Up to ROOM ranges of NR_CPUS in turn, as the device takes them. Return: how many. */
+uint32_t core_take_all(struct kmmv_ring_cpu **cores, uint32_t nr_cpus,
+		       struct kmmv_ring_range *ranges, uint32_t room);
 int core_release(struct kmmv_ring_cpu *rc, uint64_t seq, uint32_t end);
 void core_return(struct kmmv_ring_cpu *rc);
 bool core_ready(struct kmmv_ring_cpu *rc, uint32_t watermark);

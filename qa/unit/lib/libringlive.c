@@ -73,26 +73,16 @@ static int core_ioctl(struct kmmv_ring *r, unsigned long request, void *arg)
 	struct kmmv_ring_release *release = arg;
 	struct kmmv_ring_clock *clock = arg;
 	struct kmmv_ring_take *take = arg;
-	struct kmmv_ring_range *ranges;
-	uint32_t cpu, n = 0, idle = 0;
 
 	(void)r;
 	switch (request) {
 	case KMMV_RING_IOC_CLAIM:
 		return 0;
 	case KMMV_RING_IOC_TAKE:
-		ranges = (void *)(uintptr_t)take->ranges;
-		for (cpu = 0; n < take->nr && idle < CPUS;
-		     cpu = (cpu + 1) % CPUS) {
-			if (core_take(cores[cpu], &ranges[n]) == 1) {
-				n++;
-				idle = 0;
-			} else {
-				idle++;
-			}
-		}
-		take->nr = n;
-		return n ? 0 : -EAGAIN;
+		take->nr = core_take_all(cores, CPUS,
+					 (void *)(uintptr_t)take->ranges,
+					 take->nr);
+		return take->nr ? 0 : -EAGAIN;
 	case KMMV_RING_IOC_RELEASE:
 		return core_release(cores[release->cpu], release->seq,
 				    release->end);
