@@ -107,8 +107,8 @@ static bool add_names(char **names, int count)
 
 	if (!count)
 		return true;
+	errno = 0;
 	file = fopen(PASSWD, "re");
-	errno = file ? 0 : errno;
 	while (file && (pw = fgetpwent(file))) {
 		for (i = 0; i < count; i++) {
 			if (!names[i] || strcmp(names[i], pw->pw_name) != 0)

@@ -182,13 +182,11 @@ device_unload()
 {
 	[ -d /sys/module/kmmv ] || return 0
 	tries=60
-	users=$(users_of_kmmv)
-	while [ -n "$users" ] && [ $tries -gt 0 ] && pgrep -x pmdakmmv >/dev/null 2>&1; do
+	while [ -n "$(users_of_kmmv)" ] && [ $tries -gt 0 ] &&
+		pgrep -x pmdakmmv >/dev/null 2>&1; do
 		tries=$((tries - 1))
 		pmsleep 1
-		users=$(users_of_kmmv)
 	done
-	# The agent may have ended between the two looks.
 	users=$(users_of_kmmv)
 	if [ -n "$users" ]; then
 		echo "The modules kmmv and kmmv_stat stay loaded, as kmmv is used by"
