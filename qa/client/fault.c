@@ -7,6 +7,8 @@
  *		call, has to be loaded before.
  *	nth	which call from now on; as it is read, how many are left: 0 if it has
  *		failed
+ *	calls	the calls since `nth' was written, 800 at most: for each one, the number
+ *		of the first one from the same place
  *	times	how many calls fail, from that one on; for the next `nth'
  *	site	where the last one was: FUNCTION CALLER+OFFSET of the return address
  *	probed	the functions that can fail, of those that this kernel has
@@ -42,6 +44,10 @@ MODULE_PARM_DESC(times, "how many calls fail");
 static atomic_t left;
 static int failing = 1;
 static char site[KSYM_SYMBOL_LEN + KSYM_NAME_LEN + 2];
+
+/* Return addresses of the calls since `nth' was written, in their order. */
+static unsigned long callers[800];
+static atomic_t nr_calls;
 
 static bool is_targets(unsigned long caller)
 {
@@ -117,10 +123,13 @@ static int handler(struct kprobe *kp, struct pt_regs *regs)
 {
 	const struct function *of = container_of(kp, struct function, kp);
 	unsigned long caller = caller_of(regs);
-	int length, after_it;
+	int length, at, after_it;
 
 	if (!is_targets(caller))
 		return 0;
+	at = atomic_fetch_inc(&nr_calls);
+	if (at < ARRAY_SIZE(callers))
+		callers[at] = caller;
 	after_it = atomic_dec_if_positive(&left);
 	if (after_it < 0 || after_it >= failing)
 		return 0;
@@ -410,6 +419,7 @@ static int nth_set(const char *text, const struct kernel_param *param)
 	if (nth < 0 || times < 1)
 		return -EINVAL;
 	atomic_set(&left, 0);
+	atomic_set(&nr_calls, 0);
 	if (nth) {
 		site[0] = '\0';
 		failing = times;
@@ -422,6 +432,20 @@ static int nth_get(char *page, const struct kernel_param *param)
 {
 	return sysfs_emit(page, "%d\n",
 			  max(atomic_read(&left) - failing + 1, 0));
+}
+
+static int calls_get(char *page, const struct kernel_param *param)
+{
+	int nr = min_t(int, atomic_read(&nr_calls), ARRAY_SIZE(callers));
+	int i, first, length = 0;
+
+	for (i = 0; i < nr; i++) {
+		for (first = 0; first < i; first++)
+			if (callers[first] == callers[i])
+				break;
+		length += sysfs_emit_at(page, length, "%d ", first + 1);
+	}
+	return length;
 }
 
 static int site_get(char *page, const struct kernel_param *param)
@@ -457,10 +481,12 @@ static int kept_get(char *page, const struct kernel_param *param)
 
 static const struct kernel_param_ops nth_ops = { .set = nth_set,
 						 .get = nth_get };
+static const struct kernel_param_ops calls_ops = { .get = calls_get };
 static const struct kernel_param_ops site_ops = { .get = site_get };
 static const struct kernel_param_ops probed_ops = { .get = probed_get };
 static const struct kernel_param_ops kept_ops = { .get = kept_get };
 module_param_cb(nth, &nth_ops, NULL, 0644);
+module_param_cb(calls, &calls_ops, NULL, 0444);
 module_param_cb(site, &site_ops, NULL, 0444);
 module_param_cb(probed, &probed_ops, NULL, 0444);
 module_param_cb(kept, &kept_ops, NULL, 0444);

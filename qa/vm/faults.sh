@@ -35,6 +35,37 @@ kept()
 	cut -d' ' -f1 $fault/kept
 }
 
+# fail_nth: in OPERATION, call $nth fails. "left" is 0 and "where" its place if there was
+# one. What is not as fail_each() says is added to "wrong".
+fail_nth()
+{
+	local text status
+
+	try=$((try + 1))
+	echo "$nth" >$fault/nth
+	text=$($operation 2>&1)
+	status=$?
+	left=$(cat $fault/nth)
+	where=$(cat $fault/site)
+	echo 0 >$fault/nth
+	[ "$left" -ne 0 ] || echo "$where" >>"$sites"
+	if [ $status -eq 0 ]; then
+		without=$((without + 1))
+		# What failed may have been all that it keeps.
+		[ "$left" -eq 0 ] || [ ! -e "/sys/module/$target" ] ||
+			[ "$(kept)" != 0 ] || wrong="$wrong; no memory is seen"
+		$undo || wrong="$wrong; $where: cannot be undone"
+	elif [ "$left" -ne 0 ]; then
+		wrong="$wrong; refused without a fault: $text"
+	elif [ "$rule" = never ] || [[ $text != *"Cannot allocate memory"* ]]; then
+		wrong="$wrong; $where: $text"
+	else
+		refused=$((refused + 1))
+	fi
+	[ -e "/sys/module/$target" ] || [ "$(kept)" = 0 ] ||
+		wrong="$wrong; $where: memory is kept: $(cat $fault/kept)"
+}
+
 # fail_each NAME OPERATION [UNDO [RULE [MOST]]]: the first call in OPERATION fails, then
 # the second, and so on, until OPERATION has no more. It has to fail with ENOMEM, or to
 # succeed, and is undone if it did; with the RULE "never" it may not fail, and "none"
@@ -45,35 +76,11 @@ kept()
 # are left out may be left out, too: all_failed sees it.
 fail_each()
 {
-	local name=$1 operation=$2 undo=${3:-:} rule=${4-} nth text status left where
+	local name=$1 operation=$2 undo=${3:-:} rule=${4-} nth left where
 	local wrong='' refused=0 without=0 last='' same=0 skipped=0 try=0
 
 	for ((nth = 1; nth <= ${5:-1000}; nth++)); do
-		try=$((try + 1))
-		echo $nth >$fault/nth
-		text=$($operation 2>&1)
-		status=$?
-		left=$(cat $fault/nth)
-		where=$(cat $fault/site)
-		echo 0 >$fault/nth
-		[ "$left" -ne 0 ] || echo "$where" >>"$sites"
-		if [ $status -eq 0 ]; then
-			without=$((without + 1))
-			# What failed may have been all that it keeps.
-			[ "$left" -eq 0 ] || [ ! -e "/sys/module/$target" ] ||
-				[ "$(kept)" != 0 ] ||
-				wrong="$wrong; no memory is seen"
-			$undo || wrong="$wrong; $where: cannot be undone"
-		elif [ "$left" -ne 0 ]; then
-			wrong="$wrong; refused without a fault: $text"
-		elif [ "$rule" = never ] ||
-			[[ $text != *"Cannot allocate memory"* ]]; then
-			wrong="$wrong; $where: $text"
-		else
-			refused=$((refused + 1))
-		fi
-		[ -e "/sys/module/$target" ] || [ "$(kept)" = 0 ] ||
-			wrong="$wrong; $where: memory is kept: $(cat $fault/kept)"
+		fail_nth
 		if [ $skipped -gt 0 ] && [ "$left $where" != "0 $last" ]; then
 			# Another place, or the end: what was skipped is made up for.
 			nth=$((nth - skipped - 1)) same=-$skipped skipped=0
@@ -89,6 +96,36 @@ fail_each()
 		"$wrong" ""
 	[ $# -ge 5 ] || ok "$name: there is an end" test $nth -lt 1000
 	[ "$rule" = none ] || ok "$name: there were faults" test $nth -gt 1
+}
+
+# fail_some NAME OPERATION [UNDO [RULE]]: as fail_each(), for OPERATIONs with hundreds of
+# calls from few places: of those from one place, the first four, each 13th and the last
+# one fail.
+fail_some()
+{
+	local name=$1 operation=$2 undo=${3:-:} rule=${4-} nth left where
+	local wrong='' refused=0 without=0 try=1
+
+	echo 0 >$fault/nth
+	ok "$name: without faults" $operation
+	tr ' ' '\n' <$fault/calls | awk 'NF {
+			nr[$1]++
+			last[$1] = NR
+			if (nr[$1] <= 4 || nr[$1] % 13 == 0)
+				print NR
+		}
+		END {
+			for (place in last)
+				print last[place]
+		}' | sort -nu >"$WORK/some"
+	ok "$name: undone" $undo
+	for nth in $(<"$WORK/some"); do
+		fail_nth
+	done
+	is "$name: $refused refused for want of memory, $without done without" \
+		"$wrong" ""
+	ok "$name: there were calls" test -s "$WORK/some"
+	ok "$name: not too many" test "$nth" -lt 800
 }
 
 # calls FILE.ko: FUNCTION CALLER+OFFSET of each call in it of what is probed
