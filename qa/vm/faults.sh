@@ -8,11 +8,12 @@ fault=/sys/module/kmmv_fault/parameters
 sites=$WORK/sites
 : >"$sites"
 
-# load_fault MODULE: kmmv.ko, and what has MODULE's calls fail, before MODULE itself
+# load_fault MODULE: kmmv.ko, unless it is MODULE, and then kmmv_fault for MODULE, which is
+# loaded later
 load_fault()
 {
-	insmod kmod/kmmv.ko && insmod qa/client/kmmv_fault.ko module="$1" ||
-		bail "no kmmv_fault"
+	[ "$1" = kmmv ] || insmod kmod/kmmv.ko || bail "no kmmv"
+	insmod qa/client/kmmv_fault.ko module="$1" || bail "no kmmv_fault"
 	note "probed: $(xargs <$fault/probed)"
 	target=$1
 }
@@ -104,7 +105,7 @@ fail_each()
 fail_some()
 {
 	local name=$1 operation=$2 undo=${3:-:} rule=${4-} nth left where
-	local wrong='' refused=0 without=0 try=1
+	local wrong='' refused=0 without=0 try=1 struck=0
 
 	echo 0 >$fault/nth
 	ok "$name: without faults" $operation
@@ -121,14 +122,19 @@ fail_some()
 	ok "$name: undone" $undo
 	for nth in $(<"$WORK/some"); do
 		fail_nth
+		[ "$left" -ne 0 ] || struck=$((struck + 1))
 	done
 	is "$name: $refused refused for want of memory, $without done without" \
 		"$wrong" ""
-	ok "$name: there were calls" test -s "$WORK/some"
+	# A run may have a few calls less than the first one.
+	ok "$name: $struck of $(wc -l <"$WORK/some") failed" test $struck -gt 0 -a \
+		$((struck + 3)) -ge "$(wc -l <"$WORK/some")"
 	ok "$name: not too many" test "$nth" -lt 800
 }
 
-# calls FILE.ko: FUNCTION CALLER+OFFSET of each call in it of what is probed
+# calls FILE.ko: FUNCTION CALLER+OFFSET of each call in it of what is probed. A call at a
+# function's end may be a jump, which is not listed: it returns to the caller's caller,
+# and fails as a call from there if that is in the module.
 calls()
 {
 	objdump -dr --no-show-raw-insn "$1" | awk -v probed="$(xargs <$fault/probed)" '

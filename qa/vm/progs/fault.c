@@ -11,8 +11,6 @@
  *	open FILE		open it, and close it
  *	map FILE		map its first page, with the file open, and unmap it
  *	read FILE		read the open file to its end
- *	refresh FILE		KMMV_IOC_REFRESH, with the file open
- *	poll FILE		poll the open file for 1 ms
  *
  * The kernel (CONFIG_FAULT_INJECTION, Documentation/fault-injection) makes the
  * Nth allocation of this thread in the operation fail. N counts up until the
@@ -26,17 +24,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <linux/kmmv.h>
 
 #define CALL	"/sys/kernel/debug/kmmv_client/call"
 #define TRACING	"/sys/kernel/tracing/"
@@ -227,20 +222,6 @@ static int read_all(void)
 	return n < 0 && errno != EAGAIN ? -errno : 0;
 }
 
-static int refresh(void)
-{
-	struct kmmv_refresh request = { 0 };
-
-	return ioctl(fd, KMMV_IOC_REFRESH, &request) < 0 ? -errno : 0;
-}
-
-static int poll_it(void)
-{
-	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-
-	return poll(&poll_fd, 1, 1) < 0 ? -errno : 0;
-}
-
 static const struct operation {
 	const char *name;
 	void (*before)(void);
@@ -256,8 +237,6 @@ static const struct operation {
 	{ "open", NULL, open_file, NULL, close_it, NULL },
 	{ "map", open_it, map, NULL, unmap, close_it },
 	{ "read", open_it, read_all, NULL, NULL, close_it },
-	{ "refresh", open_it, refresh, NULL, NULL, close_it },
-	{ "poll", open_it, poll_it, NULL, NULL, close_it },
 };
 
 static const struct operation *find(const char *name)

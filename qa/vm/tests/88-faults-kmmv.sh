@@ -1,0 +1,164 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# machine: SMP=2
+#
+# Each call of kmmv.ko that can fail fails once: while it is loaded, by its API, in
+# configfs and by its devices. The operation fails with ENOMEM, all of it is undone, and it
+# succeeds the next time.
+
+# shellcheck disable=SC2317 # functions called by fail_each
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+# shellcheck source=qa/client/client.sh
+. qa/client/client.sh
+# shellcheck source=qa/vm/faults.sh
+. qa/vm/faults.sh
+
+rings=/sys/kernel/config/kmmv/rings
+
+faults_kmmv_end()
+{
+	rmdir "$rings"/[!d]* 2>/dev/null
+	unload
+	faults_end
+}
+trap faults_kmmv_end EXIT
+
+load_fault kmmv
+loaded()
+{
+	load_core ring_pages=4
+}
+fail_each "load" loaded unload
+loaded || bail "kmmv does not load"
+load_client || bail "the client does not load"
+
+# ---- the API; $try is fail_each()'s: each name is a new one
+
+# client COMMAND: its answer goes to a file
+client()
+{
+	local answer
+
+	answer=$(call "$1") || return
+	echo "$answer" >"$WORK/answer"
+	[ "$answer" != -12 ] || echo "Cannot allocate memory"
+	[ "$answer" -ge 0 ]
+}
+a_family()
+{
+	client "family 0|byte|qa.family$try|One|"
+}
+fail_each "a family" a_family
+family=$(<"$WORK/answer")
+a_counter()
+{
+	client "add one$try"
+}
+one_of_it()
+{
+	client "addin $family two$try"
+}
+gone()
+{
+	local number
+
+	number=$(<"$WORK/answer")
+	client "del $number" && client "forget $number"
+}
+fail_each "a counter" a_counter gone
+fail_each "one of a family" one_of_it gone
+one_of_it || bail "no counter"
+number=$(<"$WORK/answer")
+a_label()
+{
+	client "label $number colour|red$try"
+}
+fail_each "a label" a_label
+like "it is there" "$(names | grep "^label number=$number ")" 'key=colour text=red'
+a_type()
+{
+	client "ring type qa.event$try"
+}
+fail_each "a type of events" a_type
+a_ring()
+{
+	client "ring make 4 own$try"
+}
+put()
+{
+	client "ring put $(<"$WORK/answer")"
+}
+fail_each "a module's ring" a_ring put
+is "there is the one that was made" "$(find $rings -name 'own*' | wc -l)" 1
+a_source()
+{
+	insmod kmod/kmmv_stat.ko
+}
+no_source()
+{
+	rmmod kmmv_stat
+}
+# Families and names stay: only the first load adds them.
+ok "a source, for the first time" a_source
+no_source
+fail_each "a source" a_source no_source
+
+# ---- configfs
+
+a_directory()
+{
+	mkdir $rings/r
+}
+no_directory()
+{
+	rmdir "$rings/r"
+}
+fail_each "a directory" a_directory no_directory
+a_directory || bail "no ring"
+echo consume >$rings/r/mode
+echo "$number" >$rings/r/trace
+enabled()
+{
+	echo 1 >$rings/r/enable
+}
+disabled()
+{
+	echo 0 >"$rings/r/enable"
+}
+fail_each "buffers" enabled disabled
+enabled || bail "the ring is not enabled"
+
+# ---- devices
+
+opened()
+{
+	: </dev/kmmv/ring/r
+}
+fail_each "open of a ring" opened
+read_names()
+{
+	cat /dev/kmmv/names >"$WORK/names"
+}
+fail_each "read of names" read_names
+like "they are there" "$(<"$WORK/names")" 'family=.* name=two'
+consumed()
+{
+	[ "$(call "adjust task 0 $number $try")" = 0 ] || return
+	timeout 600 build/kmmvdump -x -R r -N 1 | grep -q delta=
+}
+fail_each "the consumer" consumed
+
+# ---- everything works after that
+
+call "adjust task 0 $number 7" >/dev/null
+like "counters count" "$(call "read $number")" '^[1-9]'
+echo 0 >$rings/r/enable
+ok "the ring goes" rmdir $rings/r
+ok "modules go" unload
+# The driver core, which calls this, takes the device's name if there is no memory.
+all_failed node_name
+ok "everything goes" faults_kmmv_end
+is "nothing is left" "$(grep -c ^kmmv /proc/modules)" 0
+finish
