@@ -12,11 +12,11 @@
  */
 #include <linux/ctype.h>
 #include <linux/export.h>
-#include <linux/kmmv_configfs.h>
 #include <linux/kstrtox.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "kmmv_configfs.h"
 #include "ringhold.h"
 
 #if !IS_ENABLED(CONFIG_CONFIGFS_FS)

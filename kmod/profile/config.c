@@ -4,12 +4,12 @@
  * names. A directory made in events holds the module.
  */
 #include <linux/ctype.h>
-#include <linux/kmmv_configfs.h>
 #include <linux/kstrtox.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "kmmv_configfs.h"
 #include "profile.h"
 
 /* Decimal digits only, as in ringfs.c. */

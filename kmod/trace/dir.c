@@ -5,10 +5,10 @@
  * that name.
  */
 #include <linux/ctype.h>
-#include <linux/kmmv_configfs.h>
 #include <linux/kstrtox.h>
 #include <linux/slab.h>
 
+#include "kmmv_configfs.h"
 #include "name.h"
 #include "trace.h"
 

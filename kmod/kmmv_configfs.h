@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Directories of kmmv's modules in configfs, beside kmmv/rings. */
-#ifndef _LINUX_KMMV_CONFIGFS_H
-#define _LINUX_KMMV_CONFIGFS_H
+#ifndef KMMV_CONFIGFS_H
+#define KMMV_CONFIGFS_H
 
 #include <linux/configfs.h>
 
@@ -25,4 +25,4 @@ int kmmv_register_directory(struct config_group *group);
  */
 void kmmv_unregister_directory(struct config_group *group);
 
-#endif /* _LINUX_KMMV_CONFIGFS_H */
+#endif /* KMMV_CONFIGFS_H */
