@@ -396,8 +396,18 @@ int kmmv_register_directory(struct config_group *group)
 }
 EXPORT_SYMBOL_GPL(kmmv_register_directory);
 
+/*
+ * configfs removes a directory without the lock of its inode. mkdir holds that lock,
+ * and holds the caller's module only at its end: a mkdir that runs ends first, and none
+ * begins afterwards.
+ */
 void kmmv_unregister_directory(struct config_group *group)
 {
+	struct inode *inode = d_inode(group->cg_item.ci_dentry);
+
+	inode_lock(inode);
+	inode->i_flags |= S_DEAD;
+	inode_unlock(inode);
 	configfs_unregister_group(group);
 }
 EXPORT_SYMBOL_GPL(kmmv_unregister_directory);

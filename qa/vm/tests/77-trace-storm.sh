@@ -14,6 +14,8 @@
 
 cpu1=/sys/devices/system/cpu/cpu1/online
 rounds=15
+# A kernel with checks takes ten times as long; it looks for faults in each of them.
+[ ! -e /sys/kernel/debug/kmemleak ] && [ ! -e /sys/kernel/debug/kcsan ] || rounds=4
 [ "${KMMV_SOAK:-0}" = 0 ] || rounds=300
 workers=
 
@@ -158,10 +160,19 @@ sample()
 	build/kmmvdump -r 0
 }
 
+# shellcheck disable=SC2317 # called by start
+makes()
+{
+	mkdir $trace/made
+	rmdir $trace/made
+	:
+}
+
 start strike
 start strike
 start hotplug
 start sample
+start makes
 failed=
 for ((i = 0; i < rounds; i++)); do
 	define a tracepoint=kmmv_traced || failed="$failed define"
@@ -170,7 +181,11 @@ for ((i = 0; i < rounds; i++)); do
 	define d function=vfs_read 'value=log2 count=arg2:8' \
 		'event=default count=arg2:8' || failed="$failed d"
 	end a b c d || failed="$failed end"
-	rmmod kmmv_trace || failed="$failed rmmod"
+	# The directory that is made meanwhile holds it.
+	wait_for 20 rmmod kmmv_trace 2>/dev/null || {
+		failed="$failed rmmod: $(cat /sys/module/kmmv_trace/refcnt) references"
+		break
+	}
 	insmod kmod/kmmv_trace.ko || failed="$failed insmod"
 	note "round $i of loads"
 done
