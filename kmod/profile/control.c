@@ -433,9 +433,13 @@ static void cpus_init(void)
 {
 	int cpu;
 
+	/*
+	 * HARD: with PREEMPT_RT, a thread runs it otherwise, which does not run on a CPU
+	 * that goes down.
+	 */
 	for_each_possible_cpu(cpu)
-		init_irq_work(&per_cpu_ptr(kmmv_profile_cpus, cpu)->work,
-			      have_drained);
+		per_cpu_ptr(kmmv_profile_cpus, cpu)->work =
+			IRQ_WORK_INIT_HARD(have_drained);
 }
 
 static void cpus_exit(void)
