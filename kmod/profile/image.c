@@ -46,8 +46,12 @@ static struct mm_struct *mm_of(const struct kmmv_profile_raw *raw)
 	if (!task)
 		return NULL;
 	mm = get_task_mm(task);
-	/* It may have begun another program before we got this. */
-	if (mm && READ_ONCE(task->self_exec_id) != raw->exec) {
+	/*
+	 * It may have begun another program before we got this. A program before that
+	 * one cannot have had the same address: the new one's is made while it is there.
+	 */
+	if (mm && ((unsigned long)mm != raw->mm ||
+		   READ_ONCE(task->self_exec_id) != raw->exec)) {
 		mmput_async(mm);
 		mm = NULL;
 	}

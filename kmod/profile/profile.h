@@ -157,6 +157,7 @@ struct kmmv_profile_cpu {
  * @ip: sampled address
  * @start: when the thread was started, to know it again
  * @exec: how many programs it has begun, likewise
+ * @mm: address of its mm_struct, which exec() changes before it changes @exec
  * @time: when the sample was taken
  * @period: what it stands for
  * @pid: the thread
@@ -172,6 +173,7 @@ struct kmmv_profile_raw {
 	u64 ip;
 	u64 start;
 	u64 exec;
+	u64 mm;
 	u64 time;
 	u64 period;
 	u32 pid;

@@ -118,6 +118,7 @@ static bool write_raw(struct kmmv_ring_cpu *rc, struct kmmv_profile_on *on,
 	raw->ip = instruction_pointer(regs);
 	raw->start = current->start_time;
 	raw->exec = READ_ONCE(current->self_exec_id);
+	raw->mm = (unsigned long)current->mm;
 	raw->time = now;
 	raw->period = period;
 	raw->pid = current->pid;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Spends time in two functions, three to one, and says where they are in its file:
- * burn ROUNDS [PAGES]. Prints "NAME BEGIN END", offsets, for each. PAGES of memory
- * are touched, once each.
+ * burn ROUNDS [PAGES [PROGRAM]]. Prints "NAME BEGIN END", offsets, for each. PAGES of
+ * memory are touched, once each. At the end it becomes PROGRAM.
  */
 #define _GNU_SOURCE
 #include <link.h>
@@ -87,6 +87,10 @@ int main(int argc, char **argv)
 	while (rounds--) {
 		first(3 * CHUNK);
 		second(CHUNK);
+	}
+	if (argc > 3) {
+		execl(argv[3], argv[3], NULL);
+		exit(1);
 	}
 	return 0;
 }

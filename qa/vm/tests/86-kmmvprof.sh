@@ -149,6 +149,27 @@ is "code made at run time is sampled" $? 0
 like "it is anonymous" "$($prof report -j -u -i "$WORK/recording" -b image | query '
 	max(rows, key=lambda r: int(r["samples"]))["image"]')" '^\[anonymous\]$'
 
+# ---- a program that becomes another one: while its memory goes, it has no files
+
+drain=/sys/module/kmmv_profile/parameters/drain_ms
+often=$(cat $drain)
+echo 1 >$drain
+echo 1 >$config/enable
+became=0
+for _ in 1 2 3 4 5 6 7 8; do
+	build/qa/vm/burn 30 60000 /bin/true >"$WORK/said" &
+	pid=$!
+	wait $pid && became=$((became + 1))
+	$prof report -j -u -p $pid -b image | query '
+		" ".join(r["image"] for r in rows)' >>"$WORK/images"
+done
+echo 0 >$config/enable
+echo "$often" >$drain
+is "a program becomes another one" $became 8
+like "one that becomes another is sampled" "$(<"$WORK/images")" '/burn'
+is "what it ran before is never taken for nobody's" \
+	"$(grep -n '\[anonymous\]' "$WORK/images")" ""
+
 # ---- losses
 
 # The profiler has stopped, so nothing is inside: each sample that was taken since its
