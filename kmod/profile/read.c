@@ -371,8 +371,12 @@ void kmmv_profile_read_wake(void)
 		if (!look(reader))
 			continue;
 		wake_up_interruptible(&reader->read_wait);
-		/* io_uring and aio take this for the state, and do not poll again. */
-		wake_up_interruptible_poll(&reader->poll_wait, state(reader));
+		/*
+		 * io_uring and aio take this for the state, and do not poll again. All
+		 * are woken, also those that want it alone: an end comes once.
+		 */
+		__wake_up(&reader->poll_wait, TASK_INTERRUPTIBLE, 0,
+			  poll_to_key(state(reader)));
 	}
 	spin_unlock(&queue.lock);
 }

@@ -333,7 +333,7 @@ static void waiters(void)
 	fd = open_device(0);
 	start();
 	waiters_again(fd, WAITERS, NULL);
-	stop();
+	waiters_all(fd, WAITERS, stop);
 	close(fd);
 }
 
@@ -353,19 +353,6 @@ static void *waiting_reader(void *argument)
 	return NULL;
 }
 
-static bool sleeps(int tid)
-{
-	char path[64], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	file = fopen(path, "r");
-	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		bail("%s: %s", path, strerror(errno));
-	fclose(file);
-	return state == 'S';
-}
-
 /* It keeps no other read that does not wait, and none of those that poll. */
 static void beside(void)
 {
@@ -377,7 +364,7 @@ static void beside(void)
 	drain_never();
 	start();
 	pthread_create(&thread, NULL, waiting_reader, &w);
-	while (!atomic_load(&w.tid) || !sleeps(atomic_load(&w.tid)))
+	while (!atomic_load(&w.tid) || !waiters_asleep(atomic_load(&w.tid)))
 		usleep(1000);
 	fcntl(w.fd, F_SETFL, O_NONBLOCK);
 	ok(read(w.fd, &one, sizeof(one)) < 0 && errno == EAGAIN,

@@ -3,6 +3,8 @@
 #ifndef QA_VM_WAITERS_H
 #define QA_VM_WAITERS_H
 
+#include <stdbool.h>
+
 #define WAITERS_SETS	40
 #define WAITERS_HANG	20000	/* ms; usual is none */
 
@@ -11,6 +13,15 @@
  * which is @what, and the others refused at once.
  */
 void waiters_most(int fd, int most, void (*wake)(void), const char *what);
+
+/* Whether the thread @tid of this process waits in a call. */
+bool waiters_asleep(int tid);
+
+/*
+ * Of @n threads, each with a set that is to be woken alone (EPOLLEXCLUSIVE), all are
+ * woken by @wake.
+ */
+void waiters_all(int fd, int n, void (*wake)(void));
 
 /*
  * As many as that wait, of which half go and as many come, and none is refused; @then, or
