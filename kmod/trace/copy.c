@@ -104,22 +104,27 @@ static u64 plain_hits(const struct kmmv_trace_run *run, int cpu)
 	return sum - run->start[cpu];
 }
 
-static u64 stat_of(const struct kmmv_trace_run *run, enum kmmv_trace_stat stat,
-		   int cpu)
+static u64 hits_of(const struct kmmv_trace_run *run, int cpu)
 {
-	u64 hits;
-
 	if (!kmmv_trace_is_plain(run))
-		return READ_ONCE(run->words[cpu][stat]);
-	if (stat > KMMV_TRACE_COST)
-		return 0;
-	hits = plain_hits(run, cpu);
-	if (stat == KMMV_TRACE_HITS)
-		return hits;
-	return mul_u64_u32_div(hits, run->ps, 1000);
+		return READ_ONCE(run->words[cpu][KMMV_TRACE_HITS]);
+	return plain_hits(run, cpu);
 }
 
-static void store(struct kmmv_trace_mirror *mirror, int cpu, u64 value)
+static u64 stat_of(const struct kmmv_trace_run *run, enum kmmv_trace_stat stat,
+		   int cpu, u64 hits)
+{
+	if (stat == KMMV_TRACE_HITS)
+		return hits;
+	if (!kmmv_trace_is_plain(run))
+		return READ_ONCE(run->words[cpu][stat]);
+	if (stat == KMMV_TRACE_COST)
+		return mul_u64_u32_div(hits, run->ps, 1000);
+	return 0;
+}
+
+/* Whether it is shown. */
+static bool store(struct kmmv_trace_mirror *mirror, int cpu, u64 value)
 {
 	/* A later run continues the sum of earlier ones. */
 	value = min(mirror->base[cpu] + value, kmmv_trace_most());
@@ -127,9 +132,10 @@ static void store(struct kmmv_trace_mirror *mirror, int cpu, u64 value)
 	 * No memory for the CPU: the next copy stores this value or a greater
 	 * one.
 	 */
-	if (kmmv_store(mirror->slot, cpu, value))
-		pr_warn_once("no memory to show the counts of CPU %d yet\n",
-			     cpu);
+	if (!kmmv_store(mirror->slot, cpu, value))
+		return true;
+	pr_warn_once("no memory to show the counts of CPU %d yet\n", cpu);
+	return false;
 }
 
 static bool has_counted(const struct kmmv_trace_run *run, u32 word)
@@ -142,19 +148,23 @@ static bool has_counted(const struct kmmv_trace_run *run, u32 word)
 	return false;
 }
 
-/* An instance is made when its cell has counted; others are there at once. */
-static void copy_cell(struct kmmv_trace_run *run, u32 cell, u32 bucket)
+/*
+ * An instance is made when its cell has counted; others are there at once. Returns
+ * whether all that it has counted is shown.
+ */
+static bool copy_cell(struct kmmv_trace_run *run, u32 cell, u32 bucket)
 {
 	u32 word = kmmv_trace_word(run, cell, bucket);
 	struct kmmv_trace_mirror **mirror =
 		&run->mirror[word - KMMV_TRACE_STATS];
 	char name[KMMV_NAME_MAX + 1];
 	struct kmmv_trace_mirror *made;
+	bool shown = true;
 	int cpu, err;
 
 	if (!*mirror) {
 		if (!has_counted(run, word))
-			return;
+			return true;
 		err = kmmv_trace_cell_name(run, cell, bucket, name,
 					   sizeof(name));
 		/*
@@ -162,33 +172,43 @@ static void copy_cell(struct kmmv_trace_run *run, u32 cell, u32 bucket)
 		 * again.
 		 */
 		if (err)
-			return;
+			return false;
 		made = mirror_new(run->family, name);
 		if (IS_ERR(made)) {
 			pr_warn_once("an instance cannot be made, error %ld: its counts are shown when it can\n",
 				     PTR_ERR(made));
-			return;
+			return false;
 		}
 		*mirror = made;
 	}
 	for_each_possible_cpu(cpu)
-		store(*mirror, cpu, READ_ONCE(run->words[cpu][word]));
+		shown &= store(*mirror, cpu, READ_ONCE(run->words[cpu][word]));
+	return shown;
 }
 
-static void copy_stats(struct kmmv_trace_run *run)
+/* A CPU that comes or goes waits for one CPU's. */
+static bool copy_stats(struct kmmv_trace_run *run)
 {
+	bool shown = true;
 	int cpu, i;
+	u64 hits;
 
-	cpus_read_lock();
-	for (i = 0; i < KMMV_TRACE_STATS; i++)
-		for_each_possible_cpu(cpu)
-			store(run->stat[i], cpu, stat_of(run, i, cpu));
-	cpus_read_unlock();
+	for_each_possible_cpu(cpu) {
+		hits = hits_of(run, cpu);
+		cpus_read_lock();
+		for (i = 0; i < KMMV_TRACE_STATS; i++)
+			shown &= store(run->stat[i], cpu,
+				       stat_of(run, i, cpu, hits));
+		cpus_read_unlock();
+		cond_resched();
+	}
+	return shown;
 }
 
 /* There can be a million words: a CPU that comes or goes waits for one cell's. */
-static void copy_cells(struct kmmv_trace_run *run)
+static bool copy_cells(struct kmmv_trace_run *run)
 {
+	bool shown = true;
 	u32 cell, bucket;
 
 	for (cell = 0; cell < kmmv_trace_cells(run); cell++) {
@@ -196,28 +216,47 @@ static void copy_cells(struct kmmv_trace_run *run)
 			continue;
 		cpus_read_lock();
 		for (bucket = 0; bucket < run->buckets; bucket++)
-			copy_cell(run, cell, bucket);
+			shown &= copy_cell(run, cell, bucket);
 		cpus_read_unlock();
 		cond_resched();
 	}
+	return shown;
 }
 
-/* Under copy_lock. */
-static void copy_run(struct kmmv_trace_run *run)
+/* Returns whether all that the run has counted is shown. Under copy_lock. */
+static bool copy_run(struct kmmv_trace_run *run)
 {
-	copy_stats(run);
+	bool shown = copy_stats(run);
+
 	if (!kmmv_trace_is_plain(run) && !run->direct)
-		copy_cells(run);
+		shown &= copy_cells(run);
+	return shown;
 }
 
-/* Copy once more, as the run counts no more. Context: task. */
+/*
+ * Of a run that has stopped, copies go on until all that it has counted is shown. Under
+ * copy_lock.
+ */
+static void copy_listed(struct kmmv_trace_run *run)
+{
+	if (copy_run(run) && run->stopped)
+		list_del_init(&run->link);
+}
+
+/**
+ * kmmv_trace_copy_stop() - copy once more, as the run counts no more
+ * @run: not hooked
+ *
+ * What cannot be shown now, for lack of memory or numbers, later copies show.
+ *
+ * Context: task.
+ */
 void kmmv_trace_copy_stop(struct kmmv_trace_run *run)
 {
 	mutex_lock(&copy_lock);
-	if (!list_empty(&run->link)) {
-		copy_run(run);
-		list_del_init(&run->link);
-	}
+	run->stopped = true;
+	if (!list_empty(&run->link))
+		copy_listed(run);
 	mutex_unlock(&copy_lock);
 }
 
@@ -251,31 +290,41 @@ static int begin(struct kmmv_trace_run *run, const char *name)
  * kmmv_trace_copy_begin() - have a run copied from now on
  * @run: not hooked yet
  * @name: of the counter
+ * @before: its last run, which has stopped and is copied no more; or NULL
  *
  * Context: task.
  * Return: 0; an error of kmmv_add(); -ENOMEM. kmmv_trace_copy_end() undoes it, also
  * after an error, or instead of it.
  */
-int kmmv_trace_copy_begin(struct kmmv_trace_run *run, const char *name)
+int kmmv_trace_copy_begin(struct kmmv_trace_run *run, const char *name,
+			  struct kmmv_trace_run *before)
 {
 	int err;
 
 	mutex_lock(&copy_lock);
+	/* The bases that are read next include what it can show now. */
+	if (before && !list_empty(&before->link))
+		copy_run(before);
 	err = begin(run, name);
-	if (!err)
+	if (!err) {
 		list_add_tail(&run->link, &runs);
+		if (before)
+			list_del_init(&before->link);
+	}
 	mutex_unlock(&copy_lock);
 	return err;
 }
 
-/* Have a run that counts no more copied no more. Its last copy was made. */
+/* Have a run that counts no more copied for the last time. */
 void kmmv_trace_copy_end(struct kmmv_trace_run *run)
 {
 	u32 i, nr = kmmv_trace_cells(run) * run->buckets;
 
 	mutex_lock(&copy_lock);
-	if (!list_empty(&run->link))
+	if (!list_empty(&run->link)) {
+		copy_run(run);
 		list_del_init(&run->link);
+	}
 	for (i = 0; i < KMMV_TRACE_STATS; i++)
 		mirror_free(run->stat[i]);
 	for (i = 0; run->mirror && i < nr; i++)
@@ -290,18 +339,20 @@ u64 kmmv_trace_hits(struct kmmv_trace_run *run)
 	u64 sum = 0;
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		sum += stat_of(run, KMMV_TRACE_HITS, cpu);
+	for_each_possible_cpu(cpu) {
+		sum += hits_of(run, cpu);
+		cond_resched();
+	}
 	return sum;
 }
 
 static void copy(struct kmmv_source *source)
 {
-	struct kmmv_trace_run *run;
+	struct kmmv_trace_run *run, *next;
 
 	mutex_lock(&copy_lock);
-	list_for_each_entry(run, &runs, link)
-		copy_run(run);
+	list_for_each_entry_safe(run, next, &runs, link)
+		copy_listed(run);
 	mutex_unlock(&copy_lock);
 }
 

@@ -298,7 +298,8 @@ static int fill(struct kmmv_trace_counter *counter, struct kmmv_trace_run *run)
 	kvfree(ips);
 	if (!err && kmmv_trace_is_plain(run))
 		run->ps = kmmv_trace_cost();
-	return err ?: kmmv_trace_copy_begin(run, kmmv_trace_name(counter));
+	return err ?: kmmv_trace_copy_begin(run, kmmv_trace_name(counter),
+					    counter->run);
 }
 
 /**

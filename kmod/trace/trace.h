@@ -159,6 +159,7 @@ struct kmmv_trace_field {
  * @tp_module: its module, or NULL
  * @ops: the functions'
  * @hooked: handlers may run
+ * @stopped: it counts no more
  * @lost_functions: some were of a module that is gone
  */
 struct kmmv_trace_run {
@@ -192,6 +193,7 @@ struct kmmv_trace_run {
 	struct module		*tp_module;
 	struct ftrace_ops	ops;
 	bool			hooked;
+	bool			stopped;
 	bool			lost_functions;
 };
 
@@ -308,7 +310,8 @@ int kmmv_trace_cell_name(const struct kmmv_trace_run *run, u32 cell, u32 bucket,
 /* copy.c */
 int kmmv_trace_copy_init(void);
 void kmmv_trace_copy_exit(void);
-int kmmv_trace_copy_begin(struct kmmv_trace_run *run, const char *name);
+int kmmv_trace_copy_begin(struct kmmv_trace_run *run, const char *name,
+			  struct kmmv_trace_run *before);
 void kmmv_trace_copy_end(struct kmmv_trace_run *run);
 void kmmv_trace_copy_stop(struct kmmv_trace_run *run);
 u64 kmmv_trace_hits(struct kmmv_trace_run *run);

@@ -202,6 +202,37 @@ ok "one of a function's" define last function=kmmv_traced_two value=last=arg5:8
 fail_each "a tracepoint's values are stale" tracepoint_stale
 fail_each "a function's are" function_stale
 
+# Its key has no instance before the last copy. What that cannot show, a later one does.
+ok "a counter by key" define keyed tracepoint=kmmv_qa/kmmv_traced "key=text=$object_text"
+stopped()
+{
+	hit tp 1 1 0 0 "k$try" && put keyed enable 0 && wait_for 20 shown
+}
+# shellcheck disable=SC2317 # called by wait_for
+shown()
+{
+	[ "$(values keyed | grep "^k$try ")" = "k$try 1" ]
+}
+# shellcheck disable=SC2317 # called by wait_for
+shown_both()
+{
+	[ "$(values keyed | grep '^both ')" = "both 1" ]
+}
+started()
+{
+	put keyed enable 1
+}
+fail_each "the last copy" stopped started never
+# Neither that nor the next start works, and what counted is shown.
+started || bail "not enabled"
+hit tp 1 1 0 0 both
+echo 1 >$fault/nth
+put keyed enable 0
+echo 1 >$fault/nth
+not_ok "a start without memory" started
+ok "the last copy's rest is still shown" wait_for 20 shown_both
+end keyed
+
 looked()
 {
 	[ "$(values back | grep -c '^kmmv_traced ')" -eq 1 ]
