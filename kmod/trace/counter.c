@@ -134,6 +134,7 @@ int kmmv_trace_enable(struct kmmv_trace_counter *counter)
 	int err;
 
 	counter->error[0] = '\0';
+	counter->missing[0] = '\0';
 	err = check(counter);
 	err = err ?: kmmv_trace_run_new(counter, &run);
 	if (err) {
@@ -171,9 +172,11 @@ int kmmv_trace_disable(struct kmmv_trace_counter *counter)
 	if (!kmmv_trace_enabled(counter))
 		return 0;
 	err = stop(counter);
-	if (!err)
-		counter->state = KMMV_TRACE_OFF;
-	return err;
+	if (err)
+		return err;
+	counter->state = KMMV_TRACE_OFF;
+	counter->missing[0] = '\0';
+	return 0;
 }
 
 /**

@@ -238,11 +238,13 @@ CONFIGFS_ATTR_RO(counter_, state);
 static ssize_t counter_error_show(struct config_item *item, char *page)
 {
 	struct kmmv_trace_counter *counter = to_counter(item);
+	const char *text;
 	ssize_t size = 0;
 
 	mutex_lock(&kmmv_trace_lock);
-	if (counter->error[0])
-		size = sysfs_emit(page, "%s\n", counter->error);
+	text = counter->error[0] ? counter->error : counter->missing;
+	if (*text)
+		size = sysfs_emit(page, "%s\n", text);
 	mutex_unlock(&kmmv_trace_lock);
 	return size;
 }

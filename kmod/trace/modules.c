@@ -157,6 +157,18 @@ static bool is_hooked(const struct kmmv_trace_counter *counter)
 	return counter->run && counter->run->hooked;
 }
 
+/*
+ * Keep what `error' says while the counter is enabled and the module is loaded, whatever
+ * is written meanwhile.
+ */
+static void keep_missing(struct kmmv_trace_counter *counter,
+			 const struct module *mod)
+{
+	strscpy(counter->missing, counter->error, sizeof(counter->missing));
+	counter->missing_of = mod;
+	counter->error[0] = '\0';
+}
+
 /* Nobody knows whether the module has some of its functions. */
 static void not_looked(struct kmmv_trace_counter *counter, struct module *mod,
 		       int nr)
@@ -165,6 +177,7 @@ static void not_looked(struct kmmv_trace_counter *counter, struct module *mod,
 		kmmv_trace_fail(counter, nr,
 				"the kernel's ftrace has failed, error %d: functions of modules that are loaded are not counted until the next boot",
 				nr);
+		keep_missing(counter, NULL);
 		return;
 	}
 	/* It must not be counted with what was resolved for the last load. */
@@ -180,6 +193,7 @@ static void not_looked(struct kmmv_trace_counter *counter, struct module *mod,
 	kmmv_trace_fail(counter, nr,
 			"the functions of module %s could not be looked up, error %d: write 0, then 1 to enable",
 			mod->name, nr);
+	keep_missing(counter, mod);
 }
 
 static void come(struct kmmv_trace_counter *counter, struct module *mod)
@@ -205,6 +219,7 @@ static void come(struct kmmv_trace_counter *counter, struct module *mod)
 	kmmv_trace_fail(counter, 0,
 			"with module %s, %s is more than %u functions: the module's are not counted",
 			mod->name, counter->text[KMMV_TRACE_FUNCTION], max);
+	keep_missing(counter, mod);
 }
 
 static int on_module(struct notifier_block *block, unsigned long state,
@@ -220,6 +235,10 @@ static int on_module(struct notifier_block *block, unsigned long state,
 		if (!kmmv_trace_enabled(counter) ||
 		    !counter->text[KMMV_TRACE_FUNCTION])
 			continue;
+		if (state == MODULE_STATE_GOING && counter->missing_of == mod) {
+			counter->missing[0] = '\0';
+			counter->missing_of = NULL;
+		}
 		if (state == MODULE_STATE_LIVE)
 			come(counter, mod);
 		/*

@@ -206,6 +206,8 @@ struct kmmv_trace_run {
  * @max_keys: how many keys there may be
  * @state: what is shown
  * @error: why the last write failed
+ * @missing: while it is enabled, what is not counted of a module, and why; or empty
+ * @missing_of: that module, or NULL for any
  * @hits: of runs that are gone
  * @run: the present one, or the last; or NULL
  */
@@ -217,6 +219,8 @@ struct kmmv_trace_counter {
 	unsigned int		max_keys;
 	enum kmmv_trace_state	state;
 	char			error[256];
+	char			missing[256];
+	const struct module	*missing_of;
 	u64			hits;
 	struct kmmv_trace_run	*run;
 };

@@ -209,6 +209,15 @@ is "the others are counted on" "$(states both) $(handlers)" "on 1"
 like "which is said" "$(get both error)" 'with module kmmv_traced2.*more than 1 functions'
 hit one 1
 is "with their hits" "$(values both | grep kmmv_)" "kmmv_traced_one 7"
+refused both value x=arg0:8 "Device or resource busy" 'enabled: write 0'
+ok "to enable it again changes nothing" put both enable 1
+like "and it is still said" "$(get both error)" 'more than 1 functions'
+rmmod kmmv_traced2
+is "until the module goes" "$(states both) $(get both error)" "on "
+other
+like "and when it is back" "$(get both error)" 'more than 1 functions'
+put both enable 0
+is "until it is disabled" "$(get both error)" ""
 echo 256 >$max
 end both
 rmmod kmmv_traced2
