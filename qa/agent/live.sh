@@ -13,6 +13,8 @@ make -s -f qa/GNUmakefile $sim || bail "no kmmvsim"
 
 start_sim()
 {
+	# Not in the background: the last one's `ready' must not be taken for its own.
+	: >"$work/sim"
 	$sim --live --period-us 2000 --families 2 "$@" "$work/dev" \
 		>"$work/sim" &
 	sim_pid=$!
