@@ -290,7 +290,7 @@ static int begin(struct kmmv_trace_run *run, const char *name)
  * kmmv_trace_copy_begin() - have a run copied from now on
  * @run: not hooked yet
  * @name: of the counter
- * @before: its last run, which has stopped and is copied no more; or NULL
+ * @before: its last run, which has stopped, and is not copied after this; or NULL
  *
  * Context: task.
  * Return: 0; an error of kmmv_add(); -ENOMEM. kmmv_trace_copy_end() undoes it, also

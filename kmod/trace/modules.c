@@ -193,7 +193,9 @@ static void not_looked(struct kmmv_trace_counter *counter, struct module *mod,
 	kmmv_trace_fail(counter, nr,
 			"the functions of module %s could not be looked up, error %d: write 0, then 1 to enable",
 			mod->name, nr);
-	keep_missing(counter, mod);
+	/* One that counts nothing has failed, and says so, whatever the module does. */
+	if (is_hooked(counter))
+		keep_missing(counter, mod);
 }
 
 static void come(struct kmmv_trace_counter *counter, struct module *mod)
