@@ -7,8 +7,7 @@
 
 dir=$(mktemp -d) || bail "no directory"
 trap 'rm -rf "$dir"' EXIT
-mkdir -p "$dir/qa/vm/tests" "$dir/qa/unit/core" "$dir/qa/unit/lib" \
-	"$dir/qa/agent" "$dir/qa/shipped" "$dir/qa/source"
+mkdir -p "$dir/qa/vm/tests" "$dir/qa/agent" "$dir/qa/shipped" "$dir/qa/source"
 cp qa/new qa/tap.sh "$dir/qa"
 
 for kind in shipped source; do
@@ -26,16 +25,17 @@ if command -v shellcheck >/dev/null; then
 else
 	skip "shellcheck" "no shellcheck"
 fi
-# shellcheck disable=SC2317 # called by ok
-compiles()
-{
-	"$dir/qa/new" "$1" thing >/dev/null &&
-		gcc -fsyntax-only -std=gnu11 -Wall -Werror -D_GNU_SOURCE -Iqa/shim \
-			-Iqa/unit "-Iqa/$1" "${@:2}" "$dir/qa/$1/thing.c"
-}
-ok "unit/core: it compiles" compiles unit/core -Ikmod/core -Ikmod/include
-rm "$dir/qa/unit/core/thing.c"
-ok "unit/lib: it compiles" compiles unit/lib -Ilib -Ikmod/include/uapi
+cp -r --parents qa/GNUmakefile qa/unit qa/shim kmod lib "$dir"
+for kind in unit unit/lib; do
+	"$dir/qa/new" $kind "new-${kind#*/}" >/dev/null
+	ok "$kind: it is built" make -s -C "$dir" -f qa/GNUmakefile \
+		"build/qa/plain/new-${kind#*/}"
+	said=$("$dir/build/qa/plain/new-${kind#*/}" 2>&1)
+	is "$kind: it fails" $? 1
+	like "$kind: by its one test" "$said" "new-${kind#*/}:what_holds"
+	like "$kind: qa/check knows it" "$(make -s -C "$dir" -f qa/GNUmakefile list)" \
+		"asan new-${kind#*/} "
+done
 "$dir/qa/new" source thing >/dev/null 2>&1
 is "none is overwritten" $? 1
 "$dir/qa/new" vm thing >/dev/null 2>&1
