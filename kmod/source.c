@@ -98,16 +98,20 @@ static s64 refresh(struct kmmv_source_state *state, u64 max_age)
 	return age_now(state);
 }
 
+/* While the source begins, readers wait for sources_sem; after that, for its copy. */
 static int add(struct kmmv_source_state *state)
 {
+	struct kmmv_source *source = state->source;
 	int err = 0;
 
 	down_write(&sources_sem);
-	if (find(state->source)) {
+	if (find(source))
 		err = -EEXIST;
-	} else {
+	else if (source->begin)
+		err = source->begin(source);
+	if (!err) {
 		list_add_tail(&state->list, &sources);
-		state->source->state = state;
+		source->state = state;
 	}
 	up_write(&sources_sem);
 	return err;

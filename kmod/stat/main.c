@@ -53,9 +53,12 @@ static void copied(struct kmmv_source *source,
 	kmmv_stat_section_end();
 }
 
+static int begin(struct kmmv_source *source);
+
 static struct kmmv_source source = {
 	.copy = copy,
 	.copied = copied,
+	.begin = begin,
 };
 
 /*
@@ -153,7 +156,7 @@ static void discard(void)
  * Adopt the kernel's counts and set up the callback, with no hotplug in
  * between. The callback is set up outside kmmv_stat_lock, which it takes.
  */
-static int begin(void)
+static int begin(struct kmmv_source *source)
 {
 	int err;
 
@@ -192,20 +195,13 @@ static int __init stat_init(void)
 	queue = alloc_workqueue("kmmv_stat", WQ_UNBOUND, 1);
 	if (!queue)
 		return -ENOMEM;
-	err = begin();
-	if (err)
-		goto err_destroy_queue;
 	err = kmmv_register_source(&source);
-	if (err)
-		goto err_end;
+	if (err) {
+		destroy_workqueue(queue);
+		return err;
+	}
 	queue_copy();
 	return 0;
-
-err_end:
-	end();
-err_destroy_queue:
-	destroy_workqueue(queue);
-	return err;
 }
 
 static void __exit stat_exit(void)

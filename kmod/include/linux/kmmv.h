@@ -177,6 +177,10 @@ struct kmmv_copied {
  * struct kmmv_source - a mirror of what is counted elsewhere
  * @copy: copies all values; task context, may sleep; one call at a time
  * @copied: after @copy, in the same context; or NULL
+ * @begin: called by kmmv_register_source() before the first copy; or NULL. Readers
+ *	that ask for a copy wait until it has returned. So it makes the instances of
+ *	families with KMMV_SINCE_BOOT: no such reader sees one without its count. Task
+ *	context, may sleep; returns 0 or an error; calls no function of sources
  * @state: kmmv's
  *
  * Copies cost all readers together about a tenth of one CPU: see @rest above.
@@ -185,6 +189,7 @@ struct kmmv_source {
 	void (*copy)(struct kmmv_source *source);
 	void (*copied)(struct kmmv_source *source,
 		       const struct kmmv_copied *copied);
+	int (*begin)(struct kmmv_source *source);
 	struct kmmv_source_state *state;
 };
 
@@ -377,9 +382,10 @@ int kmmv_merge(int instance, int into);
  * The first copy is complete on return. The families whose values it copies have
  * the flag KMMV_FROM_SOURCE: readers of others do not ask.
  *
- * Context: task, may sleep; not with a lock that @source->copy takes.
- * Return: 0; -EINVAL without a function; -EEXIST if it is registered already;
- * -ENOMEM.
+ * Context: task, may sleep; not with a lock that @source->begin or @source->copy
+ * takes.
+ * Return: 0; -EINVAL without @copy; -EEXIST if it is registered already; -ENOMEM;
+ * an error of @begin, and nothing is registered.
  */
 int kmmv_register_source(struct kmmv_source *source);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When sources copy (kmod/source.c): first, last, when a reader asks, and never two
+ * When sources begin and copy (kmod/source.c): first, last, when a reader asks, and never two
  * at once. The clock is the test's: it advances by a step with each look.
  */
 #include <pthread.h>
@@ -31,6 +31,9 @@ static struct mine {
 	int inside;
 	int told;
 	bool held;
+	bool asked;
+	bool begun;
+	int fails;
 	struct kmmv_copied last;
 	bool ended;
 } mine[2];
@@ -40,12 +43,29 @@ static struct mine *to_mine(struct kmmv_source *source)
 	return container_of(source, struct mine, source);
 }
 
+/* Plain accesses: under TSan, a copy meanwhile is a race. */
+static int begin(struct kmmv_source *source)
+{
+	struct mine *m = to_mine(source);
+	int i;
+
+	ck_assert(!m->begun);
+	__atomic_store_n(&m->asked, true, __ATOMIC_RELAXED);
+	/* A reader that does not wait copies now. */
+	for (i = 0; m->held && i < YIELDS; i++)
+		sched_yield();
+	m->held = false;
+	m->begun = !m->fails;
+	return m->fails;
+}
+
 /* Plain accesses: under TSan, two copies at once are a race. */
 static void copy(struct kmmv_source *source)
 {
 	struct mine *m = to_mine(source);
 	int i;
 
+	ck_assert(m->begun || !source->begin);
 	ck_assert(!m->ended);
 	ck_assert_int_eq(m->inside++, 0);
 	m->copies++;
@@ -177,6 +197,49 @@ static void *ask(void *data)
 	return NULL;
 }
 
+static void *ask_mine(void *data)
+{
+	struct mine *m = data;
+
+	/* It asks while the source begins, or later. */
+	while (!__atomic_load_n(&m->asked, __ATOMIC_RELAXED))
+		sched_yield();
+	ck_assert_int_ge(kmmv_source_refresh(0), 0);
+	ck_assert(m->begun);
+	ck_assert_int_ge(m->copies, 1);
+	return NULL;
+}
+
+/* A reader that asks while a source begins has waited, and then for its copy. */
+START_TEST(begins)
+{
+	pthread_t thread;
+
+	mine[0].source.begin = begin;
+	mine[0].held = true;
+	ck_assert_int_eq(pthread_create(&thread, NULL, ask_mine, &mine[0]), 0);
+	ck_assert_int_eq(kmmv_register_source(&mine[0].source), 0);
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(kmmv_register_source(&mine[0].source), -EEXIST);
+}
+END_TEST
+
+/* A source that cannot begin is none, and can try again. */
+START_TEST(cannot_begin)
+{
+	mine[0].source.begin = begin;
+	mine[0].fails = -ENOSPC;
+	ck_assert_int_eq(kmmv_register_source(&mine[0].source), -ENOSPC);
+	ck_assert_int_eq(kmmv_source_refresh(0), 0);
+	kmmv_unregister_source(&mine[0].source);
+	ck_assert_int_eq(mine[0].copies, 0);
+	ck_assert_int_eq(shim_allocated, 0);
+	mine[0].fails = 0;
+	ck_assert_int_eq(kmmv_register_source(&mine[0].source), 0);
+	ck_assert_int_eq(mine[0].copies, 1);
+}
+END_TEST
+
 static void *reader(void *data)
 {
 	int i;
@@ -240,6 +303,8 @@ int main(void)
 	tcase_add_test(tcase, age);
 	tcase_add_test(tcase, killed);
 	tcase_add_test(tcase, one_for_both);
+	tcase_add_test(tcase, begins);
+	tcase_add_test(tcase, cannot_begin);
 	tcase_add_test(tcase, storm);
 	suite_add_tcase(suite, tcase);
 	return run_all(suite);
