@@ -2,17 +2,53 @@
 /* Spreads; the rules are in spread.h. */
 #include "spread.h"
 
-static u64 follow(struct kmmv_mirror *total, bool narrow, u64 raw, bool *fell)
+/* The owner gave less than before, which may be less than it has counted. */
+static void hold(struct kmmv_spread *spread, u64 raw)
+{
+	spread->least = spread->held ? min(spread->least, raw) : raw;
+	spread->held = true;
+}
+
+/* It has started again while it was held. */
+static void go_on(struct kmmv_spread *spread, u64 raw)
+{
+	spread->total.total += raw - min(raw, spread->least);
+	spread->total.last = raw;
+}
+
+/* Whether it has jittered, if it is less than before. Few jitter while held. */
+static bool has_jittered(const struct kmmv_spread *spread, u64 raw)
+{
+	u64 last = spread->total.last;
+
+	if (spread->held)
+		return raw >= last - last / 8;
+	return raw > last / 2;
+}
+
+static u64 follow(struct kmmv_spread *spread, const struct kmmv_totals *totals,
+		  u64 raw, bool *fell)
 {
 	enum kmmv_mirror_rule rule = KMMV_MIRROR_WRAP64;
+	struct kmmv_mirror *total = &spread->total;
 
-	if (narrow) {
+	if (totals->narrow) {
 		rule = KMMV_MIRROR_WRAP32;
 		raw = (u32)raw;
-	} else if (raw > total->last / 2) {
+	} else if (has_jittered(spread, raw)) {
 		rule = KMMV_MIRROR_HOLD;
 	}
-	*fell |= kmmv_mirror_advance(total, rule, raw);
+	if (totals->less && raw < total->last) {
+		hold(spread, raw);
+		return total->total;
+	}
+	if (spread->held && rule == KMMV_MIRROR_WRAP64) {
+		go_on(spread, raw);
+		*fell = true;
+	} else {
+		*fell |= kmmv_mirror_advance(total, rule, raw);
+	}
+	spread->held = false;
 	return total->total;
 }
 
@@ -55,22 +91,20 @@ static bool take_parts(struct kmmv_spread *spread,
  * kmmv_spread_read() - take over what was read
  * @spread: the count
  * @parts: what the owner had for each CPU; NULL for none
- * @narrow: the total has 32 bits
- * @before: the total, read before the parts
- * @after: the total, read after the parts
+ * @totals: what it had
  *
- * Return: true if the total went back.
+ * Return: true if the total went back, and not because it may have been less.
  */
 bool kmmv_spread_read(struct kmmv_spread *spread,
-		      const struct kmmv_parts *parts, bool narrow, u64 before,
-		      u64 after)
+		      const struct kmmv_parts *parts,
+		      const struct kmmv_totals *totals)
 {
 	static const struct kmmv_parts none;
 	bool fell = false;
-	u64 sum;
+	u64 before, after, sum;
 
-	before = follow(&spread->total, narrow, before, &fell);
-	after = follow(&spread->total, narrow, after, &fell);
+	before = follow(spread, totals, totals->before, &fell);
+	after = follow(spread, totals, totals->after, &fell);
 	parts = parts ?: &none;
 	if (!spread->whole && parts->nr &&
 	    take_parts(spread, parts, before, after))
@@ -98,8 +132,8 @@ u64 kmmv_part_show(struct kmmv_part *part)
 
 /**
  * kmmv_part_keep() - count as shown what another part has shown
- * @part: the part, or the rest; not shown yet
- * @kept: what is shown already, which may be this
+ * @part: the part, or the rest
+ * @kept: what is shown already, which may be this; includes what it has shown
  *
  * That part has stopped, and cannot tell how much of it is in the owner's
  * present count, which went on. The greater of both is shown, which is never
@@ -110,6 +144,6 @@ u64 kmmv_part_show(struct kmmv_part *part)
  */
 u64 kmmv_part_keep(struct kmmv_part *part, u64 kept)
 {
-	part->shown = min(part->now, kept);
-	return kept - part->shown;
+	part->shown = max(part->shown, min(part->now, kept));
+	return kept - min(part->shown, kept);
 }

@@ -26,6 +26,15 @@
  * it was, so that nothing counts twice. One that falls by more has started again,
  * and adds what it counts from then on. A total of 32 bits wraps.
  *
+ * At times the owner may give less than it has counted, or nothing, as drivers
+ * of network devices do that are down. A total that falls then stays, too,
+ * however far it falls. What it is next tells which it was. One that is where it
+ * was or above, or below by an eighth at most, goes on. One that is further below
+ * has started again, and adds what it has gained since it was least. So of one
+ * that has started again and has passed where it was, that much is lost, which is
+ * never too much. A total of 32 bits that was held is taken to go on, or to have
+ * wrapped.
+ *
  * What was shown is kept for each part and for the rest. The differences are for
  * the caller to add, to whatever the count is shown under by then.
  *
@@ -51,15 +60,33 @@ struct kmmv_part {
 /**
  * struct kmmv_spread - a count of which CPUs have parts
  * @total: follows the owner's total
+ * @least: the least total since the owner may have given less; see @held
  * @rest: what belongs to no part
  * @whole: the parts are not of this total, or there are none
+ * @held: the total stays until the owner gives all again
  *
  * All zero is a count that has not counted yet.
  */
 struct kmmv_spread {
 	struct kmmv_mirror	total;
+	u64			least;
 	struct kmmv_part	rest;
 	bool			whole;
+	bool			held;
+};
+
+/**
+ * struct kmmv_totals - an owner's total
+ * @before: read before the parts
+ * @after: read after the parts
+ * @narrow: it has 32 bits
+ * @less: it may be less than what was counted
+ */
+struct kmmv_totals {
+	u64	before;
+	u64	after;
+	bool	narrow;
+	bool	less;
 };
 
 /**
@@ -75,8 +102,8 @@ struct kmmv_parts {
 };
 
 bool kmmv_spread_read(struct kmmv_spread *spread,
-		      const struct kmmv_parts *parts, bool narrow, u64 before,
-		      u64 after);
+		      const struct kmmv_parts *parts,
+		      const struct kmmv_totals *totals);
 u64 kmmv_part_show(struct kmmv_part *part);
 u64 kmmv_part_keep(struct kmmv_part *part, u64 kept);
 

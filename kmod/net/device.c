@@ -151,6 +151,7 @@ static void split(struct kmmv_net_device *device, struct kmmv_net_device *heir)
 	}
 	heir->peer = device->peer;
 	heir->final = device->final;
+	heir->untold = device->untold;
 	memcpy(heir->spread, device->spread, sizeof(heir->spread));
 	memcpy(heir->part, device->part, parts * sizeof(heir->part[0]));
 	all_shown(heir);
@@ -192,12 +193,17 @@ static void created(struct kmmv_net_device *device)
 	device->peer = kmmv_net_read_peer(dev);
 	insert(device);
 	if (is_here(dev)) {
-		device->kept = is_replay() || (retrying && missing_kept);
+		device->kept = kmmv_net_was_loaded &&
+			       (is_replay() || (retrying && missing_kept));
+		/* What CPUs have parts of is the core's, which tells all. */
+		device->untold = device->kept && !device->nr;
 		come(device);
 	} else if (is_replay()) {
 		/* It may have been shown when it was here. */
+		device->untold = kmmv_net_was_loaded && !device->nr;
 		kmmv_net_read(device);
 		all_shown(device);
+		device->kept = false;
 	}
 }
 
@@ -239,6 +245,18 @@ static void upped(struct net_device *dev)
 	device = find(dev);
 	if (device && !device->peer)
 		device->peer = kmmv_net_read_peer(dev);
+	mutex_unlock(&kmmv_net_lock);
+}
+
+/* Some drivers tell nothing of a device that is down. */
+static void downs(struct net_device *dev)
+{
+	struct kmmv_net_device *device;
+
+	mutex_lock(&kmmv_net_lock);
+	device = find(dev);
+	if (device && device->here && !device->renamed && !device->final)
+		kmmv_net_read(device);
 	mutex_unlock(&kmmv_net_lock);
 }
 
@@ -321,6 +339,9 @@ static int notify(struct notifier_block *nb, unsigned long event, void *info)
 		break;
 	case NETDEV_UP:
 		upped(dev);
+		break;
+	case NETDEV_GOING_DOWN:
+		downs(dev);
 		break;
 	case NETDEV_CHANGENAME:
 		renamed(dev);

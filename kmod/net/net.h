@@ -16,7 +16,8 @@
  *
  * When the module is loaded again, only the names tell what it has shown before. A
  * device's counts under earlier names, and in "others", are then counted once more
- * under its present one.
+ * under its present one; which, if its driver tells nothing while the device is
+ * down, is the one that it has once it is up.
  *
  * The device's counts are read before its removal goes on, by a notifier, which
  * neither calls kmmv nor waits for a copy. All else is left to the next copy.
@@ -99,7 +100,8 @@ struct kmmv_net_name {
  * @peer: the other end of a veth, to find its device, which may be gone; or NULL
  * @name: to whose instances it adds; NULL while it has none; under copy_lock
  * @here: in the initial namespace
- * @kept: was there when the module was loaded: its counts may have been shown
+ * @kept: its counts may have been shown by an earlier load: see what its name shows
+ * @untold: and its driver may have told less than all since this load
  * @final: it was read for the last time
  * @renamed: @next is its name once what was counted is shown under the old one
  * @called: its name
@@ -118,6 +120,7 @@ struct kmmv_net_device {
 	struct kmmv_net_name	*name;
 	bool			here;
 	bool			kept;
+	bool			untold;
 	bool			final;
 	bool			renamed;
 	char			called[IFNAMSIZ];

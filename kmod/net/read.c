@@ -167,21 +167,48 @@ struct net_device *kmmv_net_read_peer(struct net_device *dev)
 	return peer;
 }
 
-static void take(struct kmmv_net_device *device, bool narrow, const u64 *before,
+static bool has_traffic(const u64 *column)
+{
+	int i;
+
+	for (i = 0; i < KMMV_NET_PER_CPU; i++)
+		if (column[i])
+			return true;
+	return false;
+}
+
+/*
+ * Some drivers tell nothing of a device that is down, or that they set up again,
+ * or they leave out queues. Then its counts may be those of the kernel's core
+ * alone. @up: it was up before it was read. Drivers have their turn after the
+ * device no longer runs, and before it is up.
+ */
+static void take(struct kmmv_net_device *device, bool up, const u64 *before,
 		 const u64 *after)
 {
 	struct kmmv_parts parts = { .nr = device->nr };
+	struct kmmv_totals totals = {
+		.narrow = is_narrow(device->dev),
+		.less = !up || !netif_running(device->dev) ||
+			!has_traffic(after),
+	};
 	bool fell = false;
 	int i;
 
+	if (device->untold && !totals.less) {
+		device->untold = false;
+		device->kept = true;
+	}
 	for (i = 0; i < KMMV_NET_COLUMNS; i++) {
 		if (i < KMMV_NET_PER_CPU) {
 			parts.part = device->part + i * device->nr;
 			parts.raw = raw[i];
 		}
+		totals.before = before[i];
+		totals.after = after[i];
 		fell |= kmmv_spread_read(&device->spread[i],
 					 i < KMMV_NET_PER_CPU ? &parts : NULL,
-					 narrow, before[i], after[i]);
+					 &totals);
 	}
 	if (fell)
 		kmmv_net_self_add(KMMV_NET_RESETS, 1);
@@ -200,6 +227,7 @@ bool kmmv_net_read(struct kmmv_net_device *device)
 {
 	static u64 before[KMMV_NET_COLUMNS], after[KMMV_NET_COLUMNS];
 	struct net_device *dev = device->dev;
+	bool up = READ_ONCE(dev->flags) & IFF_UP;
 
 	rcu_read_lock();
 	read_columns(dev, after);
@@ -212,7 +240,7 @@ bool kmmv_net_read(struct kmmv_net_device *device)
 	/* Once it is separated it stays so: it was not when it was read. */
 	if (device->peer && !kmmv_net_read_peer(dev))
 		return false;
-	take(device, is_narrow(dev), before, after);
+	take(device, up, before, after);
 	return true;
 }
 

@@ -47,7 +47,8 @@ static const struct kmmv_family resets_family = {
 	.flags = KMMV_FROM_SOURCE,
 	.oneline = "Counts of network devices that went back",
 	.help = "How often a copy found a device's count less than before, as when its driver\n"
-		"started again from 0. The value shown never falls.",
+		"started again from 0. A device that is down may tell less: that does not\n"
+		"count. The value shown never falls.",
 };
 
 static const struct {

@@ -57,6 +57,30 @@ static void some(struct device *d, unsigned int *seed, unsigned int rest)
 		d->rest += rand_r(seed) % 9;
 }
 
+/* A reading of one who gives all. */
+static bool take(struct kmmv_spread *spread, const struct kmmv_parts *parts,
+		 u64 before, u64 after)
+{
+	struct kmmv_totals totals = { .before = before, .after = after };
+
+	return kmmv_spread_read(spread, parts, &totals);
+}
+
+/* A total without parts, of which the owner may give less. */
+static bool take_less(struct kmmv_spread *spread, u64 total)
+{
+	struct kmmv_totals totals = { total, total, .less = true };
+
+	return kmmv_spread_read(spread, NULL, &totals);
+}
+
+static bool take_narrow(struct kmmv_spread *spread, u64 total)
+{
+	struct kmmv_totals totals = { total, total, .narrow = true };
+
+	return kmmv_spread_read(spread, NULL, &totals);
+}
+
 /* A reading, with what is counted between its steps. */
 static bool read_device(struct device *d, unsigned int *seed, unsigned int rest)
 {
@@ -74,7 +98,7 @@ static bool read_device(struct device *d, unsigned int *seed, unsigned int rest)
 	if (seed)
 		some(d, seed, rest);
 	after = total_of(d);
-	fell = kmmv_spread_read(&d->spread, &parts, false, before, after);
+	fell = take(&d->spread, &parts, before, after);
 	ck_assert_uint_ge(now_of(d), before);
 	ck_assert_uint_le(now_of(d), after);
 	return fell;
@@ -119,15 +143,15 @@ START_TEST(of_something_else)
 	struct kmmv_parts parts = { part, raw, 2 };
 	struct kmmv_spread spread = {};
 
-	kmmv_spread_read(&spread, &parts, false, 0, 0);
+	take(&spread, &parts, 0, 0);
 	ck_assert(!spread.whole);
 	raw[1] = 3;
-	kmmv_spread_read(&spread, &parts, false, 0, 0);
+	take(&spread, &parts, 0, 0);
 	ck_assert(spread.whole);
 	ck_assert_uint_eq(part[1].now, 0);
 	ck_assert_uint_eq(spread.rest.now, 0);
 	raw[1] = 5;
-	kmmv_spread_read(&spread, &parts, false, 4, 6);
+	take(&spread, &parts, 4, 6);
 	ck_assert_uint_eq(part[1].now, 0);
 	ck_assert_uint_eq(spread.rest.now, 6);
 }
@@ -141,17 +165,17 @@ START_TEST(late)
 	struct kmmv_parts parts = { part, raw, 2 };
 	struct kmmv_spread spread = {};
 
-	kmmv_spread_read(&spread, &parts, false, 35, 35);
+	take(&spread, &parts, 35, 35);
 	ck_assert_uint_eq(spread.rest.now, 5);
 	raw[0] = 100;
-	kmmv_spread_read(&spread, &parts, false, 36, 40);
+	take(&spread, &parts, 36, 40);
 	ck_assert(spread.whole);
 	ck_assert_uint_eq(part[0].now, 10);
 	ck_assert_uint_eq(part[1].now, 20);
 	ck_assert_uint_eq(spread.rest.now, 10);
 	/* Not even parts that would fit again are taken. */
 	raw[0] = 11;
-	kmmv_spread_read(&spread, &parts, false, 50, 50);
+	take(&spread, &parts, 50, 50);
 	ck_assert_uint_eq(part[0].now, 10);
 	ck_assert_uint_eq(spread.rest.now, 20);
 }
@@ -165,9 +189,9 @@ START_TEST(beside)
 	struct kmmv_parts parts = { part, raw, 2 };
 	struct kmmv_spread spread = {};
 
-	kmmv_spread_read(&spread, &parts, false, 35, 35);
+	take(&spread, &parts, 35, 35);
 	raw[0] = 14;
-	kmmv_spread_read(&spread, &parts, false, 36, 38);
+	take(&spread, &parts, 36, 38);
 	ck_assert(spread.whole);
 	ck_assert_uint_eq(part[0].now + part[1].now + spread.rest.now, 38);
 }
@@ -177,10 +201,10 @@ START_TEST(without_parts)
 {
 	struct kmmv_spread spread = {};
 
-	ck_assert(!kmmv_spread_read(&spread, NULL, false, 7, 7));
+	ck_assert(!take(&spread, NULL, 7, 7));
 	ck_assert_uint_eq(spread.rest.now, 7);
 	ck_assert_uint_eq(kmmv_part_show(&spread.rest), 7);
-	ck_assert(!kmmv_spread_read(&spread, NULL, false, 9, 12));
+	ck_assert(!take(&spread, NULL, 9, 12));
 	ck_assert_uint_eq(kmmv_part_show(&spread.rest), 5);
 	ck_assert_uint_eq(kmmv_part_show(&spread.rest), 0);
 }
@@ -190,17 +214,91 @@ START_TEST(falls)
 {
 	struct kmmv_spread spread = {};
 
-	kmmv_spread_read(&spread, NULL, false, 1000, 1000);
+	take(&spread, NULL, 1000, 1000);
 	/* It jitters: nothing counts twice. */
-	ck_assert(kmmv_spread_read(&spread, NULL, false, 990, 995));
+	ck_assert(take(&spread, NULL, 990, 995));
 	ck_assert_uint_eq(spread.rest.now, 1000);
-	ck_assert(!kmmv_spread_read(&spread, NULL, false, 1001, 1001));
+	ck_assert(!take(&spread, NULL, 1001, 1001));
 	ck_assert_uint_eq(spread.rest.now, 1001);
 	/* It starts again: it goes on. */
-	ck_assert(kmmv_spread_read(&spread, NULL, false, 3, 3));
+	ck_assert(take(&spread, NULL, 3, 3));
 	ck_assert_uint_eq(spread.rest.now, 1001);
-	ck_assert(!kmmv_spread_read(&spread, NULL, false, 10, 10));
+	ck_assert(!take(&spread, NULL, 10, 10));
 	ck_assert_uint_eq(spread.rest.now, 1008);
+}
+END_TEST
+
+/* It is down, and gives nothing, or some of it; then it goes on. */
+START_TEST(is_held)
+{
+	struct kmmv_spread spread = {};
+
+	take(&spread, NULL, 1000, 1000);
+	ck_assert(!take_less(&spread, 0));
+	ck_assert(!take_less(&spread, 3));
+	ck_assert_uint_eq(spread.rest.now, 1000);
+	ck_assert(!take(&spread, NULL, 1000, 1000));
+	ck_assert_uint_eq(spread.rest.now, 1000);
+	ck_assert(!take_less(&spread, 0));
+	ck_assert(!take(&spread, NULL, 1005, 1006));
+	ck_assert_uint_eq(spread.rest.now, 1006);
+	/* It was not held for long: it jitters. */
+	ck_assert(!take_less(&spread, 0));
+	ck_assert(take(&spread, NULL, 1001, 1001));
+	ck_assert_uint_eq(spread.rest.now, 1006);
+	ck_assert(!take(&spread, NULL, 1008, 1008));
+	ck_assert_uint_eq(spread.rest.now, 1008);
+	/* What it gains while it is down counts. */
+	ck_assert(!take_less(&spread, 1010));
+	ck_assert_uint_eq(spread.rest.now, 1010);
+}
+END_TEST
+
+/* It has started again meanwhile: what it gave then is no gain. */
+START_TEST(starts_again_while_held)
+{
+	static const struct { u64 down[2], up, gains; } cases[] = {
+		{ { 0, 0 }, 7, 7 },
+		{ { 0, 0 }, 0, 0 },
+		{ { 0, 0 }, 800, 800 },
+		{ { 3, 3 }, 7, 4 },
+		{ { 3, 5 }, 7, 4 },
+		{ { 5, 3 }, 7, 4 },
+		{ { 3, 3 }, 1, 0 },
+	};
+	struct kmmv_spread spread = {};
+
+	take(&spread, NULL, 1000, 1000);
+	take_less(&spread, cases[_i].down[0]);
+	take_less(&spread, cases[_i].down[1]);
+	ck_assert(take(&spread, NULL, cases[_i].up, cases[_i].up));
+	ck_assert_uint_eq(spread.rest.now, 1000 + cases[_i].gains);
+	ck_assert(!take(&spread, NULL, cases[_i].up + 2, cases[_i].up + 2));
+	ck_assert_uint_eq(spread.rest.now, 1002 + cases[_i].gains);
+	/* Its second time: what was least then is forgotten. */
+	take(&spread, NULL, 5000, 5000);
+	take_less(&spread, 100);
+	take(&spread, NULL, 150, 150);
+	ck_assert_uint_eq(spread.rest.now, 1000 + cases[_i].gains + 5000 -
+						   cases[_i].up + 50);
+}
+END_TEST
+
+START_TEST(is_held_narrow)
+{
+	struct kmmv_spread spread = {};
+	struct kmmv_totals none = { .narrow = true, .less = true };
+
+	take_narrow(&spread, 0x7ffffff0);
+	take_narrow(&spread, 0xfffffff0);
+	ck_assert(!kmmv_spread_read(&spread, NULL, &none));
+	ck_assert_uint_eq(spread.rest.now, 0xfffffff0);
+	ck_assert(!take_narrow(&spread, 0xfffffff3));
+	ck_assert_uint_eq(spread.rest.now, 0xfffffff3);
+	/* It has wrapped since. */
+	ck_assert(!kmmv_spread_read(&spread, NULL, &none));
+	ck_assert(!take_narrow(&spread, 2));
+	ck_assert_uint_eq(spread.rest.now, 0x100000002ULL);
 }
 END_TEST
 
@@ -208,12 +306,12 @@ START_TEST(wraps)
 {
 	struct kmmv_spread spread = {};
 
-	ck_assert(!kmmv_spread_read(&spread, NULL, true, 0x7ffffff0, 0x7ffffff0));
-	ck_assert(!kmmv_spread_read(&spread, NULL, true, 0xfffffff0, 0xfffffff0));
-	ck_assert(!kmmv_spread_read(&spread, NULL, true, 5, 5));
+	ck_assert(!take_narrow(&spread, 0x7ffffff0));
+	ck_assert(!take_narrow(&spread, 0xfffffff0));
+	ck_assert(!take_narrow(&spread, 5));
 	ck_assert_uint_eq(spread.rest.now, 0x100000005ULL);
 	/* A sum of two longs is one modulo 2^32, too. */
-	ck_assert(!kmmv_spread_read(&spread, NULL, true, 0x700000006ULL, 0x700000006ULL));
+	ck_assert(!take_narrow(&spread, 0x700000006ULL));
 	ck_assert_uint_eq(spread.rest.now, 0x100000006ULL);
 }
 END_TEST
@@ -235,6 +333,12 @@ START_TEST(keep)
 	rest.shown = 0;
 	ck_assert_uint_eq(kmmv_part_keep(&rest, 100), 95);
 	ck_assert_uint_eq(kmmv_part_show(&rest), 0);
+	/* Nor is what it has shown itself. */
+	ck_assert_uint_eq(kmmv_part_keep(&rest, 3), 0);
+	ck_assert_uint_eq(kmmv_part_show(&rest), 0);
+	rest.now = 9;
+	ck_assert_uint_eq(kmmv_part_keep(&rest, 8), 0);
+	ck_assert_uint_eq(kmmv_part_show(&rest), 1);
 }
 END_TEST
 
@@ -249,6 +353,9 @@ int main(void)
 	tcase_add_test(tcase, beside);
 	tcase_add_test(tcase, without_parts);
 	tcase_add_test(tcase, falls);
+	tcase_add_test(tcase, is_held);
+	tcase_add_loop_test(tcase, starts_again_while_held, 0, 7);
+	tcase_add_test(tcase, is_held_narrow);
 	tcase_add_test(tcase, wraps);
 	tcase_add_test(tcase, keep);
 	suite_add_tcase(suite, tcase);
