@@ -175,6 +175,8 @@ static const struct kmmv_family * const families[KMMV_NET_COLUMNS] = {
 
 static int family[KMMV_NET_COLUMNS];
 static struct kmmv_lives lives;
+/* Names may be gone and active. */
+static bool some_left;
 /* Present as long as the module is loaded, and no life among the others. */
 static struct kmmv_net_name others;
 
@@ -299,12 +301,17 @@ static struct kmmv_net_name *create(const char *called, u64 now)
 	return NULL;
 }
 
+/* Not as an alternative name, under which nothing is counted. */
 static bool is_present(const char *called)
 {
-	struct net_device *dev = dev_get_by_name(&init_net, called);
+	struct net_device *dev;
+	bool present;
 
-	dev_put(dev);
-	return dev;
+	rcu_read_lock();
+	dev = dev_get_by_name_rcu(&init_net, called);
+	present = dev && !strcmp(dev->name, called);
+	rcu_read_unlock();
+	return present;
 }
 
 /* Return: whether there was memory for all. */
@@ -389,8 +396,10 @@ struct kmmv_net_name *kmmv_net_name_enter(const char *called, u64 now)
  */
 void kmmv_net_name_leave(struct kmmv_net_name *name, u64 now)
 {
-	if (name != &others)
-		kmmv_life_leave(&lives, &name->life, now);
+	if (name == &others)
+		return;
+	kmmv_life_leave(&lives, &name->life, now);
+	some_left = true;
 }
 
 /**
@@ -402,12 +411,15 @@ void kmmv_net_name_settle(u64 now, u64 keep)
 {
 	struct kmmv_net_name *name;
 
-	/* Those that went since are the last ones. */
-	list_for_each_entry_reverse(name, &lives.gone, life.gone) {
-		if (!name->active)
-			break;
-		hide(name);
-		cond_resched();
+	/* Those that were adopted since may follow those that left. */
+	if (some_left) {
+		list_for_each_entry(name, &lives.gone, life.gone) {
+			if (!name->active)
+				continue;
+			hide(name);
+			cond_resched();
+		}
+		some_left = false;
 	}
 	while ((name = name_of(kmmv_lives_oldest(&lives))) &&
 	       kmmv_life_due(&name->life, now, keep))
