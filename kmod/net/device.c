@@ -90,6 +90,7 @@ static void insert(struct kmmv_net_device *device)
 	rb_insert_color(&device->node, &devices);
 }
 
+/* Accounted to the task, as users make devices in namespaces of their own. */
 static struct kmmv_net_device *device_alloc(struct net_device *dev)
 {
 	unsigned int nr = kmmv_net_read_parts(dev);
@@ -97,7 +98,7 @@ static struct kmmv_net_device *device_alloc(struct net_device *dev)
 
 	device = kvzalloc(struct_size(device, part,
 				      (size_t)nr * KMMV_NET_PER_CPU),
-			  GFP_KERNEL | __GFP_NOWARN);
+			  GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!device)
 		return NULL;
 	INIT_LIST_HEAD(&device->list);

@@ -134,8 +134,11 @@ static int __init net_init(void)
 {
 	int err;
 
-	/* Unbound: the CPU that queues the work may be busy for long. */
-	queue = alloc_workqueue("kmmv_net", WQ_UNBOUND, 1);
+	/*
+	 * Unbound: the CPU that queues the work may be busy for long. Freezable: a
+	 * suspended device cannot be read.
+	 */
+	queue = alloc_workqueue("kmmv_net", WQ_UNBOUND | WQ_FREEZABLE, 1);
 	if (!queue)
 		return -ENOMEM;
 	err = init_units();
