@@ -83,17 +83,21 @@ void kmmv_slots_fini(struct kmmv_slots *slots)
  * @slots: the store
  * @cpu: the CPU; it does not count yet
  *
- * Pages made from now on have memory for it.
+ * Pages made from now on have memory for it, unless it has none of the first
+ * page yet: on 32 bits the pair of all its counters is there. So a CPU has that
+ * page if it has any.
  *
- * Return: the number of pages made before, for kmmv_slots_populate().
+ * Return: the number of pages made before, for kmmv_slots_populate(), after
+ * which this is called again, for a CPU that had none of the first page.
  */
 u32 kmmv_slots_expect(struct kmmv_slots *slots, int cpu)
 {
 	u32 pages = 0;
 
-	WRITE_ONCE(slots->alive[cpu], true);
 	while (pages < slots->geom.cpu_pages && slots->page[pages])
 		pages++;
+	if (!pages || kmmv_slot_cpu(kmmv_page_slot(slots->page[0], 0), cpu))
+		WRITE_ONCE(slots->alive[cpu], true);
 	return pages;
 }
 
@@ -442,6 +446,7 @@ u32 kmmv_slots_left(const struct kmmv_slots *slots)
 
 #if !KMMV_ATOMIC64
 
+/* Of a CPU that has any page, hence the first one: see kmmv_slots_expect(). */
 static struct kmmv_pair *slots_pair(struct kmmv_slots *slots, int cpu)
 {
 	struct kmmv_slot slot = kmmv_page_slot(slots->page[0], 0);

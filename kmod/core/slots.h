@@ -57,7 +57,8 @@
  * @next: where the search for free numbers goes on
  * @taken: a bit for each number that is taken
  * @inc: pages of the mapped incarnations, or NULL
- * @alive: CPUs that were ever online or are about to be, by number
+ * @alive: CPUs that were ever online or are about to be, by number; these have
+ *	the first page
  * @followed: count of numbers that are followed
  * @sink: a counter that is never read; handle given out with an error
  *

@@ -172,6 +172,16 @@ unlock:
 	return err;
 }
 
+static int populate(struct kmmv_table *table, int cpu)
+{
+	u32 pages;
+
+	mutex_lock(&table->lock);
+	pages = kmmv_slots_expect(&table->slots, cpu);
+	mutex_unlock(&table->lock);
+	return kmmv_slots_populate(&table->slots, cpu, pages);
+}
+
 /**
  * kmmv_table_populate() - allocate the memory of a CPU about to come up
  * @table: the table
@@ -181,10 +191,8 @@ unlock:
  */
 int kmmv_table_populate(struct kmmv_table *table, int cpu)
 {
-	u32 pages;
+	int err = populate(table, cpu);
 
-	mutex_lock(&table->lock);
-	pages = kmmv_slots_expect(&table->slots, cpu);
-	mutex_unlock(&table->lock);
-	return kmmv_slots_populate(&table->slots, cpu, pages);
+	/* The second time it has the first page, and is expected. */
+	return err ?: populate(table, cpu);
 }

@@ -16,7 +16,7 @@ cost-variants := plain asan
 cost-flexible-variants := plain asan
 
 unit-programs += $(core-programs) $(pair-programs) $(flexible-programs) \
-	statctr-up statctr-32 nmi slots-cost
+	table-pair-flexible statctr-up statctr-32 nmi slots-cost
 
 # These have one thread: ThreadSanitizer would find nothing.
 geom-variants := plain asan
@@ -25,6 +25,7 @@ table-variants := plain asan
 table-pair-variants := plain asan
 names-pair-variants := plain asan
 table-flexible-variants := plain asan
+table-pair-flexible-variants := plain asan
 statctr-32-variants := plain asan
 nmi-variants := plain asan
 
@@ -37,8 +38,11 @@ $(foreach p,$(pair-programs),$(eval \
 	$(call core-rule,$(p),fixed,-DKMMV_SHIM_PAIR)))
 $(foreach p,$(flexible-programs),$(eval \
 	$(call core-rule,$(p),flexible,-DCONFIG_KMMV_FLEXIBLE)))
+$(eval $(call core-rule,table-pair-flexible,flexible,-DKMMV_SHIM_PAIR \
+	-DCONFIG_KMMV_FLEXIBLE))
 table-parts := qa/unit/core/table-names.c qa/unit/core/table-followed.c
-$(foreach p,table table-pair table-flexible,$(eval $(p)-sources += $(table-parts)))
+$(foreach p,table table-pair table-flexible table-pair-flexible,$(eval \
+	$(p)-sources += $(table-parts)))
 # slots-cost.c includes slots.c.
 slots-cost-sources := qa/unit/core/slots-cost.c $(filter-out kmod/core/slots.c,$(core-sources)) \
 	kmod/core/pcpu_fixed.c

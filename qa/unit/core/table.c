@@ -323,6 +323,42 @@ START_TEST(every_allocation_fails_once)
 }
 END_TEST
 
+/*
+ * A CPU that got no memory stays down, and has counted nothing, also in what grows
+ * after that.
+ */
+START_TEST(cpu_without_memory)
+{
+	char name[16];
+	int n, err;
+	u32 i;
+
+	shim_possible = 0xf;
+	for (i = 0; i < KMMV_PER_PAGE; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		if (i == 10) {
+			shim_fail_in = 1;
+			err = kmmv_table_populate(&table, 2);
+			/* The fixed allocator had the memory before. */
+			ck_assert_int_eq(err, shim_fail_in ? 0 : -ENOMEM);
+			shim_fail_in = 0;
+		}
+		n = kmmv_instance_add(&table, family, name, NULL);
+		ck_assert_int_ge(n, 0);
+	}
+	ck_assert(adjust(n, 7));
+	ck_assert_uint_eq(sum(n), 7);
+	/* It comes up when there is memory, and counts everywhere. */
+	ck_assert_int_eq(kmmv_table_populate(&table, 2), 0);
+	shim_cpu = 2;
+	ck_assert(adjust(n, 1));
+	ck_assert(adjust(n - 100, 1));
+	ck_assert_uint_eq(sum(n), 8);
+	ck_assert_uint_eq(sum(n - 100), 1);
+	shim_cpu = 0;
+}
+END_TEST
+
 START_TEST(init_fails_at_every_allocation)
 {
 	struct kmmv_table other;
@@ -430,6 +466,7 @@ int main(void)
 	tcase_add_test(tcase, longest_free_first);
 	tcase_add_test(tcase, too_many_references);
 	tcase_add_test(tcase, every_allocation_fails_once);
+	tcase_add_test(tcase, cpu_without_memory);
 	tcase_add_test(tcase, init_fails_at_every_allocation);
 	tcase_add_test(tcase, header_says_what_is);
 	tcase_add_test(tcase, first_number);
