@@ -242,7 +242,9 @@ void perf_del(int instance);
  * kmmv.value.core.refused and otherwise harmless. A number that was forgotten,
  * or is a statctr's, looks like a valid one: the update counts for its present
  * owner. One that is traced, see kmmv_ring_trace(), also leaves an event;
- * updates of the others by number then take three instructions more.
+ * updates of the others by number then take three instructions more. Where RCU
+ * is not watching, as in parts of the idle loop, an update counts, but leaves no
+ * event, and no count of dropped events has it.
  *
  * Context: any; without KMMV_NMI_SAFE an update from NMI is refused and
  * counted.

@@ -312,8 +312,10 @@ int kmmv_ring_mark(struct kmmv_ring *ring, int instance, const char *text);
  *
  * An instance leaves its events in one ring, the last one set. This ends when
  * the ring is removed, and when the instance is forgotten. Only perf_adjust()
- * leaves events, not updates by handle. While any instance is traced, updates
- * of the others by number take three instructions more.
+ * leaves events, not updates by handle. Where RCU is not watching, as in parts
+ * of the idle loop, it counts, but leaves no event, and no count of dropped
+ * events has it. While any instance is traced, updates of the others by number
+ * take three instructions more.
  *
  * Takes cpus_read_lock(), as instructions are changed: not to be called where
  * CPU hotplug is kept out, nor in a callback of it.
