@@ -4,11 +4,12 @@
  * be removed. Finding them: the list by name, and the nodes by minor number.
  */
 #include <linux/capability.h>
-#include <linux/cred.h>
 #include <linux/export.h>
 #include <linux/mutex.h>
 
 #include "ringhold.h"
+#include "share.h"
+#include "users.h"
 
 /*
  * Protects what holds a ring (users, opened, ready, leaving) and what leads to
@@ -142,8 +143,8 @@ static void let_go(struct kmmv_ring *ring)
 }
 
 /*
- * Under hold_lock. One user cannot have all files, nor can all users together
- * without CAP_SYS_ADMIN: they lock out neither the agent nor an administrator.
+ * Under hold_lock. Users without CAP_SYS_ADMIN cannot lock out an
+ * administrator; nor can a few of them together lock out the agent: see share.h.
  */
 static int limits_check(struct kmmv_ring *ring, kuid_t uid)
 {
@@ -154,13 +155,14 @@ static int limits_check(struct kmmv_ring *ring, kuid_t uid)
 		return -EUSERS;
 	if (capable(CAP_SYS_ADMIN))
 		return 0;
-	if (ring->opened >= KMMV_RING_FILES_MAX - KMMV_RING_FILES_ADMIN)
-		return -EUSERS;
 	spin_lock_irq(&ring->lock);
 	list_for_each_entry(file, &ring->files, link)
 		same += uid_eq(file->uid, uid);
 	spin_unlock_irq(&ring->lock);
-	return same < KMMV_RING_FILES_USER ? 0 : -EUSERS;
+	if (same >= kmmv_share(ring->opened, KMMV_RING_FILES_MAX -
+					     KMMV_RING_FILES_ADMIN))
+		return -EUSERS;
+	return 0;
 }
 
 /**
@@ -186,7 +188,7 @@ int kmmv_ring_open(unsigned int minor, struct kmmv_ring_file *file)
 	err = -ENODEV;
 	if (!ring || !ring->ready)
 		goto unlock;
-	file->uid = current_fsuid();
+	file->uid = kmmv_user();
 	err = limits_check(ring, file->uid);
 	if (err)
 		goto unlock;

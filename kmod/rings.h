@@ -28,12 +28,11 @@
 #define KMMV_RINGS_MAX			4096
 /*
  * Limit of a ring's open files, since all are woken with interrupts disabled;
- * how many of them are reserved for CAP_SYS_ADMIN; and the limit of one user
- * without it.
+ * how many of them are reserved for CAP_SYS_ADMIN. share.h has the limits of one
+ * user without it.
  */
 #define KMMV_RING_FILES_MAX		256
 #define KMMV_RING_FILES_ADMIN		32
-#define KMMV_RING_FILES_USER		64
 /* Limit of waiters on each file, for the same reason. */
 #define KMMV_RING_WAITERS_MAX		8
 
@@ -52,7 +51,7 @@ struct kmmv_ring_side {
  * struct kmmv_ring_file - an open device
  * @ring: of which it is a file
  * @link: in kmmv_ring.files
- * @uid: of the user that opened it
+ * @uid: whose it is, see kmmv_user()
  * @turn: serialises read() and the consumer's ioctls; held while data are
  *	copied to user space, hence only waited for interruptibly; outside all
  *	other locks

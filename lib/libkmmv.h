@@ -215,8 +215,8 @@ struct kmmv_ring_clock;
  * Open DIR/ring/NAME, a character device or a memfd sealed against shrinking,
  * and map it; other files are refused with -EPROTO. -ENOENT, -EACCES,
  * -ENXIO: the device, as in kmmv_open(); -ENODEV: the ring was not enabled yet, or not
- * since it was resized; -EUSERS: too many have it open; -EPROTO, -EOPNOTSUPP, -EBADMSG,
- * -ENODATA, -ENOMEM: as in kmmv_open().
+ * since it was resized; -EUSERS: too many have it open, all users or this one;
+ * -EPROTO, -EOPNOTSUPP, -EBADMSG, -ENODATA, -ENOMEM: as in kmmv_open().
  */
 int kmmv_ring_open(const char *dir, const char *name, struct kmmv_ring **ring);
 void kmmv_ring_close(struct kmmv_ring *ring);

@@ -13,5 +13,6 @@ ring-rules-sources := $(patsubst %,qa/vm/progs/%.c,ring-rules rules rules-nested
 ring-rules-cflags := $(ring-cflags)
 ring-edge-sources := qa/vm/progs/ring-edge.c $(ring-common)
 ring-edge-cflags := $(ring-cflags)
-ring-hostile-sources := qa/vm/progs/ring-hostile.c qa/vm/progs/waiters.c $(ring-common)
+ring-hostile-sources := qa/vm/progs/ring-hostile.c qa/vm/progs/waiters.c \
+	qa/vm/progs/users.c $(ring-common)
 ring-hostile-cflags := $(ring-cflags)

@@ -25,11 +25,14 @@
 
 #include "ring-read.h"
 #include "tap.h"
+#include "users.h"
 #include "waiters.h"
 
 #define ALL	256
 #define ADMIN	32
-#define USER	64
+#define SHARE	64	/* of a user */
+#define LAST	32	/* that are left, of which it gets */
+#define FIRST	4
 #define WAITERS	8
 #define HANG	20	/* s; usual is none */
 
@@ -37,84 +40,54 @@ static char path[64];
 
 /* ---- how many files */
 
-/* A child with this user that opens all the files it can, until told to end. */
-struct user {
-	pid_t	pid;
-	int	go;
-	int	files;
-	int	error;
-};
-
-static void user_start(struct user *user, uid_t uid)
-{
-	int said[2], go[2], answer[2] = { 0, 0 };
-
-	if (pipe(said) || pipe(go))
-		bail("pipe");
-	fflush(stdout);
-	user->pid = fork();
-	if (!user->pid) {
-		close(go[1]);
-		if (setresuid(uid, uid, uid))
-			_exit(1);
-		while (open(path, O_RDONLY) >= 0)
-			answer[0]++;
-		answer[1] = errno;
-		if (write(said[1], answer, sizeof(answer)) < 0 ||
-		    read(go[0], answer, 1) < 0)
-			_exit(1);
-		_exit(0);
-	}
-	close(go[0]);
-	close(said[1]);
-	if (read(said[0], answer, sizeof(answer)) != sizeof(answer))
-		bail("a user");
-	close(said[0]);
-	user->go = go[1];
-	user->files = answer[0];
-	user->error = answer[1];
-}
-
-static void user_end(struct user *user)
-{
-	/*
-	 * Later children have inherited the pipe, so closing it does not
-	 * suffice.
-	 */
-	if (write(user->go, "", 1) != 1)
-		bail("a user");
-	close(user->go);
-	waitpid(user->pid, NULL, 0);
-}
-
 static void files(void)
 {
-	struct user users[5];
+	struct user users[5], inside;
 	int fds[ALL], i, n, all = 0;
 
-	user_start(&users[0], 1000);
-	ok(users[0].files == USER && users[0].error == EUSERS,
+	user_start(&users[0], path, 1000, false);
+	ok(users[0].files == SHARE && users[0].error == EUSERS,
 	   "a user has %d files of a ring, and no more (%s)", users[0].files,
 	   strerror(users[0].error));
+	user_start(&inside, path, 1000, true);
+	if (inside.files < 0)
+		ok(true, "nor as another one # SKIP machine: no user namespaces (%s)",
+		   strerror(inside.error));
+	else
+		ok(inside.files == 0 && inside.error == EUSERS,
+		   "nor as another one in a user namespace of its own (%d: %s)",
+		   inside.files, strerror(inside.error));
+	user_end(&inside);
 	for (i = 1; i < 5; i++)
-		user_start(&users[i], 1000 + i);
-	for (i = 0; i < 5; i++)
+		user_start(&users[i], path, 1000 + i, false);
+	for (i = 0; i < 3; i++)
 		all += users[i].files;
-	ok(all == ALL - ADMIN, "all users together have %d", all);
+	ok(all == ALL - ADMIN - LAST, "three users together have %d", all);
+	ok(users[3].files == FIRST && users[4].files == FIRST,
+	   "those who come later have some, too: %d and %d", users[3].files,
+	   users[4].files);
+	all += users[3].files + users[4].files;
 	for (n = 0; n < ALL; n++) {
 		fds[n] = open(path, O_RDONLY);
 		if (fds[n] < 0)
 			break;
 	}
-	ok(n == ADMIN && errno == EUSERS, "root has %d more", n);
+	ok(n == ALL - all && errno == EUSERS, "root has %d more", n);
+	ok(user_opens(&users[4]) == EUSERS, "no user has any of those");
 	while (n)
 		close(fds[--n]);
-	user_end(&users[4]);
-	user_end(&users[0]);
-	user_start(&users[0], 1000);
-	ok(users[0].files == USER, "a user who comes again has as many as before");
+	user_closes(&users[0]);
+	ok(user_opens(&users[0]) == EUSERS,
+	   "a user who has some has none of the last");
+	user_closes(&users[4]);
+	ok(user_opens(&users[4]) == 0,
+	   "but what is closed can be opened again");
 	for (i = 0; i < 4; i++)
 		user_end(&users[i]);
+	user_start(&users[0], path, 1000, false);
+	ok(users[0].files == SHARE, "a user who comes again has as many as before");
+	user_end(&users[0]);
+	user_end(&users[4]);
 }
 
 /* ---- how many may wait */

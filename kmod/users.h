@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Whose an open file is: kmod/core/share.h limits how many a user may have. */
+#ifndef KMMV_USERS_H
+#define KMMV_USERS_H
+
+#include <linux/cred.h>
+#include <linux/user_namespace.h>
+
+/**
+ * kmmv_user() - the user to whom a file counts that the caller opens
+ *
+ * A user namespace can have many user IDs of one user: those of newuidmap(1).
+ * So all who are in one count as the user who made it, or, if it is in others,
+ * the outermost of them.
+ *
+ * Context: task.
+ */
+static inline kuid_t kmmv_user(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+
+	if (ns == &init_user_ns)
+		return current_fsuid();
+	while (ns->parent != &init_user_ns)
+		ns = ns->parent;
+	return ns->owner;
+}
+
+#endif /* KMMV_USERS_H */
