@@ -2,11 +2,11 @@
 /*
  * /dev/kmmv/names: read, poll.
  *
- * The cost of readers is bounded. The number of open files is limited, with
- * some reserved for CAP_SYS_ADMIN, and so is the number of waiters on one file.
- * A work item wakes waiters, with a pause after each run, and never the task
- * that changes a name. Opening allocates nothing and takes one lock for a few
- * instructions only: the kernel opens misc devices one at a time.
+ * The cost of readers is bounded. The number of open files is limited, also of
+ * one user, with some reserved for CAP_SYS_ADMIN, and so is the number of
+ * waiters on one file. A work item wakes waiters, with a pause after each run,
+ * and never the task that changes a name. Opening allocates nothing and takes
+ * one lock briefly: the kernel opens misc devices one at a time.
  */
 #include <linux/bitmap.h>
 #include <linux/capability.h>
@@ -19,9 +19,11 @@
 #include "kmmv_compat.h"
 #include "module.h"
 #include "names.h"
+#include "share.h"
+#include "users.h"
 #include "waiters.h"
 
-#define FILES_MAX	256	/* open at once */
+#define FILES_MAX	256	/* open at once; for one user see share.h */
 #define FILES_FOR_ROOT	32	/* in addition, with CAP_SYS_ADMIN */
 #define FILES_ALL	(FILES_MAX + FILES_FOR_ROOT)
 #define WAITERS_MAX	32	/* on one file */
@@ -47,6 +49,8 @@ struct names_file {
 
 static struct names_file files[FILES_ALL];
 static DECLARE_BITMAP(files_open, FILES_ALL);
+/* Whose each open file is, in few cache lines: an open reads all of them. */
+static kuid_t files_user[FILES_ALL];
 static DEFINE_SPINLOCK(files_lock);
 
 static struct workqueue_struct *names_queue;
@@ -99,25 +103,47 @@ static void names_changed(void)
 	queue_delayed_work(names_queue, &names_work, rest <= PAUSE ? rest : 0);
 }
 
+/* Under files_lock; without CAP_SYS_ADMIN. */
+static int share_check(kuid_t user)
+{
+	u32 open = 0, same = 0, share;
+	unsigned int i;
+
+	for_each_set_bit(i, files_open, FILES_ALL) {
+		open++;
+		same += uid_eq(files_user[i], user);
+	}
+	share = kmmv_share(open, FILES_MAX);
+	if (!share)
+		return -ENFILE;
+	return same < share ? 0 : -EUSERS;
+}
+
 static int names_open(struct inode *inode, struct file *file)
 {
-	unsigned int max = capable(CAP_SYS_ADMIN) ? FILES_ALL : FILES_MAX;
+	bool admin = capable(CAP_SYS_ADMIN);
+	kuid_t user = kmmv_user();
 	unsigned int i;
+	int err;
 
 	if (!READ_ONCE(kmmv_live))
 		return -ENXIO;
 	if (file->f_mode & FMODE_WRITE)
 		return -EACCES;
 	spin_lock(&files_lock);
-	i = find_first_zero_bit(files_open, max);
-	if (i < max) {
+	err = admin ? 0 : share_check(user);
+	i = find_first_zero_bit(files_open, FILES_ALL);
+	if (i == FILES_ALL)
+		err = -ENFILE;
+	if (!err) {
 		kmmv_cursor_init(&files[i].cursor, &kmmv_table);
 		files[i].crowded = false;
+		files_user[i] = user;
 		set_bit(i, files_open);
 	}
 	spin_unlock(&files_lock);
-	if (i == max)
-		return -ENFILE;
+	if (err)
+		return err;
 	file->private_data = &files[i];
 	return stream_open(inode, file);
 }

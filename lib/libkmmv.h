@@ -74,6 +74,7 @@ struct kmmv_info {
  * against shrinking, is mapped; any other file is read into memory once.
  * -ENOENT, -EACCES: the directory or device, as in open(2);
  * -ENXIO, -ENODEV: the module is being loaded or unloaded, or is gone;
+ * -ENFILE, -EUSERS: too many have the names open, all users or this one;
  * -EPROTO: not a kmmv file (magic, or the other byte order);
  * -EOPNOTSUPP: another major version or an unknown incompatible feature;
  * -EBADMSG: header or names are inconsistent; -ENODATA: truncated;

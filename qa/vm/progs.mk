@@ -20,7 +20,8 @@ storm-libs := build/libkmmv.a
 ring-device-sources := qa/vm/progs/ring-device.c qa/vm/progs/device.c $(progs-common)
 ring-device-cflags := $(progs-cflags)
 early-open-sources := qa/vm/progs/early-open.c
-hostile-sources := qa/vm/progs/hostile.c qa/vm/progs/waiters.c $(progs-common)
+hostile-sources := qa/vm/progs/hostile.c qa/vm/progs/waiters.c qa/vm/progs/users.c \
+	$(progs-common)
 hostile-cflags := $(progs-cflags)
 fault-sources := qa/vm/progs/fault.c
 fault-cflags := $(progs-cflags)

@@ -26,13 +26,18 @@
 #include <linux/kmmv.h>
 
 #include "tap.h"
+#include "users.h"
 #include "waiters.h"
 
 #define FILES_MAX	256
 #define FILES_FOR_ROOT	32
+#define FILES_ALL	(FILES_MAX + FILES_FOR_ROOT)
+#define SHARE		64	/* of a user */
+#define LAST		32	/* that are left, of which it gets */
+#define FIRST		4
 #define WAITERS_MAX	32
 #define SETS		40
-#define NOBODY		65534
+#define SOMEBODY	20000	/* the first of many users */
 
 enum kind { READ, POLL, OPEN, REFRESH, RING, KINDS };
 
@@ -43,10 +48,12 @@ static const char *const kind_names[KINDS] = {
 
 static unsigned long *done;
 
-static void become_nobody(void)
+/* Each is another user, for as many files as possible. */
+static void become(uid_t uid)
 {
-	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
-		bail("become nobody: %m");
+	if (setgroups(0, NULL) || setgid(uid) || setuid(uid))
+		bail("become user %d: %m", (int)uid);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 static int names_open(void)
@@ -135,12 +142,11 @@ static void one_ring(void)
 	close(fd);
 }
 
-static void be_hostile(enum kind kind)
+static void be_hostile(enum kind kind, int number)
 {
 	int fd = -1, set[SETS];
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	become_nobody();
+	become(SOMEBODY + number);
 	for (;;) {
 		if (kind == READ)
 			one_read(&fd);
@@ -169,7 +175,7 @@ static int hostile(int readers)
 	for (i = 0; i < readers; i++) {
 		pid[i] = fork();
 		if (!pid[i])
-			be_hostile(i % KINDS);
+			be_hostile(i % KINDS, i);
 	}
 	/* To get CPU time beside them. */
 	setpriority(PRIO_PROCESS, 0, -20);
@@ -198,63 +204,60 @@ static int open_all(int *fd, int max)
 	return n;
 }
 
-static void say(int fd, int value)
-{
-	if (write(fd, &value, sizeof(value)) != sizeof(value))
-		_exit(1);
-}
-
-static int hear(int fd)
-{
-	int value = -1;
-
-	if (read(fd, &value, sizeof(value)) != sizeof(value))
-		bail("no answer from the child");
-	return value;
-}
-
 /*
- * User nobody opens all that there are; some are left for root, but not for
- * nobody.
+ * No user opens more than its share; some files are left for users who come later,
+ * and others for root.
  */
 static void files(void)
 {
-	int up[2], down[2], fd[2 * FILES_MAX], n;
-	pid_t pid;
+	struct user users[5], inside;
+	int fd[FILES_ALL + 1], i, n, all;
 
-	if (pipe(up) || pipe(down))
-		bail("pipe");
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		become_nobody();
-		n = open_all(fd, 2 * FILES_MAX);
-		say(up[1], n < 2 * FILES_MAX && errno == ENFILE ? n : -1);
-		hear(down[0]);
-		say(up[1], names_open() < 0 ? errno : 0);
-		close(fd[0]);
-		fd[0] = names_open();
-		read_to_end(fd[0]);
-		say(up[1], fd[0] >= 0);
-		_exit(0);
-	}
-	n = hear(up[0]);
-	ok(n == FILES_MAX, "nobody opens %d files, and then ENFILE (%d)",
-	   FILES_MAX, n);
-	n = open_all(fd, 2 * FILES_MAX);
-	ok(n == FILES_FOR_ROOT && errno == ENFILE,
-	   "root still opens %d (%d)", FILES_FOR_ROOT, n);
-	n = open(COUNTERS, O_RDONLY);
-	ok(n >= 0, "and the counters");
-	close(n);
-	say(down[1], 0);
-	ok(hear(up[0]) == ENFILE, "nobody opens none of those");
-	ok(hear(up[0]) == 1, "but what is closed can be opened again");
-	waitpid(pid, NULL, 0);
-	for (n = 0; n < FILES_FOR_ROOT; n++)
-		close(fd[n]);
-	n = open_all(fd, 2 * FILES_MAX);
-	ok(n == FILES_MAX + FILES_FOR_ROOT, "all can be opened again (%d)", n);
+	user_start(&users[0], NAMES, 1000, false);
+	ok(users[0].files == SHARE && users[0].error == EUSERS,
+	   "a user opens %d files, and no more (%d: %s)", SHARE,
+	   users[0].files, strerror(users[0].error));
+	user_start(&inside, NAMES, 1000, true);
+	if (inside.files < 0)
+		ok(true, "nor as another one # SKIP machine: no user namespaces (%s)",
+		   strerror(inside.error));
+	else
+		ok(inside.files == 0 && inside.error == EUSERS,
+		   "nor as another one in a user namespace of its own (%d: %s)",
+		   inside.files, strerror(inside.error));
+	user_end(&inside);
+	for (i = 1; i < 4; i++)
+		user_start(&users[i], NAMES, 1000 + i, false);
+	all = users[0].files + users[1].files + users[2].files + users[3].files;
+	ok(all == FILES_MAX - LAST, "four users open %d together", all);
+	user_start(&users[4], NAMES, 1004, false);
+	ok(users[4].files == FIRST && users[4].error == EUSERS,
+	   "one who comes later opens %d (%d: %s)", FIRST, users[4].files,
+	   strerror(users[4].error));
+	all += users[4].files;
+	n = open_all(fd, FILES_ALL + 1);
+	ok(n == FILES_ALL - all && errno == ENFILE,
+	   "root opens all that are left (%d)", n);
+	i = open(COUNTERS, O_RDONLY);
+	ok(i >= 0, "and the counters");
+	close(i);
+	ok(user_opens(&users[4]) == ENFILE, "a user opens none then");
+	while (n)
+		close(fd[--n]);
+	user_closes(&users[0]);
+	ok(user_opens(&users[0]) == EUSERS && user_opens(&users[4]) == EUSERS,
+	   "users who have some open none of the last");
+	user_closes(&users[4]);
+	ok(user_opens(&users[4]) == 0,
+	   "but what is closed can be opened again");
+	for (i = 0; i < 5; i++)
+		user_end(&users[i]);
+	n = open_all(fd, FILES_ALL + 1);
+	ok(n == FILES_ALL, "all can be opened again (%d)", n);
+	user_start(&users[0], NAMES, 1000, false);
+	ok(users[0].files == 0 && users[0].error == ENFILE,
+	   "and none is left (%s)", strerror(users[0].error));
+	user_end(&users[0]);
 	while (n--)
 		close(fd[n]);
 }

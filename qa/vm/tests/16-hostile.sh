@@ -32,7 +32,7 @@ while IFS= read -r line; do
 	"not ok "*)	fail "${line#not ok * - }" ;;
 	esac
 done <<<"$limits"
-is "all limits were looked at" "$(grep -c '^ok\|^not ok' <<<"$limits")" 10
+is "all limits were looked at" "$(grep -c '^ok\|^not ok' <<<"$limits")" 15
 
 number=$(call "add latency")
 
