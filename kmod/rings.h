@@ -27,13 +27,13 @@
 /* Number of minor numbers. */
 #define KMMV_RINGS_MAX			4096
 /*
- * Limit of a ring's open files, since all are woken with interrupts disabled;
- * how many of them are reserved for CAP_SYS_ADMIN. share.h has the limits of one
- * user without it.
+ * Limit of a ring's open files, since all are looked at with interrupts
+ * disabled; how many of them are reserved for CAP_SYS_ADMIN. share.h has the
+ * limits of one user without it.
  */
 #define KMMV_RING_FILES_MAX		256
 #define KMMV_RING_FILES_ADMIN		32
-/* Limit of waiters on each file, for the same reason. */
+/* Limit of waiters on each file, since all are woken so. */
 #define KMMV_RING_WAITERS_MAX		8
 
 /**
@@ -136,7 +136,8 @@ struct kmmv_ring_home {
  * @work: queued by a commit that found `waiting' set; its cache line is that of
  *	the state of waiting
  * @timer: looks for events while the ring is quiet
- * @next_look: earliest time to arm or to look again
+ * @next_look: earliest time to arm or to look again; the later the longer the
+ *	last wake-up took
  * @rcu: runs when all writers that may have missed `waiting' are done
  * @rcu_queued: @rcu is queued
  * @rcu_again: the ring was armed again since then

@@ -17,9 +17,9 @@
  *		work clears waiting, so that later commits cost nothing more,
  *		wakes files that have something to read, and leaves the ring
  *		quiet or idle;
- *	quiet	no commit reports, but the timer looks, a millisecond after the
- *		last report: it wakes files that have something to read by then,
- *		or else arms the ring.
+ *	quiet	no commit reports, but the timer looks, a millisecond or more
+ *		after the last wake-up: it wakes files that have something to
+ *		read by then, or else arms the ring.
  *
  * So however often files are polled, waiting is set and cleared once a
  * millisecond at most, wake-ups are as far apart, and under ring->lock poll()
@@ -28,6 +28,12 @@
  * has read; a reader of edges has to be woken for it, once a millisecond. Nor
  * can a poller keep itself awake by the events of its own waking and sleeping
  * while these are below the watermark.
+ *
+ * A reader decides what a wake-up costs: a waiter may be an epoll set that is
+ * in many others. So a wake-up that took long is followed by a longer rest, by
+ * the rule of pace.h. One that takes longer than WAKE_HOLD leaves files that are
+ * due to the next one, which begins with these: the ring is quiet until then, as
+ * they wait, and they are due still, as their waiters know no more than before.
  *
  * Arming is followed by another look. A writer that missed `waiting' may have
  * left an event that this look misses: each was too early for the other. But
@@ -52,10 +58,15 @@
 #include <linux/poll.h>
 
 #include "kmmv_compat.h"
+#include "pace.h"
 #include "ring_page.h"
 #include "rings.h"
 
-#define WAKE_INTERVAL	NSEC_PER_MSEC
+/*
+ * A wake-up, with interrupts disabled, goes on to another file until it has
+ * taken this long. A task that waits takes about a microsecond.
+ */
+#define WAKE_HOLD	(200 * NSEC_PER_USEC)
 
 /* A CPU's position: it grows with each event; 0 if it cannot be read. */
 static u64 position(const struct kmmv_ring_cpu *rc)
@@ -159,19 +170,27 @@ static bool any_due(const struct kmmv_ring *ring)
 	return false;
 }
 
-static bool wake_due(struct kmmv_ring *ring)
+/* Wakes at least one file if any is due, and each before any a second time. */
+static bool wake_due(struct kmmv_ring *ring, ktime_t begun)
 {
+	ktime_t end = ktime_add_ns(begun, WAKE_HOLD);
 	u64 at = kmmv_ring_position(ring);
 	struct kmmv_ring_file *file;
 	bool woken = false;
 
-	list_for_each_entry(file, &ring->files, link)
-		if (file->waits && file_due(file, at)) {
-			file->seen = at;
-			woken = true;
-			wake_up_interruptible_poll(&file->wait,
-						   EPOLLIN | EPOLLRDNORM);
+	list_for_each_entry(file, &ring->files, link) {
+		if (!file->waits || !file_due(file, at))
+			continue;
+		if (woken && ktime_after(ktime_get(), end)) {
+			/* The next look begins here. */
+			list_rotate_to_front(&file->link, &ring->files);
+			break;
 		}
+		file->seen = at;
+		woken = true;
+		wake_up_interruptible_poll(&file->wait,
+					   EPOLLIN | EPOLLRDNORM);
+	}
 	return woken;
 }
 
@@ -213,11 +232,14 @@ static void timer_start(struct kmmv_ring *ring)
 	hrtimer_start(&ring->timer, left, HRTIMER_MODE_REL_SOFT);
 }
 
-/* An event was reported: do nothing for a while. */
-static void pause(struct kmmv_ring *ring)
+/* An event was reported, and files were woken: do nothing for a while. */
+static void pause(struct kmmv_ring *ring, ktime_t begun)
 {
+	ktime_t now = ktime_get();
+	u64 took = ktime_to_ns(ktime_sub(now, begun));
+
 	ring->watch = KMMV_RING_IDLE;
-	ring->next_look = ktime_add_ns(ktime_get(), WAKE_INTERVAL);
+	ring->next_look = ktime_add_ns(now, kmmv_pace_rest_after(took));
 	if (any_waits(ring))
 		timer_start(ring);
 }
@@ -225,16 +247,20 @@ static void pause(struct kmmv_ring *ring)
 /* Armed, and an event was reported: wake files, and pause. */
 static void told(struct kmmv_ring *ring)
 {
+	ktime_t begun = ktime_get();
+
 	waiting_set(ring, 0);
-	wake_due(ring);
-	pause(ring);
+	wake_due(ring, begun);
+	pause(ring, begun);
 }
 
 /* Quiet, and the pause is over. */
 static void look(struct kmmv_ring *ring)
 {
-	if (wake_due(ring)) {
-		pause(ring);
+	ktime_t begun = ktime_get();
+
+	if (wake_due(ring, begun)) {
+		pause(ring, begun);
 		return;
 	}
 	ring->watch = KMMV_RING_IDLE;

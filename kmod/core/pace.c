@@ -3,6 +3,20 @@
 #include "pace.h"
 
 /**
+ * kmmv_pace_rest_after() - the rest after work that took so long
+ * @took: nanoseconds
+ *
+ * Return: nanoseconds from the end of the work.
+ */
+u64 kmmv_pace_rest_after(u64 took)
+{
+	/* Limited before the product, which could overflow 64 bits. */
+	took = min(took, KMMV_PACE_REST_MAX);
+	return min(max(KMMV_PACE_SHARE * took, KMMV_PACE_REST_MIN),
+		   KMMV_PACE_REST_MAX);
+}
+
+/**
  * kmmv_pace_rest() - the rest after the last copy, when no other is begun
  * @pace: of the source
  *
@@ -10,12 +24,7 @@
  */
 u64 kmmv_pace_rest(const struct kmmv_pace *pace)
 {
-	u64 took = pace->ended - pace->begun;
-
-	/* Limited before the product, which could overflow 64 bits. */
-	took = min(took, KMMV_PACE_REST_MAX);
-	return min(max(KMMV_PACE_SHARE * took, KMMV_PACE_REST_MIN),
-		   KMMV_PACE_REST_MAX);
+	return kmmv_pace_rest_after(pace->ended - pace->begun);
 }
 
 /**

@@ -14,8 +14,10 @@
  *			long, as when its task was preempted. Copies cost more
  *			than a tenth of a CPU only if each takes 11 ms of it
  *
- * The rest applies to all copies but the first and the last. Callers serialise
- * calls on one pace. Context: any; nothing here sleeps.
+ * The rest applies to all copies but the first and the last. Readers that wait
+ * are woken by the same rule: they can make a wake-up take long, and it is not
+ * their time that it takes. Callers serialise calls on one pace. Context: any;
+ * nothing here sleeps.
  */
 #ifndef KMMV_PACE_H
 #define KMMV_PACE_H
@@ -43,6 +45,7 @@ struct kmmv_pace {
 bool kmmv_pace_due(const struct kmmv_pace *pace, u64 asked, u64 max_age,
 		   u64 now);
 void kmmv_pace_copied(struct kmmv_pace *pace, u64 begun, u64 ended);
+u64 kmmv_pace_rest_after(u64 took);
 u64 kmmv_pace_rest(const struct kmmv_pace *pace);
 
 #endif /* KMMV_PACE_H */

@@ -87,6 +87,8 @@ wake_holds()
 	wake: a watermark falls, edge|-DCLIENT=EDGE -DEVENTS=1 -DMORE=0 -DMARK=2
 	wake: another one asks|-DCLIENT=MULTI -DEVENTS=1 -DMORE=0 -DPEEKS=1
 	wake: another file waits|-DCLIENT=LEVEL -DEVENTS=1 -DMORE=0 -DOTHER
+	wake: wake-ups leave files, level|-DCLIENT=LEVEL -DEVENTS=2 -DMORE=0 -DLEAVES
+	wake: wake-ups leave files, edge|-DCLIENT=EDGE -DEVENTS=2 -DMORE=0 -DLEAVES
 	END
 	[ "${KMMV_SOAK:-0}" != 0 ] || return
 	cat <<-'END'
@@ -116,6 +118,7 @@ wake_mutants()
 	wake: who asks and has something knows for all|-DCLIENT=MULTI -DEVENTS=1 -DMORE=0 -DREADY_KNOWS -DPEEKS=1
 	wake: armed as often as somebody asks|-DMORE=0 -DARM_AT_WILL
 	wake: a watermark is not told of|-DEVENTS=1 -DMORE=0 -DMARK=2 -DNOT_AGAIN
+	wake: a file that is left counts as woken|-DCLIENT=EDGE -DEVENTS=1 -DMORE=0 -DLEAVES -DLEFT_KNOWS
 	wake: who is refused does not tell|-DEVENTS=1 -DMORE=0 -DREFUSED_SILENT
 	END
 }

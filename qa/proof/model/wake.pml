@@ -18,6 +18,8 @@
  *	EVENTS		of CPU 0; MORE: of the other CPU
  *	PEEKS		how often another client polls, and does not read
  *	OTHER		another file waits, for more than ever comes
+ *	LEAVES		wake-ups take long: one may wake other files only, and leave
+ *			this one to the next, which then begins with it
  *	MARK		the client is a consumer with this watermark, which is set to
  *			1 at some time
  *
@@ -66,6 +68,9 @@ bit lock, file_lock;
 bit queued, told;	/* the client is in the wait queue; it was woken */
 bit waits;		/* the file's flag, and the place up to which it knows */
 byte seen;
+#ifdef LEAVES
+bit left;		/* the next wake-up begins with the file */
+#endif
 
 #define GET(l)	atomic { !l -> l = 1 }
 #define PUT(l)	l = 0
@@ -147,6 +152,16 @@ inline wake_due(woken, at)
 	due(woken, at);
 	if
 	:: woken ->
+#ifdef LEAVES
+		if
+#ifdef LEFT_KNOWS
+		:: !left -> left = 1; seen = at
+#else
+		:: !left -> left = 1
+#endif
+		:: true -> left = 0; wake(); seen = at
+		fi
+#else
 		wake();
 #ifdef SEEN_AFTER
 		position(at);
@@ -155,6 +170,7 @@ inline wake_due(woken, at)
 		waits = 0;
 #endif
 		seen = at
+#endif
 	:: else
 	fi
 }

@@ -32,6 +32,7 @@ START_TEST(rest)
 	ck_assert_uint_eq(sizeof(row) / sizeof(row[0]), 9);
 	kmmv_pace_copied(&pace, 5, 5 + row[_i].took);
 	ck_assert_uint_eq(kmmv_pace_rest(&pace), row[_i].rest);
+	ck_assert_uint_eq(kmmv_pace_rest_after(row[_i].took), row[_i].rest);
 }
 END_TEST
 

@@ -15,8 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <linux/userfaultfd.h>
@@ -126,6 +128,98 @@ static void room(void)
 
 	waiters_again(fd, WAITERS, NULL);
 	close(fd);
+}
+
+/* ---- what others' wake-ups cost */
+
+/* As many as epoll allows: 8 on a file, and 500 that have one of these. */
+#define OUTER	62
+#define NESTED	60	/* files */
+#define READERS	3
+#define EVENTS	50
+
+/* Each wake-up of any of its files is one of all sets. */
+static void nest(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int inner[WAITERS], i, j, set;
+
+	for (i = 0; i < WAITERS; i++) {
+		inner[i] = epoll_create1(0);
+		for (j = 0; j < OUTER; j++) {
+			set = epoll_create1(0);
+			if (set < 0 ||
+			    epoll_ctl(set, EPOLL_CTL_ADD, inner[i], &event))
+				bail("a set of sets: %s", strerror(errno));
+		}
+	}
+	for (j = 0; j < NESTED; j++) {
+		int fd = open_drained();
+
+		for (i = 0; i < WAITERS; i++)
+			if (epoll_ctl(inner[i], EPOLL_CTL_ADD, fd, &event))
+				bail("a file of sets: %s", strerror(errno));
+	}
+}
+
+/*
+ * Files before and after those of a user who makes wake-ups long. Each event has to
+ * wake each of them: with edges, nothing else tells of it.
+ */
+static void nested(void)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	const struct rlimit many = { 4096, 4096 };
+	int fds[READERS], sets[READERS], up[2], down[2], i, j, number, told = 0;
+	static char buffer[65536];
+	char byte = 0;
+	pid_t pid;
+
+	if (pipe(up) || pipe(down))
+		bail("pipe");
+	for (i = 0; i < READERS - 1; i++)
+		fds[i] = open_drained();
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		close(up[0]);
+		close(down[1]);
+		setrlimit(RLIMIT_NOFILE, &many);
+		if (setresuid(1000, 1000, 1000))
+			_exit(1);
+		nest();
+		_exit(write(up[1], &byte, 1) != 1 || read(down[0], &byte, 1));
+	}
+	close(up[1]);
+	close(down[0]);
+	if (read(up[0], &byte, 1) != 1)
+		bail("no sets");
+	fds[i] = open_drained();
+	for (i = 0; i < READERS; i++) {
+		sets[i] = epoll_create1(0);
+		if (epoll_ctl(sets[i], EPOLL_CTL_ADD, fds[i], &event))
+			bail("epoll_ctl");
+	}
+	number = client("ring get %s", strrchr(path, '/') + 1);
+	for (j = 0; j < EVENTS && told == j * READERS; j++) {
+		client("ring write %d task 1 24 1", number);
+		for (i = 0; i < READERS; i++) {
+			told += epoll_wait(sets[i], &event, 1, HANG * 1000) == 1;
+			while (read(fds[i], buffer, sizeof(buffer)) > 0)
+				continue;
+		}
+	}
+	ok(told == EVENTS * READERS,
+	   "beside sets of sets %d readers are told of %d events (%d times)",
+	   READERS, j, told);
+	client("ring put %d", number);
+	close(down[1]);
+	close(up[0]);
+	waitpid(pid, NULL, 0);
+	for (i = 0; i < READERS; i++) {
+		close(sets[i]);
+		close(fds[i]);
+	}
 }
 
 /* ---- a read that does not end */
@@ -264,5 +358,6 @@ int main(int argc, char **argv)
 	faults(true);
 	waiters();
 	room();
+	nested();
 	return finish();
 }
