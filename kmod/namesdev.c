@@ -4,13 +4,15 @@
  *
  * The cost of readers is bounded. The number of open files is limited, also of
  * one user, with some reserved for CAP_SYS_ADMIN, and so is the number of
- * waiters on one file. A work item wakes waiters, with a pause after each run,
- * and never the task that changes a name. Opening allocates nothing and takes
- * one lock briefly: the kernel opens misc devices one at a time.
+ * waiters on one file. A work item wakes waiters, with a pause after each run
+ * that is the longer the longer this took, and never the task that changes a
+ * name. Opening allocates nothing and takes one lock briefly: the kernel opens
+ * misc devices one at a time.
  */
 #include <linux/bitmap.h>
 #include <linux/capability.h>
 #include <linux/fs.h>
+#include <linux/ktime.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
@@ -19,6 +21,7 @@
 #include "kmmv_compat.h"
 #include "module.h"
 #include "names.h"
+#include "pace.h"
 #include "share.h"
 #include "users.h"
 #include "waiters.h"
@@ -27,7 +30,8 @@
 #define FILES_FOR_ROOT	32	/* in addition, with CAP_SYS_ADMIN */
 #define FILES_ALL	(FILES_MAX + FILES_FOR_ROOT)
 #define WAITERS_MAX	32	/* on one file */
-#define PAUSE		(HZ / 25 ?: 1)
+#define PAUSE		(HZ / 25 ?: 1)	/* at least */
+#define PAUSE_MAX	max_t(unsigned long, PAUSE, HZ / 10)
 
 /**
  * struct names_file - an open file, or a free entry
@@ -72,21 +76,39 @@ static bool names_behind(unsigned int i)
 	return behind;
 }
 
+/* What is left of the pause, in jiffies. */
+static unsigned long names_rest(void)
+{
+	unsigned long rest = READ_ONCE(next_wake) - jiffies;
+
+	/* More than the longest one means that it is over, however long ago. */
+	return rest <= PAUSE_MAX ? rest : 0;
+}
+
 /*
- * Each wake-up disables interrupts for WAITERS_MAX waiters at most. A change
- * meanwhile queues this work again, to run after the pause that begins here.
+ * Each wake-up disables interrupts for WAITERS_MAX waiters at most, but a
+ * reader decides what these cost: one may be an epoll set that is in many
+ * others. Hence the pause by the rule of pace.h. A change meanwhile has queued
+ * this work again.
  */
 static void names_wake(struct work_struct *work)
 {
+	unsigned long rest = names_rest();
+	u64 begun = ktime_get_ns();
 	unsigned int i;
 
-	WRITE_ONCE(next_wake, jiffies + PAUSE);
+	if (rest) {
+		queue_delayed_work(names_queue, to_delayed_work(work), rest);
+		return;
+	}
 	for (i = 0; i < FILES_ALL; i++) {
 		if (!names_behind(i))
 			continue;
 		wake_up_interruptible_all(&files[i].wait);
 		cond_resched();
 	}
+	rest = nsecs_to_jiffies(kmmv_pace_rest_after(ktime_get_ns() - begun));
+	WRITE_ONCE(next_wake, jiffies + max_t(unsigned long, rest, PAUSE));
 }
 
 static DECLARE_DELAYED_WORK(names_work, names_wake);
@@ -97,10 +119,7 @@ static DECLARE_DELAYED_WORK(names_work, names_wake);
  */
 static void names_changed(void)
 {
-	unsigned long rest = READ_ONCE(next_wake) - jiffies;
-
-	/* More than a pause means that it is over, however long ago. */
-	queue_delayed_work(names_queue, &names_work, rest <= PAUSE ? rest : 0);
+	queue_delayed_work(names_queue, &names_work, names_rest());
 }
 
 /* Under files_lock; without CAP_SYS_ADMIN. */
