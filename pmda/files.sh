@@ -2,7 +2,7 @@
 # shellcheck shell=sh disable=SC2154 # variables of pcp.env
 #
 # The manifest of files and directories that Install made with `make install`,
-# so that Remove removes exactly these.
+# so that Remove removes exactly these. Those that a package has by then are its own.
 
 manifest=$PCP_PMDAS_DIR/kmmv/installed
 
@@ -33,23 +33,45 @@ files_install()
 	rm -rf "$stage"
 }
 
+# files_unowned LIST: its lines whose file or directory no package has.
+# Files of /usr/lib and /lib are taken for the same, as they mostly are: dpkg knows them
+# by one of the two names. rpm is only asked if dpkg knows none: it makes a database where
+# there is none.
+files_unowned()
+{
+	sed 's,^. ,,' "$1" | sed 'p
+		s,^/usr/lib/,/lib/,
+		t
+		s,^/lib/,/usr/lib/,' | tr '\n' '\0' >"$1.names"
+	xargs -0 dpkg -S <"$1.names" 2>/dev/null | sed 's,^[^/]*: /,/,' >"$1.owned"
+	[ -s "$1.owned" ] ||
+		xargs -0 rpm -qf --qf '[%{FILENAMES}\n]' <"$1.names" >"$1.owned" 2>/dev/null
+	awk 'function plain(path) { sub("^/usr/lib/", "/lib/", path); return path }
+		FILENAME == ARGV[1] { owned[plain($0)]; next }
+		!(plain(substr($0, 3)) in owned)' "$1.owned" "$1"
+	rm -f "$1.names" "$1.owned"
+}
+
 files_remove()
 {
 	[ -f "$manifest" ] || return 0
 	echo "Removing files ..."
-	list=$(mktemp) || return 1
-	cp "$manifest" "$list"
+	stage=$(mktemp -d) || return 1
+	list=$stage/list
+	cp "$manifest" "$stage/all"
+	# Help was compiled here by pmdaproc.sh.
+	printf 'f %s\n' "$PCP_PMDAS_DIR/kmmv/help.dir" "$PCP_PMDAS_DIR/kmmv/help.pag" \
+		>>"$stage/all"
+	files_unowned "$stage/all" >"$list"
 	releases=$(sed -n 's,^f /lib/modules/\([^/]*\)/.*,\1,p' "$list" | sort -u)
 	sed -n 's/^f //p' "$list" | while read -r file; do
 		rm -f "$file"
 	done
-	# Help was compiled here by pmdaproc.sh.
-	rm -f "$PCP_PMDAS_DIR/kmmv/help.dir" "$PCP_PMDAS_DIR/kmmv/help.pag"
 	cd /
 	sed -n 's/^d //p' "$list" | sort -r | while read -r directory; do
 		rmdir "$directory" 2>/dev/null
 	done
-	rm -f "$list"
+	rm -rf "$stage"
 	for release in $releases; do
 		[ ! -d "/lib/modules/$release" ] || depmod "$release"
 	done
