@@ -203,6 +203,7 @@ device_unload()
 			echo "Warning: the module $module cannot be unloaded: $message"
 		fi
 	done
+	[ ! -d /sys/module/kmmv ] || close_nodes
 }
 
 # Take away what open_nodes and open_settings gave.

@@ -99,6 +99,28 @@ ok "nothing else holds them" rmmod kmmv_stat kmmv
 ok "./Install once more" installs
 is "loads them again" "$(loaded)" "kmmv kmmv_stat"
 
+# ---- modules that cannot be unloaded: their files are gone, or somebody came between
+
+is "group pcp has access" "$(stat -c %G:%a /dev/kmmv/counters)" pcp:440
+mkdir "$WORK/stub"
+cat >"$WORK/stub/modprobe" <<E
+#!/bin/sh
+[ "\$1" = -r ] || exec $(command -v modprobe) "\$@"
+echo "modprobe: FATAL: Module \$2 not found." >&2
+exit 1
+E
+chmod 755 "$WORK/stub/modprobe"
+# pcp.env puts /usr/sbin first, unless it is there.
+ok "./Remove where modprobe -r fails" env PATH="$WORK/stub:/usr/sbin:$PATH" \
+	sh -c './Remove </dev/null'
+like "it says so of one" "$tap_text" "module kmmv_stat cannot be unloaded: .*not found"
+like "and of the other" "$tap_text" "module kmmv cannot be unloaded: .*not found"
+is "they stay loaded" "$(loaded)" "kmmv kmmv_stat"
+is "but group pcp has no access" "$(stat -c %G:%a /dev/kmmv/counters)" root:440
+ok "they can be unloaded" rmmod kmmv_stat kmmv
+ok "./Install after that" installs
+is "loads them once more" "$(loaded)" "kmmv kmmv_stat"
+
 # ---- removal
 
 ok "./Remove --purge" sh -c './Remove --purge </dev/null'
