@@ -158,18 +158,24 @@ static uint64_t beyond(uint64_t number, uint64_t from)
 	return number > from ? number - from : 0;
 }
 
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /*
  * Whether a record is new to the clients; *MISSED is what they missed before
  * it. Events that were read are recognised by their number, those from before
  * the clients by their time. A loss that this handle reports may have been
- * reported by an earlier one: numbers are compared instead.
+ * reported by an earlier one, or be of before the clients: numbers are compared
+ * instead.
  */
 static bool take(struct reader *reader, const struct kmmv_record *record,
 		 uint64_t realtime, uint64_t *missed)
 {
 	bool event = record->type != 0;
 	struct position *p;
-	uint64_t drops;
+	uint64_t drops, lost;
 
 	*missed = record->lost + record->dropped;
 	if (record->cpu >= reader->nr_cpus)
@@ -180,10 +186,9 @@ static bool take(struct reader *reader, const struct kmmv_record *record,
 	p->old = p->old && realtime < reader->since;
 	drops = beyond(record->drops, p->drops);
 	p->drops += drops;
-	if (p->known)
-		*missed = beyond(record->sequence, p->next) + drops;
-	else if (drops < record->dropped)
-		*missed = record->lost + drops;
+	lost = p->known ? beyond(record->sequence, p->next) : record->lost;
+	lost = less(lost, beyond(record->sequence, p->floor));
+	*missed = lost + (p->known ? drops : less(drops, record->dropped));
 	/* Loss records of a handle that has seen no event have no number. */
 	if (event || (p->known && record->sequence > p->next))
 		p->next = record->sequence + event;
@@ -328,6 +333,12 @@ void agent_reader_fetch(struct ring *r)
  * Start reading for a first client, which does not get events already in the
  * ring. They may be more than one fetch reads, so the events of each CPU are
  * compared with the time until one is newer.
+ *
+ * The number of the next event is the number of those written, so that it tells what
+ * was overwritten before. Tolerated: what is written and overwritten before the count is
+ * read is not reported as missed. If writers begin the page again whenever it is read,
+ * the count is of the page's beginning, and up to a page of older events may be reported.
+ * A CPU that has no count yet has no events from before, either.
  */
 static void start(struct ring *r)
 {
@@ -338,8 +349,10 @@ static void start(struct ring *r)
 	if (open_ring(r) < 0)
 		return;
 	for (cpu = 0; cpu < r->reader.nr_cpus; cpu++) {
-		if (kmmv_ring_get_stats(r->reader.handle, cpu, &stats) == 0)
-			r->reader.cpus[cpu].drops = stats.events.dropped;
+		if (kmmv_ring_get_stats(r->reader.handle, cpu, &stats) < 0)
+			continue;
+		r->reader.cpus[cpu].drops = stats.events.dropped;
+		r->reader.cpus[cpu].floor = stats.events.written;
 	}
 	if (!r->reader.consumer)
 		kmmv_ring_seek(r->reader.handle, true);

@@ -118,6 +118,7 @@ struct ring_cpu {
 /* Where reading continues on a CPU, with this handle or the next one. */
 struct position {
 	uint64_t next;		/* sequence number of the next event */
+	uint64_t floor;		/* events before it are of before the clients */
 	uint64_t drops;		/* drops accounted for so far */
 	bool known;
 	bool old;		/* events may predate reader.since */

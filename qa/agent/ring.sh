@@ -391,6 +391,31 @@ for how in dso pipe; do
 	rm "$work/dev/sim/default.stats"
 	all_gone
 
+	# ---- events overwritten, some of them from before the attach
+
+	new_ring default
+	printf '%s\n' "0 1 0 0 0 100" "1 1 0 0 0 50" "2 1 0 0 0 10" \
+		>"$work/dev/sim/default.stats"
+	put default 1 1 40
+	sleep 0.01
+	say open o
+	say fetch o >/dev/null
+	next_seq[default.0]=33
+	put default 0 1 70
+	put default 0 1 4
+	put default 1 1 14
+	next_seq[default.2]=16
+	put default 2 1 4
+	put default 3 1 6
+	# Of the first 70, events 100 to 102 are not from before; of CPU 1's, 50 to 54.
+	is "$how: what was overwritten before is not, either" \
+		"$(say fetch o | sed -n 's/.* missed /missed /p
+			s/.* event .* sequence=\([0-9]*\) .*/\1/p' | xargs)" \
+		"missed 3 103 missed 4 108 missed 5 55 missed 4 20 missed 6 6"
+	say close o
+	rm "$work/dev/sim/default.stats"
+	all_gone
+
 	# ---- another consumer, and the ring opened again: continued by sequence numbers
 
 	touch "$work/dev/sim/default.busy"
