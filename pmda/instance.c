@@ -299,7 +299,11 @@ static uint64_t count_of(const struct family *f, const struct inst *inst)
 		       0;
 }
 
-/* STATE: ID_AWAY, or ID_FORGOTTEN by the kernel. */
+/*
+ * STATE: ID_AWAY, or ID_FORGOTTEN by the kernel. Tolerated: of a forgotten name, the total
+ * keeps what was last read, and lacks what was counted since. The kernel has given the
+ * number back before the table shows it: what is there may be its next owner's.
+ */
 static void unbind_slot(struct slot *slot, int state)
 {
 	struct family *f = family_of(slot);

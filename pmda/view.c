@@ -92,7 +92,8 @@ static const char *const views[NR_ITEMS] = {
 		"most kmmv.control.percpu.limit instances are listed.",
 	[ITEM_ALL] =
 		"One value, over all possible CPUs and all instances, including those\n"
-		"that are no longer active, so that a counter never falls.",
+		"that are no longer active, so that a counter never falls. A name that the\n"
+		"kernel forgets remains in it with the count that was last read.",
 };
 
 static int view_text(pmID pmid, bool oneline, char *text, size_t size)
