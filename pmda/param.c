@@ -3,8 +3,9 @@
  * Parameters of events, as metrics: kmmv.ring.event.*. They have no values of
  * their own. Those that every event can have are fixed. The fields of a
  * registered event type are kmmv.ring.event.TYPE.FIELD. Their lasting numbers
- * are bound to the name and to the type of the value, as archives depend on
- * both.
+ * are bound to the name and to the kind and units of the value, as archives
+ * depend on all three: with other units, as after a reload of a changed driver,
+ * it is another metric, which takes over the name.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -74,16 +75,26 @@ static bool decodes(const struct event_field *field)
 	       field->size == 8;
 }
 
-/* The key of a number, TYPE.FIELD:KIND; for fields that can be decoded. */
+/*
+ * The key of a number, TYPE.FIELD:KIND, or TYPE.FIELD:KIND:UNITS if it has a
+ * dimension; for fields that can be decoded. A time is a kind of its own: it is
+ * a date, and not as many nanoseconds.
+ */
 static void make_key(const struct event_field *field, char *key, size_t size)
 {
 	static const char kinds[] = { [KMMV_UNSIGNED] = 'u',
 				      [KMMV_SIGNED] = 's',
 				      [KMMV_HEX] = 'u',
 				      [KMMV_TEXT] = 't',
-				      [KMMV_TIME] = 'u' };
+				      [KMMV_TIME] = 'n' };
+	const pmUnits *u = &field->units;
+	char units[32] = "";
 
-	pmsprintf(key, size, "%s:%c", field->name, kinds[field->kind]);
+	if (u->dimSpace || u->dimTime || u->dimCount)
+		pmsprintf(units, sizeof(units), ":%d,%d,%d,%d,%d,%d",
+			  u->dimSpace, u->dimTime, u->dimCount, u->scaleSpace,
+			  u->scaleTime, u->scaleCount);
+	pmsprintf(key, size, "%s:%c%s", field->name, kinds[field->kind], units);
 }
 
 static int fill_field(struct event_field *field, const char *type,

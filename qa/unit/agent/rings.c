@@ -4,7 +4,7 @@
  */
 #include <time.h>
 
-#include "host.h"
+#include "numbers.h"
 /* The agent's, not the library's. */
 #include "../../../pmda/clock.h"
 #include "../../../pmda/ring.h"
@@ -29,26 +29,80 @@ START_TEST(fields_of_the_table_have_names)
 }
 END_TEST
 
-static int dim_time(const char *name)
+static int dim_time(pmID pmid)
 {
 	pmDesc desc;
 
-	ck_assert_int_eq(CALL(desc, host_pmid(name), &desc), 0);
+	ck_assert_int_eq(CALL(desc, pmid, &desc), 0);
 	return desc.units.dimTime;
 }
 
-/* Fields of an earlier load are described as they are now. */
+static bool has_name(pmID pmid)
+{
+	char **names = NULL;
+	int rc = CALL(name, pmid, &names);
+
+	free(names);
+	return rc > 0;
+}
+
+/* Archives have a metric's units once: in others, it is another metric of the name. */
+START_TEST(fields_of_other_units_are_others)
+{
+	static const char *const fields[] = {
+		"0 0 8 none",	 "0 0 8 sec",	  "0 0 8 millisec",
+		"0 0 8 nanosec", "4 0 8 nanosec", "0 0 8 byte",
+		"0 0 8 count",	 "0 0 8 byte/sec", "1 0 8 byte",
+	};
+	enum { N = sizeof(fields) / sizeof(fields[0]) };
+	pmID pmids[N];
+	char type[64];
+	int i, j;
+
+	load_numbers(true);
+	for (i = 0; i < 2 * N; i++) {
+		snprintf(type, sizeof(type), "16 v1.evt took %s\n",
+			 fields[i % N]);
+		reload_types(type);
+		if (i >= N)
+			ck_assert_uint_eq(host_pmid(EVT ".took"), pmids[i - N]);
+		else
+			pmids[i] = host_pmid(EVT ".took");
+		/* The name is that of the table's field alone. */
+		for (j = 0; j < N && j <= i; j++) {
+			ck_assert_msg(j == i % N || pmids[j] != pmids[i % N],
+				      "%s is %s", fields[i % N], fields[j]);
+			ck_assert_int_eq(has_name(pmids[j]), j == i % N);
+		}
+	}
+	ck_assert_int_eq(dim_time(pmids[0]), 0);
+	ck_assert_int_eq(dim_time(pmids[1]), 1);
+	ck_assert_int_eq(dim_time(pmids[7]), -1);
+	/* Numbers without units are those of before units were looked at. */
+	ck_assert_int_eq(on_disk("+ 1 0 v1.evt.took:u\n"), 1);
+	ck_assert_int_eq(on_disk("+ 1 1 v1.evt.took:u:0,1,0,0,3,0\n"), 1);
+	ck_assert(!told_of("took"));
+	/* Of the fields that are gone, the last one has the name. */
+	reload_types("");
+	for (i = 0; i < N; i++)
+		ck_assert_int_eq(has_name(pmids[i]), i == N - 1);
+}
+END_TEST
+
+/* Fields of an earlier load do not hide those of the table that are the same. */
 START_TEST(fields_are_told_of_as_the_table_has_them)
 {
-	reload_types("16 v1.evt took 0 0 1 none\n");
-	ck_assert_int_eq(dim_time(EVT ".took"), 0);
+	pmID pmid;
+
 	reload_types("16 v1.evt took 0 0 1 sec\n");
-	ck_assert_int_eq(dim_time(EVT ".took"), 1);
-	reload_types("16 v1.evt took 0 0 1 none\n");
-	ck_assert_int_eq(dim_time(EVT ".took"), 0);
-	/* Of the fields that are gone, the last one counts. */
+	pmid = host_pmid(EVT ".took");
+	reload_types("16 v1.evt took 0 0 2 sec\n");
+	ck_assert_uint_eq(host_pmid(EVT ".took"), pmid);
+	reload_types("16 v1.evt took 0 0 1 sec\n");
+	ck_assert_uint_eq(host_pmid(EVT ".took"), pmid);
 	reload_types("");
-	ck_assert_int_eq(dim_time(EVT ".took"), 1);
+	ck_assert_uint_eq(host_pmid(EVT ".took"), pmid);
+	ck_assert_int_eq(dim_time(pmid), 1);
 }
 END_TEST
 
@@ -144,6 +198,17 @@ START_TEST(events_of_before_lose_what_gave_way)
 			     TYPE_FIELD("18", "v1.evt.writer", "pid"));
 	ck_assert(!has_metric(EVT ".writer"));
 	ck_assert_int_eq(sevens(), 1);
+}
+END_TEST
+
+/* Nor one that is in other units now. */
+START_TEST(events_of_before_lose_other_units)
+{
+	reload_types("17 v1.evt writer 0 0 1 none\n");
+	seven_comes();
+	agent_records_drain(true);
+	reload_types("17 v1.evt writer 0 0 1 sec\n");
+	ck_assert_int_eq(sevens(), 0);
 }
 END_TEST
 
@@ -626,9 +691,11 @@ void add_rings(Suite *suite)
 	tcase = add_case(suite, "fields", setup);
 	tcase_add_test(tcase, fields_of_the_table_have_names);
 	tcase_add_test(tcase, fields_without_a_name_are_told_of);
+	tcase_add_test(tcase, fields_of_other_units_are_others);
 	tcase_add_test(tcase, fields_are_told_of_as_the_table_has_them);
 	tcase_add_test(tcase, events_of_before_have_their_fields);
 	tcase_add_test(tcase, events_of_before_lose_what_gave_way);
+	tcase_add_test(tcase, events_of_before_lose_other_units);
 	tcase_add_test(tcase, fields_that_are_metrics);
 	tcase_add_test(tcase, fields_behind_the_end);
 	tcase_add_test(tcase, rings_are_listed);
