@@ -284,28 +284,30 @@ static bool related(const char *a, const char *b)
 /*
  * The name that conflicts with a field's and precedes it, or NULL. Names
  * conflict if they are equal, or if one is above the other in the name space.
- * Fixed parameters precede all; fields in the table precede others, and later
- * event types earlier ones. Fields with one number are one metric.
+ * Fixed parameters precede all; fields in the table precede others, later event
+ * types earlier ones, and in one type the first field later ones. Fields with one
+ * number are one metric.
  */
 static const char *in_the_way(const struct event_type *t,
 			      const struct event_field *field)
 {
 	const struct event_type *other;
 	bool later = true;
-	uint32_t i;
+	uint32_t i, count;
 
 	for (i = 0; i < NR_PARAMS; i++) {
 		if (agent_name_below(field->name, params[i].name))
 			return params[i].name;
 	}
 	for (other = types; other; other = other->next) {
+		count = other == t ? field - t->fields : other->nr_fields;
 		if (other == t)
 			later = false;
-		if (other == t || other->current < t->current ||
-		    (other->current == t->current && !later) ||
-		    !related(t->name, other->name))
+		else if (other->current < t->current ||
+			 (other->current == t->current && !later) ||
+			 !related(t->name, other->name))
 			continue;
-		for (i = 0; i < other->nr_fields; i++) {
+		for (i = 0; i < count; i++) {
 			const char *name = other->fields[i].name;
 
 			if (related(field->name, name))

@@ -212,6 +212,20 @@ START_TEST(events_of_before_lose_other_units)
 }
 END_TEST
 
+/* The kernel refuses this, too: of one type, the first field of a name has it. */
+START_TEST(fields_twice_in_a_type)
+{
+	load_numbers(true);
+	reload_types("16 v1.evt took 0 0 1 none took 0 0 1 sec took 1 0 1 none "
+		     "more 0 0 1 none\n");
+	ck_assert(has_name(pmID_build(DOMAIN, CLUSTER_RING_FIELDS, 0)));
+	ck_assert(!has_name(pmID_build(DOMAIN, CLUSTER_RING_FIELDS, 1)));
+	ck_assert(!has_name(pmID_build(DOMAIN, CLUSTER_RING_FIELDS, 2)));
+	ck_assert(has_metric(EVT ".more"));
+	ck_assert(told_of("v1.evt.took: cannot be a metric's name beside"));
+}
+END_TEST
+
 /* Only what the agent can decode is a metric. */
 START_TEST(fields_that_are_metrics)
 {
@@ -696,6 +710,7 @@ void add_rings(Suite *suite)
 	tcase_add_test(tcase, events_of_before_have_their_fields);
 	tcase_add_test(tcase, events_of_before_lose_what_gave_way);
 	tcase_add_test(tcase, events_of_before_lose_other_units);
+	tcase_add_test(tcase, fields_twice_in_a_type);
 	tcase_add_test(tcase, fields_that_are_metrics);
 	tcase_add_test(tcase, fields_behind_the_end);
 	tcase_add_test(tcase, rings_are_listed);
