@@ -3,3 +3,8 @@ vm-programs += stat-check
 stat-check-sources := qa/vm/stat-check.c qa/vm/proc.c
 stat-check-cflags := -Ilib
 stat-check-libs := build/libkmmv.a
+
+vm-programs += stat-first
+stat-first-sources := qa/vm/stat-first.c
+stat-first-cflags := -Ilib
+stat-first-libs := build/libkmmv.a
