@@ -158,7 +158,8 @@ for round in 1 2 3; do
 	insmod kmod/kmmv_net.ko forget_s=1000 &
 	loading=$!
 	ip link delete group 7
-	ok "$round: loads" wait $loading
+	wait $loading
+	is "$round: loads" $? 0
 	ok "$round: no name is active without a device" wait_for 10 settled
 	note "names active, inactive, numbers: $($check count)"
 	echo 0 >/sys/module/kmmv_net/parameters/forget_s
