@@ -249,8 +249,8 @@ static void upped(struct net_device *dev)
 	mutex_unlock(&kmmv_net_lock);
 }
 
-/* Some drivers tell nothing of a device that is down. */
-static void downs(struct net_device *dev)
+/* The last time that some drivers tell, until it is up. */
+static void goes_down(struct net_device *dev)
 {
 	struct kmmv_net_device *device;
 
@@ -342,7 +342,7 @@ static int notify(struct notifier_block *nb, unsigned long event, void *info)
 		upped(dev);
 		break;
 	case NETDEV_GOING_DOWN:
-		downs(dev);
+		goes_down(dev);
 		break;
 	case NETDEV_CHANGENAME:
 		renamed(dev);

@@ -101,7 +101,7 @@ struct kmmv_net_name {
  * @name: to whose instances it adds; NULL while it has none; under copy_lock
  * @here: in the initial namespace
  * @kept: its counts may have been shown by an earlier load: see what its name shows
- * @untold: and its driver may have told less than all since this load
+ * @untold: @kept has to be done again: the driver may not have told all yet
  * @final: it was read for the last time
  * @renamed: @next is its name once what was counted is shown under the old one
  * @called: its name
