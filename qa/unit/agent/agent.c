@@ -409,6 +409,7 @@ int main(void)
 	tcase_add_loop_test(tcase, texts_of_families, 0, 4);
 	add_changes(suite);
 	add_instances(suite);
+	add_fields(suite);
 	add_rings(suite);
 	add_who(suite);
 	add_loop(suite);

@@ -323,6 +323,8 @@ int records_of(int ctx);
 
 /* As after another load of modules: these are the event types now. */
 void reload_types(const char *types);
+/* An event of type 17 with a byte 7. */
+void seven_comes(void);
 bool has_metric(const char *name);
 
 #define EVT "kmmv.ring.event.v1.evt"
@@ -339,6 +341,7 @@ void add_pool(Suite *suite);
 void add_profile(Suite *suite);
 void add_purge(Suite *suite);
 void add_reading(Suite *suite);
+void add_fields(Suite *suite);
 void add_rings(Suite *suite);
 void add_who(Suite *suite);
 
