@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -163,4 +164,19 @@ void user_end(struct user *user)
 	close(user->up);
 	close(user->down);
 	waitpid(user->pid, NULL, 0);
+}
+
+void user_inside(const char *path, uid_t uid)
+{
+	struct user user;
+
+	user_start(&user, path, uid, true);
+	if (user.files < 0)
+		ok(true, "nor as another one # SKIP machine: no user namespaces (%s)",
+		   strerror(user.error));
+	else
+		ok(user.files == 0 && user.error == EUSERS,
+		   "nor as another one in a user namespace of its own (%d: %s)",
+		   user.files, strerror(user.error));
+	user_end(&user);
 }

@@ -32,4 +32,7 @@ void user_closes(struct user *user);
 
 void user_end(struct user *user);
 
+/* A test: a user who has all it may have gets no more in a namespace of its own. */
+void user_inside(const char *path, uid_t uid);
+
 #endif /* QA_VM_USERS_H */
