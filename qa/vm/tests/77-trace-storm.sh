@@ -15,7 +15,7 @@
 cpu1=/sys/devices/system/cpu/cpu1/online
 rounds=15
 # A kernel with checks takes ten times as long; it looks for faults in each of them.
-[ ! -e /sys/kernel/debug/kmemleak ] && [ ! -e /sys/kernel/debug/kcsan ] || rounds=4
+[ ! -e /sys/kernel/debug/kmemleak ] && [ ! -e /sys/kernel/debug/kcsan ] || rounds=2
 [ "${KMMV_SOAK:-0}" = 0 ] || rounds=300
 workers=
 
