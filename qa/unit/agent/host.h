@@ -336,7 +336,8 @@ void add_instances(Suite *suite);
 void add_lasting(Suite *suite);
 void add_limits(Suite *suite);
 void add_loop(Suite *suite);
-void add_memory(Suite *suite);
+/* One of so many allocations fails. */
+void add_memory(Suite *suite, int one_of);
 void add_pool(Suite *suite);
 void add_profile(Suite *suite);
 void add_purge(Suite *suite);
