@@ -16,7 +16,7 @@ mkdir -p "$dir/qa/self" "$dir/build"
 cp qa/check qa/tap.sh qa/kver "$dir/qa"
 printf 'lib pmda kmod:\n\t@:\n' >"$dir/GNUmakefile"
 printf 'list checked checked-all in-machine:\n\t@:\n' >"$dir/qa/GNUmakefile"
-printf '#!/bin/sh\necho "1..1"; echo "ok 1 - style"\n' >"$dir/qa/style"
+printf '#!/bin/sh\necho "1..1"; echo "ok 1 - style $1"\n' >"$dir/qa/style"
 chmod +x "$dir/qa/style"
 
 options=
@@ -149,13 +149,31 @@ long='# tier: all
 printf "1..1\nok 1 - a\n"'
 judged "a long test is not of the ordinary run" \
 	"5 passed, 0 failed, 0 skipped, status 0" <<<"$long"
+like "whose style is the quick one" "$(cat "$dir/build/check/style.tap")" 'style -q$'
 options=-a
 judged "it is of the one of all" "6 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$long"
+like "with all of the style" "$(cat "$dir/build/check/style.tap")" 'style -l$'
 options=-r
-judged "and of the rest" "5 passed, 0 failed, 0 skipped, status 0" <<<"$long"
-judged "where others are not" "3 passed, 0 failed, 0 skipped, status 0" \
+judged "and of the rest" "6 passed, 0 failed, 0 skipped, status 0" <<<"$long"
+like "which has it, too" "$(cat "$dir/build/check-rest/style.tap")" 'style -l$'
+judged "where others are not" "5 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$ordinary"
+mkdir -p "$dir/build/qa/asan"
+printf '#!/bin/sh\nprintf "1..1\\nok 1 - b\\n"\n' >"$dir/build/qa/asan/thing"
+chmod +x "$dir/build/qa/asan/thing"
+# tiers TIER: the results of ordinary runs, of all and of the rest, for such a program
+tiers()
+{
+	printf 'list:\n\t@echo asan thing 5 %s\nchecked checked-all in-machine:\n\t@:\n' "$1" \
+		>"$dir/qa/GNUmakefile"
+	for option in '' -a -r; do
+		"$dir/qa/check" $option 2>&1 | tail -n 1
+	done | sed 's/ passed.*//' | xargs
+}
+is "a program is of the ordinary run" "$(tiers check)" "7 7 5"
+is "or of the rest" "$(tiers all)" "6 7 6"
+printf 'list checked checked-all in-machine:\n\t@:\n' >"$dir/qa/GNUmakefile"
 options=self/one
 judged "a pattern selects a long test, too" \
 	"5 passed, 0 failed, 0 skipped, status 0" <<<"$long"
