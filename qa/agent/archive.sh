@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 # pmlogger's archives while instances come and go, and the agent is detached and
 # attached: each value in them has a name.
 

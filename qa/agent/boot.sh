@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 # Counts since boot, as a mirror has them, are absolute: across reloads, with the
 # agent attached or not, they equal the kernel's counts and never fall.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 # A table that changes under the agent's mapping, step by step: instances, labels,
 # families, CPUs, and finally the epoch. The agent has to notice by itself.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 # The agent and kmmvdump agree, on simulated areas of all kinds.
 
 # shellcheck source=qa/tap.sh

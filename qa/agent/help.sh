@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 # Help: each metric and each instance domain has a line and a text that says more. The
 # fixed metrics' is in help/metrics, which PCP's chkhelp(1) reads, too; that of families
 # is the modules', and the agent's for all of them.

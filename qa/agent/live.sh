@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 # The agent on a mapped area that counts, adds, deletes, forgets and reuses
 # instances: no value falls, and no identifier changes its name.
 

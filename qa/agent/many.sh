@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 # Many instances, and many names that have the same form in PCP.
 
 # shellcheck source=qa/tap.sh

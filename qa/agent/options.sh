@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 # The options of pmdakmmv: what they set, and numbers that they refuse.
 
 # shellcheck source=qa/tap.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 # Instances on each CPU: values, names, identifiers, the limit, offline CPUs; a
 # request for one instance reads one.
 

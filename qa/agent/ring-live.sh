@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 # The agent as it is built, on the library's own code for rings: its figures and its
 # clients' events against what the module's core has written, while the ring goes and
 # comes back. qa/sim/kmmvcoresim is the ring, and its device as far as ioctl() and

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 # kmmv.ring.* on simulated rings: figures; and events for clients at different
 # rates, each delivered once or counted as missed.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 # Permissions: only root on this machine may store, and only into control metrics;
 # events are for the users of a file, too, but never for the service's user.
 

@@ -100,7 +100,7 @@ ok "dbpmda ends well with the daemon" db_stop
 # shellcheck disable=SC2317 # called by wait_for
 gone()
 {
-	! pgrep -f "$pmda_daemon_plain -d $domain" >/dev/null
+	! pgrep -f "pmdakmmv.* -l $work/tmp/kmmv.log" >/dev/null
 }
 wait_for 10 gone
 is "no error of ours in the daemon" "$(ours)" ""

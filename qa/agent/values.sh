@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 # Metrics of a captured area: names, values, metadata, help and labels.
 
 # shellcheck source=qa/tap.sh
