@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 #
 # kmmvprof with little memory, and with none. As it is built: sanitizers have memory of
 # their own.

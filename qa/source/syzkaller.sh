@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 #
 # The description for syzkaller, qa/fuzz/syzkaller, against the headers and what
 # makes the devices: each ioctl is described with its argument, structures and

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # machine: MAXCPUS=6
 # The rules of the mapping, and what keeps the module loaded.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # machine: DISK=64
 # kmmv.block on real disks: what is counted is what /proc/diskstats counts, the names
 # are the kernel's, a name keeps its number and goes on, and no device is held.

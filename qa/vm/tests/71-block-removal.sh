@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # machine: DISK=32
 # Disks are removed while they work, and while a reader that has the counters mapped
 # sits in a read that does not end: no removal waits for it, and nothing holds a disk
