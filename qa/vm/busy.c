@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Spends time in two functions, about three to one, until SIGTERM, and then prints
- * the nanoseconds of CPU time that it spent in each, as it measured them: busy. With
- * "made", both are code that it makes at run time, of which no file has a name.
+ * the nanoseconds of CPU time that it spent in each, as it measured them, and the longest
+ * of each: busy. With "made", both are code that it makes at run time, of which no file
+ * has a name.
+ *
+ * A CPU that is emulated can stand still for many seconds. The clock of the CPU's time
+ * goes on, and no timer expires, so nothing is sampled. So what is spent is the usual time
+ * of a turn, which is the median, as often as there were turns. What is measured of either
+ * is of one length: a longer time is interrupted more often, and its median is another.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -18,6 +24,16 @@
  */
 enum { TURNS = 2500000 };
 
+/* What is measured: each time is that of so many turns. */
+enum { MOST = 300000 };
+struct spent {
+	double turn[MOST];	/* nanoseconds of one */
+	double turns;
+	uint64_t longest;
+	int n;
+};
+static struct spent often_spent, rarely_spent;
+
 static volatile sig_atomic_t ended;
 
 static void end(int signal)
@@ -32,6 +48,32 @@ static uint64_t cpu_time(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void spend(struct spent *spent, void (*code)(unsigned long),
+		  unsigned long turns)
+{
+	uint64_t time = cpu_time();
+
+	code(turns);
+	time = cpu_time() - time;
+	spent->turn[spent->n++] = (double)time / (double)turns;
+	spent->turns += (double)turns;
+	if (time > spent->longest)
+		spent->longest = time;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double one = *(const double *)a, other = *(const double *)b;
+
+	return (one > other) - (one < other);
+}
+
+static uintmax_t usual(struct spent *spent)
+{
+	qsort(spent->turn, (size_t)spent->n, sizeof(*spent->turn), compare);
+	return (uintmax_t)(spent->turn[spent->n / 2] * spent->turns);
 }
 
 __attribute__((noinline)) static void spend_often(unsigned long turns)
@@ -63,8 +105,8 @@ int main(int argc, char **argv)
 {
 	void (*often)(unsigned long) = spend_often;
 	void (*rarely)(unsigned long) = spend_rarely;
-	uint64_t begin, middle, spent[2] = { 0, 0 };
 	unsigned long turns;
+	int i;
 
 	if (argc == 2 && !strcmp(argv[1], "made")) {
 		often = make(often);
@@ -73,16 +115,14 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	signal(SIGTERM, end);
-	while (!ended) {
+	while (!ended && often_spent.n < MOST) {
 		/* No beat with the sampling. */
 		turns = TURNS + (unsigned long)random() % TURNS;
-		begin = cpu_time();
-		often(3 * turns);
-		middle = cpu_time();
-		rarely(turns);
-		spent[0] += middle - begin;
-		spent[1] += cpu_time() - middle;
+		for (i = 0; i < 3; i++)
+			spend(&often_spent, often, turns);
+		spend(&rarely_spent, rarely, turns);
 	}
-	printf("%ju %ju\n", (uintmax_t)spent[0], (uintmax_t)spent[1]);
+	printf("%ju %ju %ju %ju\n", usual(&often_spent), usual(&rarely_spent),
+	       (uintmax_t)often_spent.longest, (uintmax_t)rarely_spent.longest);
 	return 0;
 }

@@ -79,13 +79,13 @@ agrees()
 import json, sys
 d = json.load(sys.stdin)
 rows = [r for e in d['events'] for r in e['rows'] if r['image'] == sys.argv[1]]
-often, rarely = map(int, open(sys.argv[2]).read().split())
+often, rarely, *longest = map(int, open(sys.argv[2]).read().split())
 count = {r['symbol']: int(r['samples']) for r in rows}
 k, m = count.pop('spend_often', 0), count.pop('spend_rarely', 0)
 n, p = k + m, often / (often + rarely)
 error = 5 * (n * p * (1 - p)) ** 0.5
 print(f'{k} of {n}, share {k / max(n, 1):.4f}, measured {p:.4f}, '
-      f'5 sigma {error / max(n, 1):.4f}, others {count}')
+      f'5 sigma {error / max(n, 1):.4f}, others {count}, longest {longest} ns')
 sys.exit(not (n > 0.9 * int(sys.argv[3]) and abs(k - n * p) <= error and
               sum(count.values()) <= n / 50))" "$1" "$WORK/said" $SAMPLES
 }
