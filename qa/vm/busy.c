@@ -24,13 +24,13 @@
  */
 enum { TURNS = 2500000 };
 
-/* What is measured: each time is that of so many turns. */
+/* What was measured of a function. It ends after so many calls, if nobody ends it. */
 enum { MOST = 300000 };
 struct spent {
-	double turn[MOST];	/* nanoseconds of one */
-	double turns;
-	uint64_t longest;
-	int n;
+	double turn[MOST];	/* nanoseconds of a turn, in each call */
+	double turns;		/* in all calls */
+	uint64_t longest;	/* call, in nanoseconds */
+	int n;			/* calls */
 };
 static struct spent often_spent, rarely_spent;
 
