@@ -198,6 +198,23 @@ judged "so is one that fails there" "5 passed, 1 failed, 0 skipped, status 1" <<
 # beside: yes
 printf '1..1\nnot ok 1 - a\n'
 E
+# meets OTHER: a test that ends when the other one has begun
+meets()
+{
+	cat <<E
+# beside: yes
+: >"\$0.here"
+for ((i = 0; i < 600; i++)); do
+	[ ! -e "\${0%/*}/$1.sh.here" ] || break
+	sleep 0.1
+done
+printf '1..1\n'; [ \$i -lt 600 ] && echo 'ok 1 - there it is'
+E
+}
+meets one >"$dir/qa/self/two.sh"
+judged "two of them run at the same time" "7 passed, 0 failed, 0 skipped, status 0" \
+	< <(meets two)
+rm -f "$dir"/qa/self/*.here "$dir/qa/self/two.sh"
 judged "one whose lane is lost has failed" \
 	"5 passed, 2 failed, 0 skipped, status 1" <<'E'
 # beside: yes
