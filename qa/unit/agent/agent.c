@@ -386,7 +386,7 @@ END_TEST
 
 /* With ASan each takes a third of a second: every-memory.c has the others. */
 #ifdef __SANITIZE_ADDRESS__
-enum { ALLOCATIONS = 31 };
+enum { ALLOCATIONS = 97 };
 #else
 enum { ALLOCATIONS = 4 };
 #endif

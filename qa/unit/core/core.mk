@@ -18,6 +18,10 @@ cost-flexible-variants := plain asan
 unit-programs += $(core-programs) $(pair-programs) $(flexible-programs) \
 	table-pair-flexible statctr-up statctr-32 nmi slots-cost
 
+# Other configurations than those of most machines: 32 bits, one CPU, the other allocator.
+$(foreach p,$(pair-programs) $(flexible-programs) table-pair-flexible statctr-up statctr-32,\
+	$(eval $(p)-tier := all))
+
 # These have one thread: ThreadSanitizer would find nothing.
 geom-variants := plain asan
 families-variants := plain asan

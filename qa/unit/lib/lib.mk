@@ -6,6 +6,7 @@ lib-programs := libopen libnames libtable libinfo libread liblive libfuzz librin
 split-programs := libread-split liblive-split libring-split
 
 unit-programs += $(lib-programs) $(split-programs)
+$(foreach p,$(split-programs),$(eval $(p)-tier := all))
 
 # These have one thread.
 libopen-variants := plain asan
@@ -56,6 +57,7 @@ libsteps-variants := plain asan
 libsteps-split-sources := $(libsteps-sources)
 libsteps-split-cflags := $(libsteps-cflags) -DKMMV_SPLIT64
 libsteps-split-variants := plain asan
+libsteps-split-tier := all
 
 # The library on the ring's portable core; libringcore.c includes that.
 unit-programs += libringlive

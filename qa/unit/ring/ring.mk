@@ -25,5 +25,6 @@ ring-calls-other-variants := m32
 # Most kernels give a complete page's totals, and do not walk it to compare them.
 ring-calls-totals-sources := $(ring-calls-sources)
 ring-calls-totals-cflags = $(ring-calls-cflags) -DKMMV_RING_RECOUNT=0
+ring-calls-totals-tier := all
 
 unit-programs += ring-calls ring-calls-totals

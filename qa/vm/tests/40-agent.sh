@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# tier: all
 # From a kernel counter to an archive: ./Install, pminfo, pmval, pmlogger, ./Remove.
 
 # shellcheck source=qa/tap.sh
