@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 #
 # kmmvdump on simulated, captured, broken and live areas.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 #
 # The errors of kmmvprof, which say what to do; wrong usage; events of sysfs.
 

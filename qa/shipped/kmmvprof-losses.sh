@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 #
 # What kmmvprof says was lost: in the ring, before it, and what is no sample.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# beside: yes
 #
 # kmmvprof top: lines of batches, and a screen.
 

@@ -17,3 +17,5 @@ bench-programs += kmmvcoresim
 kmmvcoresim-sources := qa/sim/kmmvcoresim.c qa/unit/lib/libringcore.c qa/shim/shim.c
 kmmvcoresim-cflags = $(libringlive-cflags)
 kmmvcoresim-libs = $(check-libs)
+
+script-benches += kmmvsim kmmvringsim kmmvprofsim kmmvcoresim

@@ -10,6 +10,7 @@ ctl-libs := $(ctl-libs-all)
 ctl-variants := plain asan
 
 bench-programs += kmmvbtf
+script-benches += kmmvbtf
 kmmvbtf-sources := qa/unit/ctl/kmmvbtf.c qa/unit/ctl/ctlbtf.c
 kmmvbtf-cflags := -D_GNU_SOURCE
 kmmvbtf-libs := -lbpf

@@ -16,3 +16,10 @@ proffiles-variants := plain asan
 profpmu-sources := qa/unit/prof/profpmu.c lib/kmmvprof/pmu.c
 profpmu-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi
 profpmu-variants := plain asan
+
+# The command with sanitizers, as qa/shipped/kmmvprof*.sh run it.
+script-programs += kmmvprof
+kmmvprof-version := $(shell cat VERSION 2>/dev/null)
+kmmvprof-sources = $(lib-sources) $(wildcard lib/kmmvprof/*.c)
+kmmvprof-cflags = $(lib-cflags) -DKMMV_VERSION='"$(kmmvprof-version)"'
+kmmvprof-libs := -ljansson -ldw -lelf -lncursesw -ltinfo
