@@ -16,6 +16,9 @@
 #					package would help; any other is a failure
 #					of a strict run
 #	bail WHY			ends the script, as a failure
+#	make_programs PROGRAM...	qa/GNUmakefile's, as build/qa/PROGRAM; bails out
+#					if it cannot.  Scripts at the same time may want
+#					the same one
 #	note LINE...			comments
 #	wait_for SECONDS COMMAND...	until the command succeeds; status 1 if it has
 #					not after 30 times SECONDS, which suffice
@@ -125,6 +128,14 @@ wait_for()
 		[ "$(date +%s)" -lt "$tap_end" ] || return 1
 		sleep 0.2
 	done
+}
+
+make_programs()
+{
+	mkdir -p build
+	# shellcheck disable=SC2046 # words
+	flock build/programs.lock make -s -f qa/GNUmakefile \
+		$(printf 'build/qa/%s ' "$@") >&2 || bail "does not build: $*"
 }
 
 finish()

@@ -12,7 +12,7 @@
 . qa/agent/ring
 
 sim=build/qa/bench/kmmvsim
-make -s -f qa/GNUmakefile $sim || bail "no kmmvsim"
+make_programs bench/kmmvsim
 $sim --live --period-us 500 --families 2 --instances 64 "$work/dev" \
 	>"$work/sim" &
 sim_pid=$!

@@ -9,7 +9,7 @@
 . qa/agent/env
 
 sim=build/qa/bench/kmmvsim
-make -s -f qa/GNUmakefile $sim || bail "no kmmvsim"
+make_programs bench/kmmvsim
 
 # same NAME TEXT TEXT: like is(), but shows only the differences
 same()

@@ -10,7 +10,7 @@
 . qa/agent/env
 
 sim=build/qa/bench/kmmvsim
-make -s -f qa/GNUmakefile $sim || bail "no kmmvsim"
+make_programs bench/kmmvsim
 
 start_sim()
 {

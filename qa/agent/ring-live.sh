@@ -11,8 +11,7 @@
 # shellcheck source=qa/agent/env
 . qa/agent/env
 
-make -s -f qa/GNUmakefile build/qa/bench/kmmvcoresim >&2 ||
-	bail "the ring's simulator does not build"
+make_programs bench/kmmvcoresim
 gcc -std=gnu11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror -shared -fPIC \
 	-Ikmod/include/uapi -o "$work/device.so" qa/agent/ringdevice.c ||
 	bail "the ring's device does not build"

@@ -37,7 +37,11 @@ E2
 cat >"$dir/qa/unit/core/small.mk" <<'E2'
 unit-programs += small
 small-sources := kmod/core/small.c qa/unit/core/small.c
+# What scripts run is no test.
+script-programs += command
+command-sources := kmod/core/small.c qa/unit/core/command.c
 E2
+echo 'int main(void) { return 2; }' >"$dir/qa/unit/core/command.c"
 
 # tested CONDITION: what the unit program requires
 tested()

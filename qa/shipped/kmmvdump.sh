@@ -11,9 +11,8 @@ export LC_ALL=C
 # shellcheck source=qa/shipped/dies
 . qa/shipped/dies
 
-make -s -f qa/GNUmakefile build/qa/bench/kmmvsim \
-		build/qa/bench/kmmvringsim >&2 &&
-	make -s -C lib >&2 || bail "does not build"
+make_programs bench/kmmvsim bench/kmmvringsim
+flock build/programs.lock make -s -C lib >&2 || bail "does not build"
 work=$(mktemp -d build/dump.XXXXXX) || exit 2
 sim_pid='' ring_pid=''
 # shellcheck disable=SC2317 # called by the trap

@@ -117,7 +117,7 @@ rm -f "$work"/packages/*/*-dbgsym_*
 cp qa/shipped/inpackage debian/tests/smoke "$work/packages"
 sed -n 's/^#define KMMV //p' pmda/domain.h >"$work/packages/domain"
 # There is no device in it, but names and numbers of a simulated one.
-make -s -f qa/GNUmakefile build/qa/bench/kmmvsim >/dev/null || bail "no simulation"
+make_programs bench/kmmvsim
 cp build/qa/bench/kmmvsim "$work/packages"
 echo "-f /packages/area" >"$work/packages/options"
 in_root inpackage

@@ -18,8 +18,7 @@ end()
 }
 trap end EXIT
 make -s lib >/dev/null || bail "does not build"
-make -s -f qa/GNUmakefile build/qa/bench/kmmvsim build/qa/bench/kmmvringsim \
-	>/dev/null || bail "the simulation does not build"
+make_programs bench/kmmvsim bench/kmmvringsim
 export LD_LIBRARY_PATH=$PWD/build PYTHONPATH=$PWD/lib/python PYTHONDONTWRITEBYTECODE=1
 
 if command -v mypy >/dev/null; then

@@ -20,6 +20,7 @@ profpmu-variants := plain asan
 # The command with sanitizers, as qa/shipped/kmmvprof*.sh run it.
 script-programs += kmmvprof
 kmmvprof-version := $(shell cat VERSION 2>/dev/null)
+build/qa/o/script/kmmvprof/lib/kmmvprof/kmmvprof.o: $(wildcard VERSION)
 kmmvprof-sources = $(lib-sources) $(wildcard lib/kmmvprof/*.c)
 kmmvprof-cflags = $(lib-cflags) -DKMMV_VERSION='"$(kmmvprof-version)"'
 kmmvprof-libs := -ljansson -ldw -lelf -lncursesw -ltinfo
