@@ -218,9 +218,11 @@ rm -f "$dir"/qa/self/*.here "$dir/qa/self/two.sh"
 judged "one whose lane is lost has failed" \
 	"5 passed, 2 failed, 0 skipped, status 1" <<'E'
 # beside: yes
+echo $$ >"${0%/*}/pid"
 kill -9 "$(ps -o ppid= $PPID)"
-sleep 1
+exec sleep 1000
 E
+not_ok "and does not go on" kill -0 "$(cat "$dir/qa/self/pid")"
 options='-T 9'
 judged "one that can be a part knows when to end" \
 	"6 passed, 0 failed, 0 skipped, status 0" <<'E'
