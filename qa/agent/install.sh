@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
-# beside: yes
 # Install and Remove with a pmcd of their own, in namespaces, over a copy of the
 # system's files that vanishes with them. No module is loaded.
 

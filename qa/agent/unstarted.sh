@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
-# beside: yes
 # ./Install where pmcd cannot start: it reports that and fails, and works later.
 
 # shellcheck source=qa/tap.sh

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# beside: yes
 #
 # kmmvprof top: lines of batches, and a screen.
 
