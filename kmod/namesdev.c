@@ -39,7 +39,7 @@
  * @cursor: the reader's place
  * @poll_lock: one poll() at a time, so that waiters can be counted
  * @wait: waiters
- * @crowded: a waiter too many was refused
+ * @crowded: under @poll_lock, see kmmv_poll_wait()
  *
  * Never freed before the module is, so the work needs no reference.
  */
@@ -214,26 +214,15 @@ static ssize_t names_read(struct file *file, char __user *to, size_t size,
 	return done ? done : n;
 }
 
-/*
- * A refused waiter would sleep for ever unless its poll() reports an event, and
- * epoll polls again before it reports one. So all polls report EPOLLERR until
- * the file is closed.
- */
 static __poll_t names_poll(struct file *file, poll_table *wait)
 {
 	struct names_file *names = file->private_data;
-	__poll_t events = 0;
+	__poll_t events;
 
-	if (!poll_does_not_wait(wait)) {
-		mutex_lock(&names->poll_lock);
-		if (kmmv_wait_has_room(&names->wait, WAITERS_MAX))
-			poll_wait(file, &names->wait, wait);
-		else
-			WRITE_ONCE(names->crowded, true);
-		mutex_unlock(&names->poll_lock);
-	}
-	if (READ_ONCE(names->crowded))
-		events |= EPOLLERR;
+	mutex_lock(&names->poll_lock);
+	events = kmmv_poll_wait(file, &names->wait, wait, WAITERS_MAX,
+				&names->crowded);
+	mutex_unlock(&names->poll_lock);
 	if (kmmv_cursor_ready(&names->cursor))
 		events |= EPOLLIN | EPOLLRDNORM;
 	return events;

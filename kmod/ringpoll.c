@@ -61,22 +61,6 @@ static bool cpu_ready(struct kmmv_ring_file *rf, u32 cpu)
 	return ready;
 }
 
-/*
- * Under rf->lock, so that waiters can be counted. A refused waiter would sleep
- * for ever unless its poll() reports an event, and epoll polls again before it
- * reports one. So all polls report EPOLLERR until the file is closed.
- */
-static void wait_for_more(struct kmmv_ring_file *rf, struct file *file,
-			  poll_table *wait)
-{
-	if (poll_does_not_wait(wait))
-		return;
-	if (kmmv_wait_has_room(&rf->wait, KMMV_RING_WAITERS_MAX))
-		poll_wait(file, &rf->wait, wait);
-	else
-		rf->crowded = true;
-}
-
 /**
  * kmmv_ringpoll_poll() - poll()
  * @file: an open file
@@ -96,7 +80,8 @@ __poll_t kmmv_ringpoll_poll(struct file *file, poll_table *wait)
 
 	/* Not killable: epoll would keep a file that never wakes it. */
 	mutex_lock(&rf->lock);
-	wait_for_more(rf, file, wait);
+	events = kmmv_poll_wait(file, &rf->wait, wait, KMMV_RING_WAITERS_MAX,
+				&rf->crowded);
 	/* Events after this position wake the file, in any case. */
 	seen = kmmv_ring_position(rf->ring);
 	for_each_possible_cpu(cpu) {
@@ -108,7 +93,6 @@ __poll_t kmmv_ringpoll_poll(struct file *file, poll_table *wait)
 	/* A poll() that does not wait is in no queue. */
 	if (waitqueue_active(&rf->wait))
 		kmmv_ring_wait(rf, seen, ready);
-	events = rf->crowded ? EPOLLERR : 0;
 	mutex_unlock(&rf->lock);
 	return ready ? events | EPOLLIN | EPOLLRDNORM : events;
 }

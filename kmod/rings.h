@@ -58,7 +58,7 @@ struct kmmv_ring_side {
  * @lock: serialises poll() and changes of what it depends on: @consumer,
  *	@watermark, @cpu, @crowded; outside the sides' locks
  * @wait: tasks that poll
- * @crowded: a waiter too many was refused
+ * @crowded: see kmmv_poll_wait()
  * @consumer: the file claimed the ring; stays set
  * @waits: there may be a waiter in @wait; under kmmv_ring.lock
  * @seen: position of the ring up to which its waiters know; likewise

@@ -4,6 +4,7 @@
 #define KMMV_WAITERS_H
 
 #include <linux/list.h>
+#include <linux/poll.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
@@ -25,6 +26,35 @@ static inline bool kmmv_wait_has_room(wait_queue_head_t *wait, unsigned int max)
 			break;
 	spin_unlock_irq(&wait->lock);
 	return n < max;
+}
+
+/**
+ * kmmv_poll_wait() - poll_wait(), for @max waiters at most
+ * @file: an open file
+ * @queue: its waiters
+ * @wait: of poll(); NULL or empty if the caller does not wait
+ * @max: how many may wait
+ * @crowded: of the file: a waiter too many was refused
+ *
+ * A refused waiter would sleep for ever unless its poll() reports an event, and
+ * epoll polls again before it reports one. So all polls report EPOLLERR until
+ * the file is closed.
+ *
+ * Context: task, under a lock that all poll() of the file take.
+ * Return: EPOLLERR if a waiter was refused, now or before, else 0.
+ */
+static inline __poll_t kmmv_poll_wait(struct file *file,
+				      wait_queue_head_t *queue,
+				      poll_table *wait, unsigned int max,
+				      bool *crowded)
+{
+	if (!poll_does_not_wait(wait)) {
+		if (kmmv_wait_has_room(queue, max))
+			poll_wait(file, queue, wait);
+		else
+			*crowded = true;
+	}
+	return *crowded ? EPOLLERR : 0;
 }
 
 #endif /* KMMV_WAITERS_H */

@@ -50,10 +50,10 @@ MODULE_PARM_DESC(
 /**
  * struct reader - an open file
  * @reads: one read at a time waits, and gives what is at the position
- * @polls: a poll counts the waiters and adds itself
+ * @polls: a poll counts the waiters and adds itself; @crowded
  * @read_wait: the read that waits
  * @poll_wait: polls
- * @crowded: a poll too many was refused
+ * @crowded: see kmmv_poll_wait()
  * @list: among all readers
  * @at: its position
  * @due: entries before this one are given without waiting
@@ -200,25 +200,15 @@ static ssize_t profile_read(struct file *file, char __user *buffer, size_t size,
 	return err ?: done;
 }
 
-/*
- * A refused waiter would sleep for ever unless its poll() reports an event: all
- * report EPOLLERR until the file is closed.
- */
 static __poll_t profile_poll(struct file *file, poll_table *wait)
 {
 	struct reader *reader = file->private_data;
-	__poll_t mask = 0;
+	__poll_t mask;
 
-	if (!poll_does_not_wait(wait)) {
-		mutex_lock(&reader->polls);
-		if (kmmv_wait_has_room(&reader->poll_wait, WAITERS_MAX))
-			poll_wait(file, &reader->poll_wait, wait);
-		else
-			WRITE_ONCE(reader->crowded, true);
-		mutex_unlock(&reader->polls);
-	}
-	if (READ_ONCE(reader->crowded))
-		mask = EPOLLERR;
+	mutex_lock(&reader->polls);
+	mask = kmmv_poll_wait(file, &reader->poll_wait, wait, WAITERS_MAX,
+			      &reader->crowded);
+	mutex_unlock(&reader->polls);
 	spin_lock(&queue.lock);
 	if (look(reader))
 		mask |= state(reader);

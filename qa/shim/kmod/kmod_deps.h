@@ -35,8 +35,11 @@ struct file {
 struct vm_area_struct;
 struct vm_operations_struct;
 struct task_struct;
+typedef unsigned int __poll_t;
+#define EPOLLERR	0x8u
+/* custom: of poll(): who waits, NULL if nobody does */
 typedef struct {
-	int none;
+	struct list_head *waiter;
 } poll_table;
 typedef struct { u32 val; } kuid_t;
 typedef s64 ktime_t;
@@ -126,6 +129,15 @@ typedef struct {
 	spinlock_t lock;
 	struct list_head head;
 } wait_queue_head_t;
+#define poll_does_not_wait(wait)	(!(wait) || !(wait)->waiter)
+static inline void poll_wait(struct file *file, wait_queue_head_t *queue,
+			     poll_table *wait)
+{
+	(void)file;
+	spin_lock(&queue->lock);
+	list_add(wait->waiter, &queue->head);
+	spin_unlock(&queue->lock);
+}
 #define spin_lock_irq(l)	spin_lock(l)
 #define spin_unlock_irq(l)	spin_unlock(l)
 #define list_for_each(at, head_)					\

@@ -231,6 +231,47 @@ START_TEST(waiters)
 }
 END_TEST
 
+/*
+ * A poll() that finds no room does not wait. From then on each says so, also one that
+ * does not wait, and one that finds room again.
+ */
+START_TEST(crowded)
+{
+	enum { MAX = 3 };
+	struct list_head waiter[MAX + 2];
+	poll_table nobody = { NULL }, one;
+	bool is_crowded = false;
+	wait_queue_head_t queue;
+	struct file file;
+	int n;
+
+	spin_lock_init(&queue.lock);
+	INIT_LIST_HEAD(&queue.head);
+	for (n = 0; n < MAX; n++) {
+		one.waiter = &waiter[n];
+		ck_assert_uint_eq(kmmv_poll_wait(&file, &queue, &one, MAX,
+						 &is_crowded), 0);
+		ck_assert_ptr_eq(queue.head.next, &waiter[n]);
+	}
+	/* No room, but nobody who wants it. */
+	ck_assert_uint_eq(kmmv_poll_wait(&file, &queue, NULL, MAX, &is_crowded), 0);
+	ck_assert_uint_eq(kmmv_poll_wait(&file, &queue, &nobody, MAX, &is_crowded),
+			  0);
+	one.waiter = &waiter[MAX];
+	ck_assert_uint_eq(kmmv_poll_wait(&file, &queue, &one, MAX, &is_crowded),
+			  EPOLLERR);
+	ck_assert_ptr_eq(queue.head.next, &waiter[MAX - 1]);
+	ck_assert_uint_eq(kmmv_poll_wait(&file, &queue, NULL, MAX, &is_crowded),
+			  EPOLLERR);
+	list_del(&waiter[0]);
+	one.waiter = &waiter[MAX + 1];
+	ck_assert_uint_eq(kmmv_poll_wait(&file, &queue, &one, MAX, &is_crowded),
+			  EPOLLERR);
+	ck_assert_ptr_eq(queue.head.next, &waiter[MAX + 1]);
+	ck_assert_int_eq(shim_locks_held, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("init");
@@ -240,6 +281,7 @@ int main(void)
 	tcase_add_test(tcase, no_table);
 	tcase_add_test(tcase, whole);
 	tcase_add_test(tcase, waiters);
+	tcase_add_test(tcase, crowded);
 	suite_add_tcase(suite, tcase);
 	return run_all(suite);
 }
