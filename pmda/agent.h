@@ -23,11 +23,12 @@
  *	member.c	instance domains of families
  *	seen.c		instances that clients fetched and may still ask for
  *	label.c		labels
- *	control.c	kmmv.control.*; permissions are in access.c
+ *	control.c	kmmv.control.*; permissions are in access.c,
+ *			the users that have some in users.c
  *	profile.c	the profiler's settings
  *	ringview.c	kmmv.ring.*, with the files that ring.h lists: ring.c
  *			figure.c ringindom.c reader.c queue.c records.c
- *			filter.c param.c
+ *			filter.c param.c field.c
  *	provider.c	table of providers, see provider.h
  *	dispatch.c	requests of clients
  *	pmns.c		the name space
@@ -353,6 +354,8 @@ void agent_carry_forget(struct inst *inst);
 bool agent_number(const char *text, const char **end, uint32_t *value);
 /* The same, with nothing after them. */
 bool agent_number_alone(const char *text, uint32_t *value);
+/* Of a user or a process: the greatest number is nobody's. */
+bool agent_number_id(const char *text, uint32_t *id);
 
 /* ---- name.c ---- */
 
@@ -534,6 +537,24 @@ int agent_pmns_pmid(const char *name, pmID *pmid, pmdaExt *ext);
 int agent_pmns_name(pmID pmid, char ***names, pmdaExt *ext);
 int agent_pmns_children(const char *name, int traverse, char ***names,
 			int **status, pmdaExt *ext);
+
+/* ---- users.c ---- */
+
+/* Users with the uid EXCLUDED are refused. Call once. */
+void agent_users_init(uid_t excluded);
+/*
+ * Read the files again if one has changed, or could not be read; called when a
+ * client connects.
+ */
+void agent_users_look(void);
+/* Reads no file. */
+bool agent_users_has(uid_t user);
+/*
+ * The uid of the user NAME, or -1. A name service is asked only if the file does
+ * not have the user; the daemon has already waited for it in that case, when it
+ * changed to the service's user.
+ */
+uid_t agent_users_find(const char *name);
 
 /* ---- access.c ---- */
 

@@ -27,3 +27,8 @@ bool agent_number_alone(const char *text, uint32_t *value)
 
 	return agent_number(text, &end, value) && !*end;
 }
+
+bool agent_number_id(const char *text, uint32_t *id)
+{
+	return agent_number_alone(text, id) && *id != UINT32_MAX;
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Providers. Each answers for some of the metrics and instance domains:
- * control.c, ringview.c, param.c and view.c have them.
+ * control.c, ringview.c, param.c, field.c and view.c have them.
  *
  * A request names a metric, which has a cluster, or an instance domain, which
  * has a serial. dispatch.c looks up the provider by cluster or serial in the

@@ -220,7 +220,7 @@ static void convert_times(struct ring *r, struct entry *e)
 
 static void resolve(struct entry *e, uint16_t incarnation)
 {
-	e->decode = agent_param_type(e->type);
+	e->decode = agent_field_event_type(e->type);
 	if (e->number != KMMV_EVENT_NO_INSTANCE && !e->instance)
 		agent_instance_names(e->number, incarnation, &e->family,
 				     &e->instance);

@@ -301,15 +301,15 @@ static void add_field(struct build *b, const struct event_field *f)
 	if (f->kind == KMMV_TEXT) {
 		uint32_t room = e->length - f->offset;
 
-		add_text(b, agent_param_field_pmid(f), e->payload + f->offset,
+		add_text(b, agent_field_pmid(f), e->payload + f->offset,
 			 room < f->size ? room : f->size);
 		return;
 	}
 	if (f->offset + f->size > e->length)
 		return;
 	atom.ull = load(e->payload + f->offset, f);
-	check(b, pmdaEventAddParam(b->array, agent_param_field_pmid(f),
-				   agent_param_field_type(f), &atom));
+	check(b, pmdaEventAddParam(b->array, agent_field_pmid(f),
+				   agent_field_type(f), &atom));
 }
 
 static void add_payload(struct build *b)

@@ -10,7 +10,8 @@
  *	queue.c		a bounded queue of events
  *	records.c	kmmv.ring.records, with a cursor for each client
  *	filter.c	filters of clients
- *	param.c		the parameters of events, as metrics
+ *	param.c		parameters that every event can have, as metrics
+ *	field.c		fields of registered event types, as metrics
  */
 #ifndef KMMV_AGENT_RING_H
 #define KMMV_AGENT_RING_H
@@ -18,7 +19,7 @@
 #include <linux/kmmv_ring.h>
 #include "agent.h"
 
-/* ---- param.c ---- */
+/* ---- field.c ---- */
 
 struct event_field {
 	char *name;		/* TYPE.FIELD */
@@ -40,17 +41,22 @@ struct event_type {
 	struct event_field fields[];
 };
 
+/* NULL if the table has no such type. */
+const struct event_type *agent_field_event_type(uint16_t id);
+pmID agent_field_pmid(const struct event_field *field);
+/* The PM_TYPE_ of a field. */
+int agent_field_type(const struct event_field *field);
+
+/* ---- param.c ---- */
+
 enum {
 	PARAM_TIME, PARAM_SEQUENCE, PARAM_CPU, PARAM_TYPE, PARAM_FAMILY,
 	PARAM_INSTANCE, PARAM_NUMBER, PARAM_DELTA, PARAM_TEXT, NR_PARAMS,
 };
 
-/* NULL if the table has no such type. */
-const struct event_type *agent_param_type(uint16_t id);
+/* Below kmmv.ring.event. */
+const char *agent_param_name(int param);
 pmID agent_param_pmid(int param);
-pmID agent_param_field_pmid(const struct event_field *field);
-/* The PM_TYPE_ of a field. */
-int agent_param_field_type(const struct event_field *field);
 
 /* ---- queue.c ---- */
 
