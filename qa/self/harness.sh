@@ -15,7 +15,7 @@ trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir/qa/self" "$dir/build"
 cp qa/check qa/tap.sh qa/kver "$dir/qa"
 printf 'lib pmda kmod:\n\t@:\n' >"$dir/GNUmakefile"
-printf 'list checked checked-all in-machine:\n\t@:\n' >"$dir/qa/GNUmakefile"
+printf 'list checked checked-all in-machine for-scripts:\n\t@:\n' >"$dir/qa/GNUmakefile"
 printf '#!/bin/sh\necho "1..1"; echo "ok 1 - style $1"\n' >"$dir/qa/style"
 chmod +x "$dir/qa/style"
 
@@ -131,7 +131,7 @@ finish
 E
 
 # A kernel that runs no programs for 32 bits: they are emulated.
-printf 'list:\n\t@echo m32 thing 5\nchecked checked-all in-machine:\n\t@:\n' \
+printf 'list:\n\t@echo m32 thing 5\nchecked checked-all in-machine for-scripts:\n\t@:\n' \
 	>"$dir/qa/GNUmakefile"
 printf '#!/bin/sh\necho cat\n' >"$dir/qa/run32"
 chmod +x "$dir/qa/run32"
@@ -141,7 +141,7 @@ judged "programs for 32 bits are emulated" \
 	"7 passed, 0 failed, 0 skipped, status 0" <<'E'
 printf '1..1\nok 1 - a\n'
 E
-printf 'list checked checked-all in-machine:\n\t@:\n' >"$dir/qa/GNUmakefile"
+printf 'list checked checked-all in-machine for-scripts:\n\t@:\n' >"$dir/qa/GNUmakefile"
 
 # The tiers.
 ordinary='printf "1..1\nok 1 - a\n"'
@@ -165,7 +165,7 @@ chmod +x "$dir/build/qa/asan/thing"
 # tiers TIER: the results of ordinary runs, of all and of the rest, for such a program
 tiers()
 {
-	printf 'list:\n\t@echo asan thing 5 %s\nchecked checked-all in-machine:\n\t@:\n' "$1" \
+	printf 'list:\n\t@echo asan thing 5 %s\nchecked checked-all in-machine for-scripts:\n\t@:\n' "$1" \
 		>"$dir/qa/GNUmakefile"
 	for option in '' -a -r; do
 		"$dir/qa/check" $option 2>&1 | tail -n 1
@@ -173,7 +173,18 @@ tiers()
 }
 is "a program is of the ordinary run" "$(tiers check)" "7 7 5"
 is "or of the rest" "$(tiers all)" "6 7 6"
-printf 'list checked checked-all in-machine:\n\t@:\n' >"$dir/qa/GNUmakefile"
+# wanted OPTION: what is built for it
+wanted()
+{
+	printf 'list:\n\t@echo asan thing 5\n%%:\n\t@echo $@\n.PHONY: build/qa/asan/thing\n' \
+		>"$dir/qa/GNUmakefile"
+	"$dir/qa/check" "$1" >/dev/null 2>&1
+	xargs <"$dir/build/check/build-qa.err"
+}
+is "the ordinary run builds its programs" "$(wanted -s)" checked
+is "that of all builds all" "$(wanted -a)" checked-all
+is "a pattern builds what it selects" "$(wanted self/one)" for-scripts
+printf 'list checked checked-all in-machine for-scripts:\n\t@:\n' >"$dir/qa/GNUmakefile"
 options=self/one
 judged "a pattern selects a long test, too" \
 	"5 passed, 0 failed, 0 skipped, status 0" <<<"$long"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
+# needs: flexible
 # machine: APPEND=cpu0_hotplug VENDOR=GenuineIntel
 #
 # CPUs that counted and went offline before the modules were loaded: their counts

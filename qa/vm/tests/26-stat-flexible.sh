@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
+# needs: flexible
 # timeout: 6000
 # machine: APPEND=maxcpus=3 MEM=1900M
 #

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
+# needs: flexible
 #
 # kmmv.stat counts since the kernel's boot. The modules are unloaded and loaded in
 # every order, while counts go on, an interrupt goes, a CPU is offline, another

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
+# needs: flexible
 # machine: APPEND=maxcpus=3 MEM=1900M
 #
 # The flexible allocator: memory only for CPUs that were online. CPU 3 was not: it
