@@ -61,6 +61,8 @@ const char *dump_value_text(const struct kmmv_family_info *f, uint64_t value);
 int dump_output(void);
 /* Flush it; 0, or -errno of the first write that has failed. */
 int dump_flush(void);
+/* False once the reader of a pipe has gone, or the terminal. */
+bool dump_is_read(void);
 
 /* text.c, json.c */
 void dump_text(const struct kmmv *k, const struct dump *d,

@@ -5,6 +5,7 @@
  * printed next.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -52,4 +53,12 @@ int dump_flush(void)
 {
 	fflush(stdout);
 	return -failed;
+}
+
+bool dump_is_read(void)
+{
+	struct pollfd pollfd = { .fd = STDOUT_FILENO };
+
+	/* A signal is no error. */
+	return poll(&pollfd, 1, 0) <= 0 || !(pollfd.revents & (POLLERR | POLLHUP));
 }

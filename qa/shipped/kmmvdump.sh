@@ -419,6 +419,11 @@ E3
 	is "also a signal that came before it waits" "$(
 		stalled 1 "$work/signalled" -d "$work/events" -F 2>&1)" "consumed 2
 0 begins so"
+	# No event comes after those, so no write fails.
+	dies "a --follow of which nobody reads more" 1 '^$' timeout 900 sh -c \
+		"{ $dump -d $work/events -F; echo \$? >$work/status; } |
+		head -n 408 | cmp - $work/whole
+		exit \$(cat $work/status)"
 	dies "--consume where there is no kernel" 1 \
 		'^kmmvdump: .*/ring/default: claim: ' \
 		$dump -d "$work/events" --follow --consume
