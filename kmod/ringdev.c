@@ -106,7 +106,7 @@ static long ring_stats(struct kmmv_ring *ring,
 	if (get_user(wanted, &argument->cpu))
 		return -EFAULT;
 	if (wanted != KMMV_RING_ALL_CPUS) {
-		if (!kmmv_ringdev_cpu_valid(wanted))
+		if (!kmmv_rings_cpu_valid(wanted))
 			return -EINVAL;
 		/* No buffer is not the same as an empty one. */
 		if (!kmmv_ringarea_buffer(ring, wanted))

@@ -9,16 +9,9 @@
 #ifndef KMMV_RINGDEV_H
 #define KMMV_RINGDEV_H
 
-#include <linux/cpumask.h>
 #include <linux/poll.h>
 
 #include "rings.h"
-
-/* Whether a CPU that user space names may have a buffer. */
-static inline bool kmmv_ringdev_cpu_valid(u32 cpu)
-{
-	return cpu < nr_cpu_ids && cpu_possible(cpu);
-}
 
 /* ringtake.c */
 int kmmv_ringtake_cpu(struct kmmv_ring *ring, u32 cpu,

@@ -14,6 +14,7 @@
 #define KMMV_RINGS_H
 
 #include <linux/configfs.h>
+#include <linux/cpumask.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/rcupdate.h>
@@ -188,6 +189,12 @@ struct kmmv_ring {
 
 	struct kmmv_ring_cpu	*live[] ____cacheline_aligned_in_smp;
 };
+
+/* Whether a CPU that user space names may have a buffer. */
+static inline bool kmmv_rings_cpu_valid(u32 cpu)
+{
+	return cpu < nr_cpu_ids && cpu_possible(cpu);
+}
 
 /* rings.c */
 struct kmmv_ring *kmmv_ring_new(const char *name);

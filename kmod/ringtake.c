@@ -150,7 +150,7 @@ static long ring_take(struct kmmv_ring_file *rf,
 	if (take.cpu == KMMV_RING_ALL_CPUS) {
 		first = READ_ONCE(rf->next);
 		nr_cpus = nr_cpu_ids;
-	} else if (!kmmv_ringdev_cpu_valid(take.cpu)) {
+	} else if (!kmmv_rings_cpu_valid(take.cpu)) {
 		return -EINVAL;
 	}
 	room = min(take.nr, RANGES_MAX);
@@ -184,7 +184,7 @@ static long ring_free(struct kmmv_ring_file *rf,
 	if (copy_from_user(&release, argument, sizeof(release)))
 		return -EFAULT;
 	if (release.cpu != KMMV_RING_ALL_CPUS) {
-		if (!kmmv_ringdev_cpu_valid(release.cpu) ||
+		if (!kmmv_rings_cpu_valid(release.cpu) ||
 		    !kmmv_ringarea_buffer(ring, release.cpu))
 			return -EINVAL;
 		side = &ring->side[release.cpu];

@@ -8,17 +8,16 @@
  * copied. Missed pages show as a gap between the number of the next event and
  * that of the page's first.
  *
- * Memory ordering; the writers' side is in kmod/core/ring.c and ring_write.h:
+ * Memory ordering; the writers' side is in kmod/core/ring_write.h:
  *
- *	snapshot:A  seq before commit, acquire - ring:D
+ *	snapshot:A  seq before commit, acquire - ring_write:D
  *	    the commit is that of the page, or 0; the pages before it are
  *	    complete.
- *	snapshot:B  commit before the events, acquire - ring:A
  *	snapshot:B  commit before the events, acquire - ring_write:A
  *	    the events up to there are complete.
- *	snapshot:C  the copy before seq again - ring:E
+ *	snapshot:C  the copy before seq again - ring_write:E
  *	    with the same number, no part of the copy is of a later page.
- *	snapshot:D  the writers' seq before the pages', acquire - ring:F
+ *	snapshot:D  the writers' seq before the pages', acquire - ring_write:F
  *	    the scan finds every page that was begun.
  */
 #include <errno.h>
@@ -32,7 +31,7 @@ enum { NO_ID = UINT32_MAX, TRIES = 8 };
 
 static uint64_t load_seq(const struct kmmv_ring_page *kpage)
 {
-	/* snapshot:A pairs with ring:D. */
+	/* snapshot:A pairs with ring_write:D. */
 	return kmmv_load64_acquire(kmmv_kword(&kpage->seq));
 }
 
@@ -50,7 +49,7 @@ static int copy_page(const struct kmmv_ring *r, struct kmmv_lane *lane,
 
 	if (load_seq(kpage) != seq)
 		return -ESTALE;
-	/* snapshot:B pairs with ring:A, ring_write:A. */
+	/* snapshot:B pairs with ring_write:A. */
 	commit = kmmv_load64_acquire(kmmv_kword(&kpage->commit));
 	header->time = kmmv_load64(kmmv_kword(&kpage->time));
 	header->first = kmmv_load64(kmmv_kword(&kpage->first));
@@ -59,7 +58,7 @@ static int copy_page(const struct kmmv_ring *r, struct kmmv_lane *lane,
 	if (sane)
 		kmmv_copy_racy(lane->copy + from, kpage->data + from,
 			       (uint32_t)commit - from);
-	/* snapshot:C pairs with ring:E. */
+	/* snapshot:C pairs with ring_write:E. */
 	kmmv_rmb();
 	if (kmmv_load64(kmmv_kword(&kpage->seq)) != seq)
 		return -ESTALE;
@@ -177,7 +176,7 @@ static uint32_t find_next(struct kmmv_ring *r, struct kmmv_lane *lane,
 			return id;
 	}
 	*seq = 0;
-	/* snapshot:D pairs with ring:F. */
+	/* snapshot:D pairs with ring_write:F. */
 	if (kmmv_load64_acquire(kmmv_kword(&lane->kwriter->seq)) < want)
 		return 0;
 	if (!scan(r, lane))
@@ -222,7 +221,7 @@ bool kmmv_snapshot_end(struct kmmv_ring *r, struct kmmv_lane *lane)
 	for (id = 0; id < r->header.nr_pages; id++) {
 		kpage = kmmv_lane_page(r, lane, id);
 		seq = load_seq(kpage);
-		/* snapshot:B pairs with ring:A, ring_write:A. */
+		/* snapshot:B pairs with ring_write:A. */
 		if (seq <= newest ||
 		    !kmmv_load64_acquire(kmmv_kword(&kpage->commit)))
 			continue;

@@ -31,30 +31,6 @@
  *	  page is in the page ring or with the consumer;
  *	- only the consumer changes the ids in links, and only in a link that
  *	  has HEAD; both sides change the flags, by cmpxchg of the whole link.
- *
- * Memory ordering:
- *
- *	ring:A  events before commit, release - ring_page:A  acquire
- *	    a reader that sees the commit sees the events up to it.
- *	ring:B  a page's totals, then the commit page, release - ring_page:B  acquire
- *	    a reader that sees a later commit page sees this page complete.
- *	ring:C  the page put in, acquire - ring_consumer:C  release
- *	    a page is begun again only after the consumer is done with it.
- *	ring:D  commit = 0, then seq, release - ring_page:D  acquire
- *	    a reader that sees a seq sees its commit, or 0, and what is before.
- *	ring:E  seq = 0 before new events, wmb - ring_page:E  rmb
- *	    a reader that finds the old seq has read none of the new events.
- *	ring:F  counters before the writers' seq, release - snapshot:D  acquire
- *	    a reader that sees a page begun sees all before it counted.
- *	ring:G  the commit page, then HEAD, release - ring_consumer:G  acquire
- *	    a reader that finds the head sees no commit page before it, and so
- *	    does not take the commit page for a complete one.
- *
- * The same for snapshots in user space:
- *
- *	ring:A  events before commit, release - snapshot:B  acquire
- *	ring:D  commit = 0, then seq, release - snapshot:A  acquire
- *	ring:E  seq = 0 before new events, wmb - snapshot:C  rmb
  */
 #ifndef KMMV_RING_H
 #define KMMV_RING_H
@@ -219,26 +195,6 @@ struct kmmv_ring_result {
 struct kmmv_ring_cpu *kmmv_ring_cpu_alloc(int cpu, u32 ring_pages, u32 spares,
 					  bool overwrite);
 void kmmv_ring_cpu_free(struct kmmv_ring_cpu *rc);
-
-/* For what ring_write.h has, which callers use instead. */
-struct kmmv_ring_result
-kmmv_ring_cpu_reserve_slow(struct kmmv_ring_cpu *rc, u32 size,
-			   struct kmmv_ring_entry *entry);
-struct kmmv_ring_result
-kmmv_ring_cpu_reserve_any(struct kmmv_ring_cpu *rc, u32 size,
-			  struct kmmv_ring_entry *entry);
-struct kmmv_ring_result kmmv_ring_cpu_write_slow(struct kmmv_ring_cpu *rc,
-						 struct kmmv_event head,
-						 const void *payload, u32 size);
-struct kmmv_ring_result kmmv_ring_cpu_write_any(struct kmmv_ring_cpu *rc,
-						struct kmmv_event head,
-						const void *payload,
-						size_t size);
-bool kmmv_ring_cpu_leave(struct kmmv_ring_cpu *rc);
-bool kmmv_ring_cpu_discard(struct kmmv_ring_cpu *rc,
-			   struct kmmv_ring_entry *entry);
-void kmmv_ring_cpu_refuse(struct kmmv_ring_cpu *rc, enum kmmv_ring_drop why,
-			  u32 size);
 
 int kmmv_ring_cpu_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *ranges,
 		       u32 room);

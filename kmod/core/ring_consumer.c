@@ -12,8 +12,8 @@
  * Memory ordering; what each orders is in ring.h. What all readers share is in
  * ring_page.h.
  *
- *	ring_consumer:C  what was read before the page is put back, release - ring:C
- *	ring_consumer:G  a link with HEAD before the commit page, acquire - ring:G
+ *	ring_consumer:C  what was read before the page is put back, release - ring_write:C
+ *	ring_consumer:G  a link with HEAD before the commit page, acquire - ring_write:G
  */
 #include <kmmv_deps.h>
 #include "ring_page.h"
@@ -105,7 +105,7 @@ static bool head_find(struct kmmv_ring_cpu *rc, struct target *target)
 	/* Two rounds, as writers may move the head past the search. */
 	for (i = 0; i < 2 * rc->ring_pages; i++) {
 		target->prev = page;
-		/* ring_consumer:G pairs with ring:G: commit comes later. */
+		/* ring_consumer:G pairs with ring_write:G: commit comes later. */
 		target->link = atomic64_read_acquire(&page->link);
 		target->id = kmmv_link_id(target->link);
 		page = &rc->pages[target->id];
@@ -199,7 +199,7 @@ static int swap_head(struct kmmv_ring_cpu *rc)
 					    kmmv_link_id(link),
 					    KMMV_LINK_HEAD));
 		link = kmmv_link_next(target.link, id, KMMV_LINK_NORMAL);
-		/* ring_consumer:C pairs with ring:C: spare is read. */
+		/* ring_consumer:C pairs with ring_write:C: spare is read. */
 		if (atomic64_cmpxchg_release(&target.prev->link, target.link,
 					     link) == target.link) {
 			swapped(rc, &target, id);

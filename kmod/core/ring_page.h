@@ -6,13 +6,12 @@
  * (ring_snapshot.c) and waiting files (ringwake.c). None waits for a writer:
  * each tries a bounded number of times.
  *
- * Memory ordering; what each orders is in ring.h and ring_write.h:
+ * Memory ordering; what each orders is in ring_write.h:
  *
- *	ring_page:A  commit before the events, acquire - ring:A
- *	ring_page:A  commit before the event, acquire - ring_write:A
- *	ring_page:B  the commit page before a page's totals, acquire - ring:B
- *	ring_page:D  seq before commit, acquire - ring:D
- *	ring_page:E  the events before seq again, rmb - ring:E
+ *	ring_page:A  commit before the events, acquire - ring_write:A
+ *	ring_page:B  the commit page before a page's totals, acquire - ring_write:B
+ *	ring_page:D  seq before commit, acquire - ring_write:D
+ *	ring_page:E  the events before seq again, rmb - ring_write:E
  */
 #ifndef KMMV_RING_PAGE_H
 #define KMMV_RING_PAGE_H
@@ -26,7 +25,7 @@
 static __always_inline u32
 kmmv_ring_page_commit(const struct kmmv_ring_page *page)
 {
-	/* ring_page:A pairs with ring:A, ring_write:A: the events up to it. */
+	/* ring_page:A pairs with ring_write:A: the events up to it. */
 	return kmmv_load64_acquire(&page->commit);
 }
 
@@ -34,14 +33,14 @@ kmmv_ring_page_commit(const struct kmmv_ring_page *page)
 static __always_inline struct kmmv_buffer_page *
 kmmv_ring_cpu_commit_page(const struct kmmv_ring_cpu *rc)
 {
-	/* ring_page:B pairs with ring:B: totals before are final. */
+	/* ring_page:B pairs with ring_write:B: totals before are final. */
 	return smp_load_acquire(&rc->commit);
 }
 
 /* The page's sequence number, before anything else of it is read. */
 static __always_inline u64 kmmv_ring_page_seq(const struct kmmv_ring_page *page)
 {
-	/* ring_page:D pairs with ring:D: its commit, and what is before. */
+	/* ring_page:D pairs with ring_write:D: its commit, and what is before. */
 	return kmmv_load64_acquire(&page->seq);
 }
 
@@ -49,7 +48,7 @@ static __always_inline u64 kmmv_ring_page_seq(const struct kmmv_ring_page *page)
 static __always_inline u64
 kmmv_ring_page_seq_again(const struct kmmv_ring_page *page)
 {
-	/* ring_page:E pairs with ring:E: what was read, then seq again. */
+	/* ring_page:E pairs with ring_write:E: what was read, then seq again. */
 	smp_rmb();
 	return kmmv_load64(&page->seq);
 }

@@ -1,19 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Writing an event in the ordinary case, inlined into what kernel code calls;
- * the rest is in ring.c. Split from ring.h so that readers need not include it.
+ * The buffer of one CPU, writers' side. Here is the ordinary case, inlined into
+ * what kernel code calls; ring_write.c has the rest. Readers include ring.h
+ * alone.
  *
  * Memory ordering:
  *
- *	ring_write:A  an event before commit, release - ring_page:A  acquire
- *	    a reader that sees the commit sees the event.
- *	ring_write:A  an event before commit, release - snapshot:B  acquire
- *	    so does one in user space.
+ *	ring_write:A  events before commit, release - ring_page:A  acquire
+ *	    a reader that sees the commit sees the events up to it.
+ *	ring_write:B  a page's totals, then the commit page, release - ring_page:B  acquire
+ *	    a reader that sees a later commit page sees this page complete.
+ *	ring_write:C  the page put in, acquire - ring_consumer:C  release
+ *	    a page is begun again only after the consumer is done with it.
+ *	ring_write:D  commit = 0, then seq, release - ring_page:D  acquire
+ *	    a reader that sees a seq sees its commit, or 0, and what is before.
+ *	ring_write:E  seq = 0 before new events, wmb - ring_page:E  rmb
+ *	    a reader that finds the old seq has read none of the new events.
+ *	ring_write:F  counters before the writers' seq, release - snapshot:D  acquire
+ *	    a reader that sees a page begun sees all before it counted.
+ *	ring_write:G  the commit page, then HEAD, release - ring_consumer:G  acquire
+ *	    a reader that finds the head sees no commit page before it, and so
+ *	    does not take the commit page for a complete one.
+ *
+ * The same for snapshots in user space:
+ *
+ *	ring_write:A  events before commit, release - snapshot:B  acquire
+ *	ring_write:D  commit = 0, then seq, release - snapshot:A  acquire
+ *	ring_write:E  seq = 0 before new events, wmb - snapshot:C  rmb
  */
 #ifndef KMMV_RING_WRITE_H
 #define KMMV_RING_WRITE_H
 
 #include "ring.h"
+
+/* For what is below, which callers use instead. */
+struct kmmv_ring_result
+kmmv_ring_cpu_reserve_slow(struct kmmv_ring_cpu *rc, u32 size,
+			   struct kmmv_ring_entry *entry);
+struct kmmv_ring_result
+kmmv_ring_cpu_reserve_any(struct kmmv_ring_cpu *rc, u32 size,
+			  struct kmmv_ring_entry *entry);
+struct kmmv_ring_result kmmv_ring_cpu_write_slow(struct kmmv_ring_cpu *rc,
+						 struct kmmv_event head,
+						 const void *payload, u32 size);
+struct kmmv_ring_result kmmv_ring_cpu_write_any(struct kmmv_ring_cpu *rc,
+						struct kmmv_event head,
+						const void *payload,
+						size_t size);
+bool kmmv_ring_cpu_leave(struct kmmv_ring_cpu *rc);
+bool kmmv_ring_cpu_discard(struct kmmv_ring_cpu *rc,
+			   struct kmmv_ring_entry *entry);
+void kmmv_ring_cpu_refuse(struct kmmv_ring_cpu *rc, enum kmmv_ring_drop why,
+			  u32 size);
 
 /*
  * One attempt to reserve in the ordinary case: not the first event of its page,

@@ -43,7 +43,7 @@ static inline uint64_t ring_clock(void);
 	((u64)cmpxchg_local(&(l)->value, from, to))
 
 #include "../../kmod/core/ring_alloc.c"
-#include "../../kmod/core/ring.c"
+#include "../../kmod/core/ring_write.c"
 #include "../../kmod/core/ring_write.h"
 
 #include "ringtime.h"

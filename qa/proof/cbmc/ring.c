@@ -8,7 +8,7 @@
 #include <kmmv_deps.h>
 
 #include "../../../kmod/core/ring_alloc.c"
-#include "../../../kmod/core/ring.c"
+#include "../../../kmod/core/ring_write.c"
 #include "../../../kmod/core/ring_write.h"
 #include "../../../kmod/core/ring_page.c"
 

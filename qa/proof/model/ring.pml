@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ring buffer of one CPU, kmod/core/ring.c and kmod/core/ring_consumer.c: up to
+ * The ring buffer of one CPU, kmod/core/ring_write.c and kmod/core/ring_consumer.c: up to
  * LEVELS writers that interrupt each other at any step, and the consumer, on PAGES
  * pages in the ring and SPARES + 1 beside it.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A writer: kmod/core/ring.c. Included with WRITER and CUT: the innermost writer is
+ * A writer: kmod/core/ring_write.c. Included with WRITER and CUT: the innermost writer is
  * never interrupted, so its steps (STEP) are those that the consumer sees; CUT
  * divides the steps of the others further.
  */

@@ -38,7 +38,7 @@ $(eval $(call typed-rule,typed-cfi,-DCHECKED=1 -DCONFIG_CFI=1))
 unit-programs += ringfile
 ringfile-sources := $(patsubst %,qa/unit/kmod/ringfile%.c,-rings -take) \
 	qa/unit/kmod/ringfile.c kmod/ringtake.c kmod/ringblock.c \
-	$(patsubst %,kmod/core/%.c,ring ring_alloc ring_consumer ring_page \
+	$(patsubst %,kmod/core/%.c,ring_write ring_alloc ring_consumer ring_page \
 	ring_snapshot ring_stats) qa/shim/shim.c
 ringfile-cflags := $(core-cflags) -Wno-maybe-uninitialized -Iqa/shim/kmod -Ikmod \
 	-include kmod_deps.h

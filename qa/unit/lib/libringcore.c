@@ -25,7 +25,7 @@ static u64 *area_page(int cpu)
 #define free_page(page) ((void)(page))
 
 #include "../../../kmod/core/ring_alloc.c"
-#include "../../../kmod/core/ring.c"
+#include "../../../kmod/core/ring_write.c"
 #include "../../../kmod/core/ring_write.h"
 #define count reader_count
 #include "../../../kmod/core/ring_consumer.c"

@@ -22,7 +22,7 @@ static void swapping(void)
 }
 
 #include "../../../kmod/core/ring_alloc.c"
-#include "../../../kmod/core/ring.c"
+#include "../../../kmod/core/ring_write.c"
 #define count	count_read
 #undef atomic64_cmpxchg_release
 #define atomic64_cmpxchg_release(a, from, to)				\

@@ -112,7 +112,7 @@ static void copy_racy(void *to, const void *from, size_t size)
 }
 
 #include "../../../kmod/core/ring_alloc.c"
-#include "../../../kmod/core/ring.c"
+#include "../../../kmod/core/ring_write.c"
 #include "../../../kmod/core/ring_write.h"
 #define count	count_read
 #include "../../../kmod/core/ring_consumer.c"

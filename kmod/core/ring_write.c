@@ -108,7 +108,7 @@ static void head_forward(struct kmmv_buffer_page *page, u64 link,
 {
 	u64 old = kmmv_load64(&page->behind);
 
-	/* ring:G pairs with ring_consumer:G: the commit page, then the head. */
+	/* ring_write:G pairs with ring_consumer:G: the commit page, then the head. */
 	atomic64_cmpxchg_release(&next->link, old,
 				 kmmv_link_next(old, kmmv_link_id(old),
 						KMMV_LINK_HEAD));
@@ -134,7 +134,7 @@ static void tail_forward(struct kmmv_ring_cpu *rc,
 	local64_cmpxchg(&next->base, base, stamp);
 	kmmv_store64(&next->seq, page->seq + 1);
 	kmmv_store64(&next->data->seq, 0);
-	/* ring:E pairs with ring_page:E: no snapshot mixes old and new. */
+	/* ring_write:E pairs with ring_page:E: no snapshot mixes old and new. */
 	smp_wmb();
 	kmmv_store64(&next->data->commit, 0);
 	kmmv_store64(&next->data->dropped, dropped);
@@ -159,7 +159,7 @@ static noinline int tail_move(struct kmmv_ring_cpu *rc,
 	if (!(word & KMMV_WORD_CLOSED) &&
 	    local64_cmpxchg(&page->word, word, word | KMMV_WORD_CLOSED) != word)
 		return AGAIN;
-	/* ring:C pairs with ring_consumer:C: the consumer is done with next. */
+	/* ring_write:C pairs with ring_consumer:C: the consumer is done with next. */
 	link = atomic64_read_acquire(&page->link);
 	next = &rc->pages[kmmv_link_id(link)];
 	seq = kmmv_load64(&next->seq);
@@ -280,7 +280,7 @@ static void page_complete(struct kmmv_buffer_page *page, long padding)
 	page->nr_events = events - page->events_done;
 	page->nr_bytes = tail - (padding - page->padding_done);
 	page->events_done = events;
-	/* ring:A pairs with ring_page:A. */
+	/* ring_write:A pairs with ring_page:A. */
 	kmmv_store64_release(&page->data->commit, tail);
 }
 
@@ -301,11 +301,11 @@ static noinline void commit_forward(struct kmmv_ring_cpu *rc)
 			   writer->written_bytes + page->nr_bytes);
 		kmmv_store64(&next->data->first, writer->written);
 		kmmv_store64(&next->bytes_before, writer->written_bytes);
-		/* ring:D pairs with ring_page:D: the old commit is gone. */
+		/* ring_write:D pairs with ring_page:D: the old commit is gone. */
 		kmmv_store64_release(&next->data->seq, next->seq);
-		/* ring:F pairs with snapshot:D. */
+		/* ring_write:F pairs with snapshot:D. */
 		kmmv_store64_release(&writer->seq, next->seq);
-		/* ring:B pairs with ring_page:B: the page is complete. */
+		/* ring_write:B pairs with ring_page:B: the page is complete. */
 		smp_store_release(&rc->commit, next);
 		/* Not earlier: fill_of() reads it of the commit page. */
 		WRITE_ONCE(page->padding_done, padding);
