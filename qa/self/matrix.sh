@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Which suites qa/matrix/all runs, and which tests in each.
+# Which suites qa/matrix/all runs, and which tests in each; and that `make check-all'
+# has all of both.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -9,7 +10,7 @@ mkdir -p build
 dir=$(mktemp -d "$PWD/build/self.XXXXXX") || bail "no directory"
 trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir/qa/matrix" "$dir/root" || bail "no copy"
-cp qa/matrix/all "$dir/qa/matrix" || bail "no copy"
+cp qa/matrix/all "$dir/qa/matrix" && cp qa/sums "$dir/qa" || bail "no copy"
 printf '%s\n' 'linux-image-1 1.0' 'pcp 2.0' 'gcc 4:3.0' >"$dir/root/versions"
 
 # Stand-ins for what makes a root and runs a command in it.
@@ -50,5 +51,23 @@ is "and none where nothing is left" "$(ran -a agent/x)" \
 	"6.1: agent/x
 i386: agent/x"
 is "each with its line" "$(grep -c ' 1 *0 *0$' "$dir/said")" 2
+is "and their sums" "$(tail -n 1 "$dir/said")" "2 passed, 0 failed, 0 skipped"
 like "the tests of all without a pattern" "$(ran)" '^6\.1: vm/00 .* unit/asan/prof$'
+echo "is lost" >"$dir/lost"
+echo "3 passed, 1 failed, 2 skipped" >"$dir/ended"
+is "a run without an end is a failure" "$(qa/sums "$dir/ended" "$dir/lost")" \
+	"3 passed, 2 failed, 2 skipped"
+
+# Stand-ins for both parts: the first one fails.
+cp GNUmakefile VERSION "$dir" || bail "no copy"
+printf '#!/bin/sh\n' >"$dir/qa/setup"
+printf '#!/bin/sh\necho "5 passed, 1 failed, 0 skipped"\nexit 1\n' >"$dir/qa/check"
+printf '#!/bin/sh\necho 6.1\n' >"$dir/qa/kver"
+chmod +x "$dir"/qa/*
+rm -f "$dir/ran"
+said=$(make -s -C "$dir" check-all T=vm/1 2>/dev/null)
+is "check-all fails if a test does" $? 2
+is "the matrix runs all the same" "$(cat "$dir/ran")" "6.1: vm/1"
+is "and the last line is of both" "$(tail -n 1 <<<"$said")" \
+	"6 passed, 1 failed, 0 skipped"
 finish
