@@ -11,9 +11,9 @@
  *	clock.h		the time for waits and retries
  *	number.c	decimal numbers
  *	attach.c	the mapping: open, close
- *	id.c		lasting numbers, see id.h; their table is in idtable.c, its
- *			memory in idpool.c, their file in idfile.c with idrecord.c
- *			idcopy.c iddisk.c, see idfile.h
+ *	id.c		lasting numbers, see id.h; their table is in idtable.c with
+ *			idlist.c and idpool.c, their file in idfile.c with
+ *			idrecord.c idcopy.c iddisk.c, see idtable.h and idfile.h
  *	family.c	families
  *	instance.c	instances of a family; their names are in name.c
  *	lookup.c	instances by what clients know them by

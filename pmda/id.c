@@ -80,7 +80,7 @@ static uint32_t now_seconds(void)
 	offset = now - boot.tv_sec;
 	known = true;
 	if (step > STEP_SECONDS)
-		agent_idtable_shift(step, now, time_changed);
+		agent_idlist_shift(step, now, time_changed);
 	return now;
 }
 
@@ -134,7 +134,7 @@ void agent_id_own(uid_t uid, gid_t gid)
 
 static void user_gone(struct id *id)
 {
-	if (agent_idtable_is_instance(id->scope) && id->user)
+	if (agent_idscope_is_instance(id->scope) && id->user)
 		ops->purged(id);
 }
 
@@ -221,7 +221,7 @@ static struct id *add(const void *about, int scope, int number,
 	if (!id) {
 		agent_error(about, "%s: no memory for its number", shown);
 		/* A block is asked for again by whoever lists it. */
-		if (!agent_idtable_is_block(scope))
+		if (!agent_idscope_is_block(scope))
 			wait_to_retry();
 		return NULL;
 	}
@@ -280,7 +280,7 @@ static void hide(void)
 
 	for (i = 0; i < nr_batch; i++) {
 		agent_id_hold(batch[i]);
-		agent_idtable_hide(batch[i]);
+		agent_idlist_hide(batch[i]);
 	}
 	in_flight = true;
 }
@@ -293,7 +293,7 @@ static void landed(int rc)
 		take_back();
 	for (i = 0; i < nr_batch; i++) {
 		if (!batch[i]->dead)
-			agent_idtable_show(batch[i], now);
+			agent_idlist_show(batch[i], now);
 		agent_id_release(batch[i]->name);
 	}
 	nr_batch = 0;
@@ -363,7 +363,7 @@ static bool put_off(struct id *id, uint32_t now)
 {
 	if (!id->user || !ops->may_return(id))
 		return false;
-	agent_idtable_put_off(id, now);
+	agent_idlist_put_off(id, now);
 	return true;
 }
 
@@ -371,7 +371,7 @@ void agent_id_set_state(struct id *id, int state)
 {
 	if (id->state == state)
 		return;
-	agent_idtable_set_state(id, state,
+	agent_idlist_set_state(id, state,
 				state == ID_USED ? 0 : now_seconds());
 	/* At once: it is not one of agent_id_names. */
 	if (state == ID_FORGOTTEN)
@@ -411,11 +411,11 @@ static uint32_t purge_list(const struct id_list *list, uint32_t keep,
 /* What is put off is behind all others: they are not kept waiting. */
 void agent_id_purge(void)
 {
-	uint32_t n = purge_list(agent_idtable_list(ID_FORGOTTEN),
+	uint32_t n = purge_list(agent_idlist_of_state(ID_FORGOTTEN),
 				agent_id_names, 4 * BATCH);
 
-	n += purge_list(agent_idtable_list(ID_AWAY), UINT32_MAX, 4 * BATCH - n);
-	purge_list(agent_idtable_kept(), UINT32_MAX, 4 * BATCH - n);
+	n += purge_list(agent_idlist_of_state(ID_AWAY), UINT32_MAX, 4 * BATCH - n);
+	purge_list(agent_idlist_kept(), UINT32_MAX, 4 * BATCH - n);
 }
 
 /* Record names that have been away for SETTLE_SECONDS as not in use. */
@@ -424,7 +424,7 @@ static void note_away(void)
 	uint32_t now = now_seconds(), n = 0;
 	struct id *id;
 
-	for (id = agent_idtable_list(ID_AWAY)->oldest; id && n < BATCH;
+	for (id = agent_idlist_of_state(ID_AWAY)->oldest; id && n < BATCH;
 	     id = id->newer) {
 		if (now - id->since < SETTLE_SECONDS || now < id->since)
 			break;

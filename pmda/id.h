@@ -54,7 +54,7 @@ struct id {
 	uint32_t own : 1;		/* of this process alone */
 	uint32_t dead : 1;
 	uint32_t recorded : 1;		/* on_disk is by this process */
-	uint32_t put_off : 1;		/* instance: see agent_idtable_put_off() */
+	uint32_t put_off : 1;		/* instance: see agent_idlist_put_off() */
 	char name[];			/* instances and blocks: then the rest */
 };
 

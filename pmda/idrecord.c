@@ -130,10 +130,10 @@ uint32_t agent_idrecord_entry(struct id *id)
 	uint32_t n = 1;
 
 	if (id->own || id->scope == SERIAL_FAMILIES ||
-	    agent_idtable_is_block(id->scope))
+	    agent_idscope_is_block(id->scope))
 		return 0;
 	agent_idrecord_name(id);
-	if (!agent_idtable_is_instance(id->scope))
+	if (!agent_idscope_is_instance(id->scope))
 		return n;
 	if (id->on_disk != ID_USED)
 		agent_idrecord_state(id);

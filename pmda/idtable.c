@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lasting numbers in memory: indexed by name and by number, with names not in
- * use in lists in the order of purging. See id.h and idtable.h.
+ * Lasting numbers in memory: indexed by name and by number. See id.h and
+ * idtable.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,6 @@ static struct scope {
 	uint32_t rests;
 } scopes[NR_SCOPES];
 
-static struct id_list away, forgotten, kept;
 static struct id **names, **numbers;	/* hash chains */
 static uint32_t nr_chains, nr_ids, nr_own;
 static uint32_t nr_marks;		/* scopes with a limit */
@@ -41,7 +40,7 @@ static int range(int scope)
 	case SERIAL_RINGS:
 		return MAX_RINGS;
 	default:
-		return agent_idtable_is_block(scope) ? PERCPU_MAX_BLOCKS : INT32_MAX;
+		return agent_idscope_is_block(scope) ? PERCPU_MAX_BLOCKS : INT32_MAX;
 	}
 }
 
@@ -155,109 +154,6 @@ bool agent_id_has_rests(int scope)
 	return scopes[scope].rests > 0;
 }
 
-/* ---- names not in use ---- */
-
-static struct id_list *list_of(const struct id *id)
-{
-	if (!agent_idtable_is_instance(id->scope) || id->state == ID_USED ||
-	    id->state == ID_HIDDEN)
-		return NULL;
-	if (id->state == ID_AWAY)
-		return &away;
-	return id->put_off ? &kept : &forgotten;
-}
-
-/* Insert by age; nearly always as the newest. */
-static void enlist(struct id *id)
-{
-	struct id_list *list = list_of(id);
-	struct id *before;
-
-	if (!list)
-		return;
-	before = list->newest;
-	while (before && before->since > id->since)
-		before = before->older;
-	id->older = before;
-	id->newer = before ? before->newer : list->oldest;
-	*(before ? &before->newer : &list->oldest) = id;
-	*(id->newer ? &id->newer->older : &list->newest) = id;
-	list->count++;
-}
-
-static void delist(struct id *id)
-{
-	struct id_list *list = list_of(id);
-
-	if (!list)
-		return;
-	*(id->older ? &id->older->newer : &list->oldest) = id->newer;
-	*(id->newer ? &id->newer->older : &list->newest) = id->older;
-	list->count--;
-}
-
-void agent_idtable_set_state(struct id *id, int state, uint32_t since)
-{
-	delist(id);
-	id->state = state;
-	id->put_off = false;
-	id->since = since;
-	enlist(id);
-}
-
-void agent_idtable_hide(struct id *id)
-{
-	delist(id);
-	id->state = ID_HIDDEN;
-}
-
-void agent_idtable_show(struct id *id, uint32_t since)
-{
-	if (agent_idtable_is_instance(id->scope))
-		agent_idtable_set_state(id, ID_AWAY, since);
-	else
-		id->state = ID_USED;
-}
-
-void agent_idtable_put_off(struct id *id, uint32_t since)
-{
-	delist(id);
-	id->put_off = true;
-	id->since = since;
-	enlist(id);
-}
-
-void agent_idtable_shift(uint64_t seconds, uint32_t now,
-			 void (*fn)(struct id *id))
-{
-	static const struct id_list *const lists[] = {
-		&away, &forgotten, &kept
-	};
-	struct id *id;
-	size_t i;
-
-	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-		for (id = lists[i]->oldest; id; id = id->newer) {
-			uint32_t before = id->since;
-
-			id->since = now;
-			if (before + seconds < now)
-				id->since = before + seconds;
-			fn(id);
-		}
-	}
-}
-
-const struct id_list *agent_idtable_list(int state)
-{
-	return state == ID_FORGOTTEN ? &forgotten : &away;
-}
-
-const struct id_list *agent_idtable_kept(void)
-{
-	return &kept;
-}
-
 /* ---- adding and removing ---- */
 
 static void link_block(struct id *id)
@@ -350,9 +246,9 @@ static struct id *make(int scope, int number, const char *name, size_t length,
 	put_into_chains(id);
 	nr_ids++;
 	scopes[scope].rests += *rest != '\0';
-	if (agent_idtable_is_block(scope))
+	if (agent_idscope_is_block(scope))
 		link_block(id);
-	enlist(id);
+	agent_idlist_add(id);
 	return id;
 }
 
@@ -372,10 +268,10 @@ void agent_idtable_remove(struct id *id)
 {
 	struct id **p;
 
-	while (agent_idtable_is_instance(id->scope) && id->blocks)
+	while (agent_idscope_is_instance(id->scope) && id->blocks)
 		agent_idtable_remove(id->blocks);
-	delist(id);
-	if (agent_idtable_is_block(id->scope))
+	agent_idlist_remove(id);
+	if (agent_idscope_is_block(id->scope))
 		unlink_block(id);
 	for (p = &names[id->hash & (nr_chains - 1)]; *p != id;)
 		p = &(*p)->by_name;
@@ -548,7 +444,7 @@ int agent_idtable_loaded(int scope, int number, char *text)
 	id = make(scope, number, text, length, rest, ID_AWAY, time(NULL));
 	if (!id)
 		return -ENOMEM;
-	if (agent_idtable_is_block(scope) && !id->of)
+	if (agent_idscope_is_block(scope) && !id->of)
 		agent_idtable_remove(id);
 	else
 		id->on_disk = ID_USED;
@@ -562,19 +458,19 @@ int agent_idtable_loaded_state(char kind, int scope, int number, uint32_t since)
 
 	if (!can_be(scope, number))
 		return -EINVAL;
-	if (!id || id->own || id->user || !agent_idtable_is_instance(scope))
+	if (!id || id->own || id->user || !agent_idscope_is_instance(scope))
 		return 0;
 	if (kind == 'x') {
 		agent_idtable_remove(id);
 		return 0;
 	}
-	delist(id);
+	agent_idlist_remove(id);
 	id->state = kind == '!' ? ID_FORGOTTEN : ID_AWAY;
 	id->on_disk = kind == '*' ? ID_USED : id->state;
 	id->recorded = false;
 	/* The clock may have been set back: no time is in the future. */
 	id->since = kind == '*' || since > now ? now : since;
-	enlist(id);
+	agent_idlist_add(id);
 	return 0;
 }
 
@@ -638,7 +534,7 @@ void agent_idtable_drop_own(void (*drop)(struct id *id))
 
 static bool is_unused(const struct id *id)
 {
-	return agent_idtable_is_instance(id->scope) && !id->own && !id->user;
+	return agent_idscope_is_instance(id->scope) && !id->own && !id->user;
 }
 
 /* Other scopes have no records that change a number. */

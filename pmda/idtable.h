@@ -6,27 +6,9 @@
 #ifndef KMMV_IDTABLE_H
 #define KMMV_IDTABLE_H
 
-#include "agent.h"
-
-enum { NR_SCOPES = FIRST_SERIAL + 2 * MAX_FAMILIES };
-
-/* Names not in use, in the order of purging. */
-struct id_list {
-	struct id *oldest, *newest;
-	uint32_t count;
-};
+#include "idscope.h"
 
 /* ---- idtable.c ---- */
-
-static inline bool agent_idtable_is_instance(int scope)
-{
-	return scope >= FIRST_SERIAL && scope % 2 == 0;
-}
-
-static inline bool agent_idtable_is_block(int scope)
-{
-	return scope >= FIRST_SERIAL && scope % 2;
-}
 
 /* NAME has LENGTH bytes; OWN: of this process alone. NULL for lack of memory. */
 struct id *agent_idtable_add(int scope, int number, const char *name,
@@ -35,25 +17,6 @@ struct id *agent_idtable_add(int scope, int number, const char *name,
 void agent_idtable_remove(struct id *id);
 /* The same as agent_id_describe(), in memory alone. */
 bool agent_idtable_describe(struct id *id, const char *rest);
-void agent_idtable_set_state(struct id *id, int state, uint32_t since);
-/*
- * ID, not in use, is not to be purged for now: it counts as not in use since SINCE.
- * If the kernel forgot it, it is in a list of its own until its state is set.
- */
-void agent_idtable_put_off(struct id *id, uint32_t since);
-/*
- * Make the times since which names are not in use later by SECONDS, but not later than
- * NOW. FN is called for each.
- */
-void agent_idtable_shift(uint64_t seconds, uint32_t now,
-			 void (*fn)(struct id *id));
-/* ID is not found until it is shown: as not in use since SINCE, if it is an instance. */
-void agent_idtable_hide(struct id *id);
-void agent_idtable_show(struct id *id, uint32_t since);
-/* Of ID_AWAY or ID_FORGOTTEN. */
-const struct id_list *agent_idtable_list(int state);
-/* Of ID_FORGOTTEN, those that were put off. */
-const struct id_list *agent_idtable_kept(void);
 
 /* The next number of a scope, of this process alone or not; -1 for none. */
 int agent_idtable_next(int scope, bool own);
@@ -86,6 +49,40 @@ void agent_idtable_walk_end(void);
 void agent_idtable_drop_own(void (*drop)(struct id *id));
 /* The number of names and marks that a file has. */
 uint32_t agent_idtable_count(void);
+
+/* ---- idlist.c ---- */
+
+/* Names not in use, in the order of purging. */
+struct id_list {
+	struct id *oldest, *newest;
+	uint32_t count;
+};
+
+/*
+ * Put ID in the list that its state, and since when it is not in use, ask for, or take
+ * it out of there, before they change. Others than instances are in no list.
+ */
+void agent_idlist_add(struct id *id);
+void agent_idlist_remove(struct id *id);
+void agent_idlist_set_state(struct id *id, int state, uint32_t since);
+/*
+ * ID, not in use, is not to be purged for now: it counts as not in use since SINCE.
+ * If the kernel forgot it, it is in a list of its own until its state is set.
+ */
+void agent_idlist_put_off(struct id *id, uint32_t since);
+/*
+ * Make the times since which names are not in use later by SECONDS, but not later than
+ * NOW. FN is called for each.
+ */
+void agent_idlist_shift(uint64_t seconds, uint32_t now,
+			 void (*fn)(struct id *id));
+/* ID is not found until it is shown: as not in use since SINCE, if it is an instance. */
+void agent_idlist_hide(struct id *id);
+void agent_idlist_show(struct id *id, uint32_t since);
+/* Of ID_AWAY or ID_FORGOTTEN. */
+const struct id_list *agent_idlist_of_state(int state);
+/* Of ID_FORGOTTEN, those that were put off. */
+const struct id_list *agent_idlist_kept(void);
 
 /* ---- idpool.c ---- */
 

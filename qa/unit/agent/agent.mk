@@ -22,7 +22,7 @@ memory-agent-tier := all
 # What saves numbers has a thread.
 unit-programs += saving
 saving-sources := qa/unit/agent/saving.c $(patsubst %,pmda/%.c,\
-	iddisk idfile idcopy idrecord idtable idpool error name host)
+	iddisk idfile idcopy idrecord idtable idlist idpool error name host)
 saving-cflags = $(lib-cflags) -Ipmda
 saving-libs := -lpcp_pmda -lpcp
 endif

@@ -241,7 +241,7 @@ START_TEST(a_save_waits_for_the_one_before)
 	int i;
 
 	save_late("one");
-	agent_idtable_set_state(zero, ID_AWAY, 7);
+	agent_idlist_set_state(zero, ID_AWAY, 7);
 	agent_idrecord_state(zero);
 	for (i = 0; i < 3; i++) {
 		agent_iddisk_poll();
@@ -302,7 +302,7 @@ START_TEST(a_state_that_fails_is_written_anew)
 	struct id *zero = save("zero"), *one;
 
 	ck_assert_int_eq(agent_idfile_open(true), 0);
-	agent_idtable_set_state(zero, ID_AWAY, 7);
+	agent_idlist_set_state(zero, ID_AWAY, 7);
 	agent_idrecord_state(zero);
 	one = save_late("one");
 	let_disk_go(ENOSPC);
