@@ -22,6 +22,18 @@ int kmmv_fail(struct kmmv *k, int err, const char *format, ...)
 	return err;
 }
 
+int kmmv_bad_line(struct kmmv *k, const char *format, ...)
+{
+	char what[sizeof(k->error)];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(what, sizeof(what), format, ap);
+	va_end(ap);
+	return kmmv_fail(k, -EBADMSG, "%s/names: line %llu: %s", k->dir,
+			 (unsigned long long)k->stream.lines, what);
+}
+
 int kmmv_fail_nomem(struct kmmv *k)
 {
 	return kmmv_fail(k, -ENOMEM, "%s: out of memory", k->dir ?: "kmmv");

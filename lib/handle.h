@@ -207,13 +207,11 @@ struct kmmv {
 /* error.c: set the message for kmmv_error() and return ERR. */
 int kmmv_fail(struct kmmv *k, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* -EBADMSG, for the line of the names that was read last. */
+int kmmv_bad_line(struct kmmv *k, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 void kmmv_fail_open(const struct kmmv *k);
 int kmmv_fail_nomem(struct kmmv *k);
-
-/* -EBADMSG, for the line of the names that was read last. */
-#define kmmv_bad_line(k, what, ...)                                           \
-	kmmv_fail(k, -EBADMSG, "%s/names: line %llu: " what, (k)->dir,        \
-		  (unsigned long long)(k)->stream.lines, ##__VA_ARGS__)
 
 /*
  * geometry.c: check the copied header against FILE_LENGTH bytes, and the masks.
