@@ -9,10 +9,11 @@
  * shrink. Its size is at most the sum, over all sizes, of the most bytes of
  * that size in use at one time.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "handle.h"
+#include "arena.h"
 
 /* The first chunk grows to twice its size each time, and moves. */
 enum {

@@ -21,6 +21,7 @@
 #define KMMV_LIB_BARRIER_H
 
 #include <stdint.h>
+#include <linux/types.h>
 
 #ifdef __SANITIZE_THREAD__
 #define KMMV_RELAXED __ATOMIC_ACQUIRE
@@ -35,6 +36,12 @@
 #ifndef KMMV_BEFORE_LOAD
 #define KMMV_BEFORE_LOAD() ((void)0)
 #endif
+
+/* The kernel and the C library name the type differently. */
+static inline const uint64_t *kmmv_kword(const __u64 *kword)
+{
+	return (const uint64_t *)kword;
+}
 
 static inline uint32_t kmmv_load32(const uint32_t *kword)
 {

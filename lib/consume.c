@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ring.h"
+#include "lane.h"
 #include "barrier.h"
 
 enum { RANGES = 256, ROUNDS = 64 };

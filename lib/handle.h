@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The handle, and declarations shared by the library's files.
+ * The handle, and declarations shared by the library's files. No code: that of
+ * arena.h and identity.h is below handle.c, whose calls lead down to it.
  *
  * Everything outside the mapping is private to this reader: the geometry is
  * copied from the header once, validated, and not read again. Other values read
@@ -13,6 +14,7 @@
 #include <linux/kmmv.h>
 
 #include "libkmmv.h"
+#include "arena.h"
 
 enum kmmv_kind {
 	KMMV_CAPTURED,		/* regular files, read into memory */
@@ -25,29 +27,6 @@ struct kmmv_area {
 	const uint64_t *kvalues;	/* indexed by instance number */
 	const struct kmmv_pair *kpair;	/* NULL if a value is one load */
 	uint32_t cpu;
-};
-
-/*
- * Strings of up to KMMV_ARENA_MAX bytes with their NUL, in multiples of
- * KMMV_ARENA_GRAIN, see arena.c. Each has a place, which takes half as much as
- * an address: the grains before it. 0 is none.
- */
-enum {
-	KMMV_ARENA_GRAIN = 8,
-	KMMV_ARENA_MAX = 416,
-	KMMV_ARENA_CHUNK = 64 << 10,
-	KMMV_ARENA_BITS = 29,	/* of a place */
-};
-_Static_assert(KMMV_NAME_MAX + 1 + KMMV_LABEL_KEY_MAX + 1 + KMMV_LABEL_MAX + 1
-			<= KMMV_ARENA_MAX, "names fit with their labels");
-_Static_assert(sizeof(uint32_t) <= KMMV_ARENA_GRAIN, "links fit");
-
-struct kmmv_arena {
-	char **chunks;		/* KMMV_ARENA_CHUNK bytes each; the first grows */
-	uint32_t nr_chunks, room;
-	uint32_t at, left;	/* unused part of the newest, in grains */
-	size_t total;		/* bytes of all chunks */
-	uint32_t gaps[KMMV_ARENA_MAX / KMMV_ARENA_GRAIN];
 };
 
 /* What the names say of an instance; its number is its index. */
@@ -244,47 +223,6 @@ int kmmv_table_instance(struct kmmv *k, const struct kmmv_instance_info *info);
 int kmmv_table_label(struct kmmv *k, uint32_t number, uint32_t incarnation,
 		     const char *key, const char *text);
 int kmmv_table_end(struct kmmv *k);
-
-/*
- * identity.c: the seeded hash of a text, and of an identity; link NUMBER, whose
- * link has its hash, into its chain; take it out.
- */
-int kmmv_identity_init(struct kmmv *k);
-uint32_t kmmv_identity_text(uint64_t seed, const char *text);
-uint32_t kmmv_identity_hash(const struct kmmv_table *t, uint32_t family,
-			    const char *name);
-void kmmv_identity_link(struct kmmv_table *t, uint32_t number);
-void kmmv_identity_unlink(struct kmmv_table *t, uint32_t number);
-/*
- * The instance after AT in its chain, or the first if AT is 0, that has this
- * identity, as number + 1; 0 if there is none.
- */
-uint32_t kmmv_identity_find(const struct kmmv_table *t, uint32_t at,
-			    uint32_t hash, uint32_t family, const char *name);
-/* Link the new names of a batch; -EBADMSG if two instances have one name. */
-int kmmv_identity_end(struct kmmv *k);
-
-/*
- * arena.c: the place of SIZE bytes, or 0; given back with the same size, or all
- * at once. Their address is valid until more are taken.
- */
-uint32_t kmmv_arena_take(struct kmmv_arena *arena, size_t size);
-void kmmv_arena_give(struct kmmv_arena *arena, uint32_t place, size_t size);
-void kmmv_arena_fini(struct kmmv_arena *arena);
-
-static inline char *kmmv_arena_text(const struct kmmv_arena *arena,
-				    uint32_t place)
-{
-	enum { GRAINS = KMMV_ARENA_CHUNK / KMMV_ARENA_GRAIN };
-
-	return arena->chunks[place / GRAINS] + place % GRAINS * KMMV_ARENA_GRAIN;
-}
-
-static inline const char *kmmv_instance_name(const struct kmmv_table *t,
-					     const struct kmmv_instance *in)
-{
-	return in->name ? kmmv_arena_text(&t->arena, in->name) : "";
-}
 
 /* info.c: room for instances below ROOM; give back what callers cannot use. */
 int kmmv_infos_room(struct kmmv *k, uint32_t room);

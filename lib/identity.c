@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "handle.h"
+#include "identity.h"
 
 enum { HEADS_MIN = 1024, AHEAD = 16, HASH_MASK = (1 << 28) - 1 };
 

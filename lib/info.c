@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "handle.h"
+#include "identity.h"
 
 /* Pages kept across updates: giving back fewer costs more than keeping them. */
 enum { KEPT = 256 };

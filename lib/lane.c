@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "ring.h"
+#include "lane.h"
+#include "merge.h"
 #include "barrier.h"
 
 uint64_t kmmv_ring_monotonic(void)

@@ -14,7 +14,7 @@
  */
 #include <stdlib.h>
 
-#include "ring.h"
+#include "merge.h"
 
 /* Build the tree from all lanes with a head. */
 void kmmv_merge_build(struct kmmv_ring *r)

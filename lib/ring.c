@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 
 #include "ring.h"
+#include "lane.h"
 #include "barrier.h"
 
 enum { END_TRIES = 64 };

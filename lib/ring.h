@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A ring's handle, and declarations shared by the library's files about rings.
+ * A ring's handle, and declarations shared by the library's files about rings. No
+ * code: that of lane.h and merge.h is below ring.c, whose calls lead down to it.
  *
  * A lane is one CPU's input to the merge: a cursor in the bytes available, the
  * record at its head, and the source of more bytes. A snapshot reader's bytes
@@ -139,6 +140,9 @@ struct kmmv_ring {
 /* ring.c: the ring's clock when CLOCK_MONOTONIC is NOW; 0 if unknown. */
 uint64_t kmmv_ring_time(struct kmmv_ring *r, uint64_t now);
 
+/* lane.c: CLOCK_MONOTONIC. */
+uint64_t kmmv_ring_monotonic(void);
+
 /* ringorder.c: look for records in all dry lanes. */
 int kmmv_ring_batch(struct kmmv_ring *r);
 
@@ -153,11 +157,6 @@ uint64_t kmmv_ring_risen(const struct kmmv_ring *r, uint32_t word);
 /* event.c: 1 and the next event, 0 at the end, -EBADMSG if invalid. */
 int kmmv_event_next(struct kmmv_cursor *cursor, struct kmmv_record *record);
 
-/* merge.c */
-int kmmv_merge_room(struct kmmv_ring *r);
-void kmmv_merge_build(struct kmmv_ring *r);
-uint64_t kmmv_merge_second(const struct kmmv_lane *first);
-
 /* snapshot.c: true if the cursor has more bytes. */
 bool kmmv_snapshot_refill(struct kmmv_ring *r, struct kmmv_lane *lane);
 bool kmmv_snapshot_end(struct kmmv_ring *r, struct kmmv_lane *lane);
@@ -168,72 +167,5 @@ int kmmv_consume_take(struct kmmv_ring *r);
 int kmmv_consume_give_back(struct kmmv_ring *r);
 void kmmv_consume_passed(struct kmmv_lane *lane);
 bool kmmv_consume_refill(struct kmmv_ring *r, struct kmmv_lane *lane);
-
-/* lane.c */
-uint64_t kmmv_ring_monotonic(void);
-int kmmv_ring_lane(struct kmmv_ring *r, uint32_t cpu, struct kmmv_lane **lane);
-int kmmv_lane_rise(struct kmmv_ring *r);
-int kmmv_lane_reset(struct kmmv_ring *r, struct kmmv_lane *lane);
-void kmmv_lane_free(struct kmmv_lane *lane);
-uint64_t kmmv_lane_drops(const struct kmmv_lane *lane);
-void kmmv_lane_dropped(struct kmmv_lane *lane, uint64_t base, uint64_t dropped);
-
-/*
- * A lane with a head at this time plays from its leaf up; see merge.c. Returns the
- * lane that is first then, and its head's time in *FIRST. While the tree is built,
- * a lane that finds nobody in a node waits there, and there is none yet.
- */
-static inline struct kmmv_lane *kmmv_merge_play(const struct kmmv_ring *r,
-						struct kmmv_lane *lane,
-						uint64_t time, bool building,
-						uint64_t *first)
-{
-	struct kmmv_node *node = &lane->leaf;
-	struct kmmv_lane *other;
-	uint64_t other_time;
-
-	for (;;) {
-		do {
-			node = node->up;
-		} while (node->time > time);
-		other = node->lane;
-		if (node == r->nodes)
-			break;
-		if (building && !other) {
-			node->time = time;
-			node->lane = lane;
-			return NULL;
-		}
-		other_time = node->time;
-		if (other_time == time && lane->rank < other->rank)
-			continue;
-		node->time = time;
-		node->lane = lane;
-		time = other_time;
-		lane = other;
-	}
-	*first = time;
-	return lane;
-}
-
-/* Bytes for events on a page. */
-static inline uint32_t kmmv_ring_room(const struct kmmv_ring *r)
-{
-	return r->header.page_size - (uint32_t)sizeof(struct kmmv_ring_page);
-}
-
-static inline const struct kmmv_ring_page *
-kmmv_lane_page(const struct kmmv_ring *r, const struct kmmv_lane *lane,
-	       uint32_t id)
-{
-	return (const void *)(lane->kpages +
-			      (size_t)id * r->header.page_size);
-}
-
-/* The kernel and the C library name the type differently. */
-static inline const uint64_t *kmmv_kword(const __u64 *kword)
-{
-	return (const uint64_t *)kword;
-}
 
 #endif /* KMMV_LIB_RING_H */

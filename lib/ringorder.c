@@ -19,6 +19,8 @@
  * They are decoded into the caller's record, and not into the lane's head.
  */
 #include "ring.h"
+#include "lane.h"
+#include "merge.h"
 #include "barrier.h"
 
 enum { PASSES = 4 };		/* batches in a row while one has more */

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "ring.h"
+#include "lane.h"
 #include "barrier.h"
 
 enum { NO_ID = UINT32_MAX, TRIES = 8 };

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "handle.h"
+#include "identity.h"
 
 #define bad kmmv_bad_line
 

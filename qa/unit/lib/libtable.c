@@ -4,6 +4,7 @@
  */
 #include "libarea.h"
 #include "handle.h"
+#include "identity.h"
 
 enum { NUMBERS = 64 };
 
