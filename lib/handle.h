@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The handle, and declarations shared by the library's files. No code: that of
- * arena.h and identity.h is below handle.c, whose calls lead down to it.
+ * The handle, and declarations shared by the library's files. Inline functions are
+ * in arena.h and identity.h.
  *
  * Everything outside the mapping is private to this reader: the geometry is
  * copied from the header once, validated, and not read again. Other values read

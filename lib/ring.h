@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A ring's handle, and declarations shared by the library's files about rings. No
- * code: that of lane.h and merge.h is below ring.c, whose calls lead down to it.
+ * A ring's handle, and declarations shared by the library's files about rings.
+ * Inline functions are in lane.h and merge.h.
  *
  * A lane is one CPU's input to the merge: a cursor in the bytes available, the
  * record at its head, and the source of more bytes. A snapshot reader's bytes
