@@ -152,7 +152,7 @@ static int adopt_times(int cpu)
 	for (i = 0; i < ARRAY_SIZE(times) && !err; i++) {
 		row = time_rows[i];
 		raw = raw_time(&stat, cpu, times[i].index, 0);
-		kept = row->cell[kmmv_stat_place[cpu]].total;
+		kept = row->mirror[kmmv_stat_place[cpu]].total;
 		if (is_another(kept, raw, cpu, times[i].index))
 			kmmv_stat_row_rebase(row, cpu, raw);
 		else
@@ -183,7 +183,7 @@ static void copy_times(int cpu)
 		if (is_idle(times[i].index) && !cpu_online(cpu))
 			continue;
 		raw = raw_time(&stat, cpu, times[i].index,
-			       row->cell[place].last);
+			       row->mirror[place].last);
 		if (is_idle(times[i].index) && !was)
 			kmmv_stat_row_rebase(row, cpu, raw);
 		else

@@ -295,7 +295,7 @@ out_unlock:
 static void follow(struct irq_line *line, struct irq_desc *desc)
 {
 	line->desc = desc;
-	kmmv_tally_begin(&line->tally, line->row->cell, num_possible_cpus());
+	kmmv_tally_begin(&line->tally, line->row->mirror, num_possible_cpus());
 }
 
 static struct irq_line *line_create(unsigned int irq, struct irq_desc *desc)
@@ -364,7 +364,7 @@ static void copy_counts(struct irq_line *line, u32 total, bool kept,
 
 	if (kept && !whole && kmmv_tally_stands(&line->tally, total))
 		return;
-	kmmv_tally_copy(&line->tally, &counts, line->row->cell, &tally_ops,
+	kmmv_tally_copy(&line->tally, &counts, line->row->mirror, &tally_ops,
 			line, total, kept, whole);
 	nr_read++;
 	/* Read again, as there was none before the first interrupt. */

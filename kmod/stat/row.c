@@ -9,9 +9,9 @@
 
 #include "stat.h"
 
-static struct kmmv_mirror *cell_of(struct kmmv_stat_row *row, int cpu)
+static struct kmmv_mirror *mirror_of(struct kmmv_stat_row *row, int cpu)
 {
-	return &row->cell[row->per_cpu ? kmmv_stat_place[cpu] : 0];
+	return &row->mirror[row->per_cpu ? kmmv_stat_place[cpu] : 0];
 }
 
 static int cpu_of(struct kmmv_stat_row *row, unsigned int place)
@@ -24,10 +24,10 @@ static int cpu_of(struct kmmv_stat_row *row, unsigned int place)
  * Can only fail with -ENOMEM, and only if an offline CPU shows more than 0 for
  * the first time since kmmv was loaded: when its row is new.
  */
-static int store(struct kmmv_stat_row *row, const struct kmmv_mirror *cell)
+static int store(struct kmmv_stat_row *row, const struct kmmv_mirror *mirror)
 {
-	return kmmv_store(row->slot, cpu_of(row, cell - row->cell),
-			  cell->total << row->shift);
+	return kmmv_store(row->slot, cpu_of(row, mirror - row->mirror),
+			  mirror->total << row->shift);
 }
 
 static void count_reset(struct kmmv_stat_row *row)
@@ -43,7 +43,7 @@ static void take_kept(struct kmmv_stat_row *row)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		row->cell[i].total =
+		row->mirror[i].total =
 			kmmv_load(row->slot, cpu_of(row, i)) >> row->shift;
 }
 
@@ -67,7 +67,7 @@ struct kmmv_stat_row *kmmv_stat_row_create(int family, const char *name,
 	struct kmmv_stat_row *row;
 	int err;
 
-	row = kvzalloc(struct_size(row, cell, nr), GFP_KERNEL);
+	row = kvzalloc(struct_size(row, mirror, nr), GFP_KERNEL);
 	if (!row)
 		return ERR_PTR(-ENOMEM);
 	row->family = family;
@@ -147,11 +147,11 @@ void kmmv_stat_row_hide(struct kmmv_stat_row *row)
 int kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
 			enum kmmv_mirror_rule rule, u64 raw)
 {
-	struct kmmv_mirror *cell = cell_of(row, cpu);
+	struct kmmv_mirror *mirror = mirror_of(row, cpu);
 
-	if (kmmv_mirror_adopt(cell, rule, raw))
+	if (kmmv_mirror_adopt(mirror, rule, raw))
 		count_reset(row);
-	return store(row, cell);
+	return store(row, mirror);
 }
 
 /**
@@ -164,13 +164,13 @@ int kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
 void kmmv_stat_row_advance(struct kmmv_stat_row *row, unsigned int place,
 			   enum kmmv_mirror_rule rule, u64 raw)
 {
-	struct kmmv_mirror *cell = &row->cell[place];
-	u64 before = cell->total;
+	struct kmmv_mirror *mirror = &row->mirror[place];
+	u64 before = mirror->total;
 
-	if (kmmv_mirror_advance(cell, rule, raw))
+	if (kmmv_mirror_advance(mirror, rule, raw))
 		count_reset(row);
-	if (cell->total != before)
-		store(row, cell);
+	if (mirror->total != before)
+		store(row, mirror);
 }
 
 /**
@@ -183,8 +183,8 @@ void kmmv_stat_row_scan(struct kmmv_stat_row *row,
 {
 	unsigned int i;
 
-	for (i = kmmv_counts_moved(counts, row->cell, 0); i < counts->nr;
-	     i = kmmv_counts_moved(counts, row->cell, i + 1))
+	for (i = kmmv_counts_moved(counts, row->mirror, 0); i < counts->nr;
+	     i = kmmv_counts_moved(counts, row->mirror, i + 1))
 		kmmv_stat_row_advance(row, i, KMMV_MIRROR_WRAP32,
 				      kmmv_counts_read(counts, i));
 }
@@ -197,10 +197,10 @@ void kmmv_stat_row_scan(struct kmmv_stat_row *row,
  */
 void kmmv_stat_row_renew(struct kmmv_stat_row *row, int cpu, u64 raw)
 {
-	struct kmmv_mirror *cell = cell_of(row, cpu);
+	struct kmmv_mirror *mirror = mirror_of(row, cpu);
 
-	kmmv_mirror_renew(cell, raw);
-	store(row, cell);
+	kmmv_mirror_renew(mirror, raw);
+	store(row, mirror);
 }
 
 /**
@@ -211,7 +211,7 @@ void kmmv_stat_row_renew(struct kmmv_stat_row *row, int cpu, u64 raw)
  */
 void kmmv_stat_row_rebase(struct kmmv_stat_row *row, int cpu, u64 raw)
 {
-	kmmv_mirror_rebase(cell_of(row, cpu), raw);
+	kmmv_mirror_rebase(mirror_of(row, cpu), raw);
 }
 
 /**
@@ -221,7 +221,7 @@ void kmmv_stat_row_rebase(struct kmmv_stat_row *row, int cpu, u64 raw)
  */
 void kmmv_stat_row_add(struct kmmv_stat_row *row, u64 delta)
 {
-	kmmv_stat_row_set(row, row->cell[0].total + delta);
+	kmmv_stat_row_set(row, row->mirror[0].total + delta);
 }
 
 /**
@@ -231,6 +231,6 @@ void kmmv_stat_row_add(struct kmmv_stat_row *row, u64 delta)
  */
 void kmmv_stat_row_set(struct kmmv_stat_row *row, u64 value)
 {
-	row->cell[0].total = value;
-	store(row, row->cell);
+	row->mirror[0].total = value;
+	store(row, row->mirror);
 }

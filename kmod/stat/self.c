@@ -173,5 +173,5 @@ void kmmv_stat_self_copied(const struct kmmv_copied *copy)
 /* When the last copy was begun, by this load or an earlier one; 0 if never. */
 u64 kmmv_stat_self_last(void)
 {
-	return copied->cell[0].total;
+	return copied->mirror[0].total;
 }

@@ -45,7 +45,7 @@ enum kmmv_stat_source {
  * @resets: row that counts values that go back, or NULL
  * @slot: handle of the instance
  * @name: of the instance
- * @cell: a mirror for each possible CPU, by its place; or one
+ * @mirror: for each possible CPU one, by its place; of a total only one
  */
 struct kmmv_stat_row {
 	int			family;
@@ -56,7 +56,7 @@ struct kmmv_stat_row {
 	struct kmmv_stat_row	*resets;
 	struct kmmv_slot	slot;
 	char			name[32];
-	struct kmmv_mirror	cell[];
+	struct kmmv_mirror	mirror[];
 };
 
 extern struct mutex kmmv_stat_lock;
@@ -142,7 +142,7 @@ static __always_inline void
 kmmv_stat_row_copy(struct kmmv_stat_row *row, unsigned int place,
 		   enum kmmv_mirror_rule rule, u64 raw)
 {
-	if (unlikely(raw != row->cell[place].last))
+	if (unlikely(raw != row->mirror[place].last))
 		kmmv_stat_row_advance(row, place, rule, raw);
 }
 
