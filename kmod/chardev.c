@@ -27,7 +27,7 @@ static long counters_refresh(struct kmmv_refresh __user *argument)
 
 	if (copy_from_user(&refresh, argument, sizeof(refresh)))
 		return -EFAULT;
-	age = kmmv_source_refresh(refresh.max_age);
+	age = kmmv_source_copy_all(refresh.max_age);
 	if (age < 0)
 		return age;
 	refresh.age = age;

@@ -42,6 +42,6 @@ extern const struct file_operations kmmv_names_fops;
 int kmmv_namesdev_init(void);
 void kmmv_namesdev_exit(void);
 
-s64 kmmv_source_refresh(u64 max_age);
+s64 kmmv_source_copy_all(u64 max_age);
 
 #endif /* KMMV_MODULE_H */

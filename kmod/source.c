@@ -83,7 +83,7 @@ static s64 age_now(struct kmmv_source_state *state)
 }
 
 /* Return: age of the last copy in nanoseconds; -EINTR. */
-static s64 refresh(struct kmmv_source_state *state, u64 max_age)
+static s64 copy_if_due(struct kmmv_source_state *state, u64 max_age)
 {
 	u64 asked = ktime_get_ns();
 
@@ -171,7 +171,7 @@ void kmmv_source_copy(struct kmmv_source *source)
 EXPORT_SYMBOL_GPL(kmmv_source_copy);
 
 /**
- * kmmv_source_refresh() - have every source copy
+ * kmmv_source_copy_all() - have every source copy
  * @max_age: nanoseconds; younger copies are kept
  *
  * If the task is killed, sources for which it would have to wait do not copy.
@@ -179,7 +179,7 @@ EXPORT_SYMBOL_GPL(kmmv_source_copy);
  * Context: task.
  * Return: age of the oldest copy in nanoseconds, 0 without sources; -EINTR.
  */
-s64 kmmv_source_refresh(u64 max_age)
+s64 kmmv_source_copy_all(u64 max_age)
 {
 	struct kmmv_source_state *state;
 	s64 age, oldest = 0;
@@ -189,7 +189,7 @@ s64 kmmv_source_refresh(u64 max_age)
 	if (err)
 		return err;
 	list_for_each_entry(state, &sources, list) {
-		age = refresh(state, max_age);
+		age = copy_if_due(state, max_age);
 		if (age < 0 && !err)
 			err = age;
 		oldest = max(oldest, age);

@@ -119,7 +119,7 @@ START_TEST(refuses)
 	ck_assert_int_eq(mine[0].copies, 1);
 	/* The one that is there goes on. */
 	now += 10 * MS;
-	ck_assert_int_eq(kmmv_source_refresh(0), 0);
+	ck_assert_int_eq(kmmv_source_copy_all(0), 0);
 	ck_assert_int_eq(mine[0].copies, 2);
 }
 END_TEST
@@ -138,7 +138,7 @@ START_TEST(first_and_last)
 	ck_assert_int_eq(mine[0].copies, 2);
 	mine[0].ended = true;
 	now += 1000 * MS;
-	ck_assert_int_eq(kmmv_source_refresh(0), 0);
+	ck_assert_int_eq(kmmv_source_copy_all(0), 0);
 	kmmv_unregister_source(&mine[0].source);
 	kmmv_unregister_source(&mine[1].source);
 	kmmv_unregister_source(NULL);
@@ -160,13 +160,13 @@ START_TEST(age)
 	now += 50 * MS;
 	ck_assert_int_eq(kmmv_register_source(&mine[1].source), 0);
 	now += 5 * MS;
-	ck_assert_int_eq(kmmv_source_refresh(100 * MS), 57 * MS);
+	ck_assert_int_eq(kmmv_source_copy_all(100 * MS), 57 * MS);
 	ck_assert_int_eq(mine[0].copies + mine[1].copies, 2);
-	ck_assert_int_eq(kmmv_source_refresh(10 * MS), 7 * MS);
+	ck_assert_int_eq(kmmv_source_copy_all(10 * MS), 7 * MS);
 	ck_assert_int_eq(mine[0].copies, 2);
 	ck_assert_int_eq(mine[1].copies, 1);
 	/* The first one rests, the second does not. */
-	ck_assert_int_eq(kmmv_source_refresh(0), 2 * MS);
+	ck_assert_int_eq(kmmv_source_copy_all(0), 2 * MS);
 	ck_assert_int_eq(mine[0].copies, 2);
 	ck_assert_int_eq(mine[1].copies, 2);
 	kmmv_source_copy(&mine[0].source);
@@ -183,17 +183,17 @@ START_TEST(killed)
 	ck_assert_int_eq(kmmv_register_source(&mine[0].source), 0);
 	now += 10 * MS;
 	shim_interrupted = true;
-	ck_assert_int_eq(kmmv_source_refresh(0), -EINTR);
+	ck_assert_int_eq(kmmv_source_copy_all(0), -EINTR);
 	shim_interrupted = false;
 	ck_assert_int_eq(mine[0].copies, 1);
-	ck_assert_int_eq(kmmv_source_refresh(0), 0);
+	ck_assert_int_eq(kmmv_source_copy_all(0), 0);
 	ck_assert_int_eq(mine[0].copies, 2);
 }
 END_TEST
 
 static void *ask(void *data)
 {
-	ck_assert_int_ge(kmmv_source_refresh(0), 0);
+	ck_assert_int_ge(kmmv_source_copy_all(0), 0);
 	return NULL;
 }
 
@@ -204,7 +204,7 @@ static void *ask_mine(void *data)
 	/* It asks while the source begins, or later. */
 	while (!__atomic_load_n(&m->asked, __ATOMIC_RELAXED))
 		sched_yield();
-	ck_assert_int_ge(kmmv_source_refresh(0), 0);
+	ck_assert_int_ge(kmmv_source_copy_all(0), 0);
 	ck_assert(m->begun);
 	ck_assert_int_ge(m->copies, 1);
 	return NULL;
@@ -230,7 +230,7 @@ START_TEST(cannot_begin)
 	mine[0].source.begin = begin;
 	mine[0].fails = -ENOSPC;
 	ck_assert_int_eq(kmmv_register_source(&mine[0].source), -ENOSPC);
-	ck_assert_int_eq(kmmv_source_refresh(0), 0);
+	ck_assert_int_eq(kmmv_source_copy_all(0), 0);
 	kmmv_unregister_source(&mine[0].source);
 	ck_assert_int_eq(mine[0].copies, 0);
 	ck_assert_int_eq(shim_allocated, 0);
@@ -245,7 +245,7 @@ static void *reader(void *data)
 	int i;
 
 	for (i = 0; i < ROUNDS; i++)
-		ck_assert_int_ge(kmmv_source_refresh(0), 0);
+		ck_assert_int_ge(kmmv_source_copy_all(0), 0);
 	return NULL;
 }
 
