@@ -72,7 +72,7 @@ enum kmmv_block_kind {
 
 /**
  * struct kmmv_block_dev - a disk or a partition, by its name
- * @list: in the list of all; never removed while probes are registered
+ * @list: in the list of all; never removed while handlers are registered
  * @name: the kernel's
  * @whole: of a partition: its disk; NULL for a disk
  * @alias: its last address; under kmmv_block_lock

@@ -79,7 +79,7 @@ static struct kmmv_block_alias *alias_of(const void *bdev)
  * @bdev: the device
  *
  * Context: any, under rcu_read_lock().
- * Return: its counters, which stay while probes are registered; NULL for a
+ * Return: its counters, which stay while handlers are registered; NULL for a
  * device that is not known.
  */
 struct kmmv_block_dev *kmmv_block_device_find(const struct block_device *bdev)
@@ -380,7 +380,7 @@ void kmmv_block_device_end(void)
 }
 
 /**
- * kmmv_block_device_exit() - free all devices, when there are no probes
+ * kmmv_block_device_exit() - free all devices, when no handler is registered
  */
 void kmmv_block_device_exit(void)
 {

@@ -232,7 +232,7 @@ int kmmv_block_show_init(void)
 /**
  * kmmv_block_show_exit() - have all instances inactive
  *
- * There are no probes, and no device is there any more.
+ * No handler is registered, and no device is there any more.
  */
 void kmmv_block_show_exit(void)
 {
