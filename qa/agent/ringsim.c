@@ -230,7 +230,7 @@ static uint32_t unhex(const char *text, unsigned char *to, size_t room)
 	return n;
 }
 
-/* Only for who reads events: the kernel takes long to remove a watch. */
+/* Only for readers of events: the kernel takes long to remove a watch. */
 static void watch(struct kmmv_ring *r)
 {
 	char path[4096];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stat-first FAMILY NAME: waits for an instance, busily, and prints the sum that a
- * reader sees who asks for a copy as soon as he sees the instance.
+ * stat-first FAMILY NAME: busy-waits for an instance, asks for a copy at once, and
+ * prints the instance's sum.
  */
 #include <err.h>
 #include <inttypes.h>

@@ -92,7 +92,7 @@ START_TEST(requests_look_nobody_up)
 }
 END_TEST
 
-/* Each is found in one reading, in whatever order; who is taken out is nobody. */
+/* One reading finds each user, in any order. A user taken out loses access. */
 START_TEST(users_come_and_go)
 {
 	allow("bob\nalice\nbob\n");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which ring follows which counter (kmod/hit.c): its 255 indices, each of which
- * leads to its ring, and what a ring that is removed gives back. The rings are
- * names for who follows; what is written to them is the test's.
+ * leads to its ring, and what a ring that is removed gives back. The rings only
+ * identify followers; the test records what is written to them.
  */
 #include "core.h"
 #include "rings.h"

@@ -136,7 +136,7 @@ void kmmv_rings_recheck(void)
 {
 }
 
-/* Who is asked while there is a device may be told too little. */
+/* While there is a device, another open() may raise the count. */
 int module_refcount(struct module *module)
 {
 	(void)module;

@@ -330,7 +330,7 @@ START_TEST(taken_beside)
 	ck_assert_int_eq(kmmv_ringtake_cpu(&ring, 4, &range, 1), 1);
 	ck_assert_int_eq(read_of(mine, user.size), -EBUSY);
 	ck_assert_int_eq(user.accesses, 0);
-	/* Who takes nothing is not concerned. */
+	/* A snapshot reader takes nothing, and reads on. */
 	n = read_of(other, user.size);
 	ck_assert_int_eq(blocks_see(n), 2);
 	all_seen();

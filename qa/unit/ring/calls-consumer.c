@@ -297,7 +297,7 @@ START_TEST(released_behind_a_time)
 }
 END_TEST
 
-/* Whoever wrote beyond its room: counted, given, released, and gone on from. */
+/* Items that make no sense are counted, given and released; takes go on. */
 START_TEST(released_nonsense)
 {
 	ring_start(2, 0, _i);

@@ -51,7 +51,7 @@ START_TEST(snapshots)
 }
 END_TEST
 
-/* Drops are told of with the next page, once, and not to who came later. */
+/* The next page reports drops, once. A reader that comes later gets none. */
 START_TEST(snapshots_tell_of_drops)
 {
 	static struct {

@@ -71,7 +71,10 @@ extern const int core_tries;
 void ring_start(u32 pages, u32 spares, bool overwrite);
 void ring_stop(void);
 
-/* An event whose bytes all depend on id. Return: its error, or who waits. */
+/*
+ * An event whose bytes all depend on id. Return: its error; event_write() also
+ * returns 1 if a file waits.
+ */
 int event_write(u32 id, u32 payload);
 int event_reserve(u32 id, u32 payload, struct kmmv_ring_entry *entry);
 
