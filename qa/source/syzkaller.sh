@@ -5,7 +5,9 @@
 # The description for syzkaller, qa/fuzz/syzkaller, against the headers and what
 # makes the devices: each ioctl is described with its argument, structures and
 # numbers are those of the compiler, and there is no device and no file of a ring
-# that it does not have. qa/fuzz/syzkaller/check is syzkaller's own compiler.
+# that it does not have. qa/fuzz/syzkaller/check, which is syzkaller's own compiler, is
+# run on KMMV_SYZKALLER, a source in which it has been built, or on that of the
+# syz-sysgen on PATH; if there is none, only with tools that stand in for it.
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
@@ -204,4 +206,76 @@ broken_device "sees a file of a counter that is not opened" 's,syz0/max_keys,syz
 	'^trace/syz0/max_keys: not opened'
 broken_device "sees a file that is not written" '/^write[$]kmmv_trace/d' \
 	'^trace: not written'
+
+# ---- syzkaller's own compiler
+
+# syzkaller: the folder of its source
+syzkaller()
+{
+	local tool dir=${KMMV_SYZKALLER-}
+
+	if [ -z "$dir" ] && tool=$(command -v syz-sysgen); then
+		dir=$(dirname "$(dirname "$(readlink -f "$tool")")")
+	fi
+	[ -d "$dir/sys/linux" ] && [ -x "$dir/bin/syz-fmt" ] &&
+		[ -x "$dir/bin/syz-sysgen" ] && echo "$dir"
+}
+
+check()
+{
+	bash qa/fuzz/syzkaller/check "$@" 2>&1
+	echo "status $?"
+}
+
+# tool NAME: one that stands in for syzkaller's, from stdin
+tool()
+{
+	{ echo '#!/bin/sh' && cat; } >"$work/syzkaller/bin/$1"
+	chmod 755 "$work/syzkaller/bin/$1"
+}
+
+mkdir -p "$work"/{bin,syzkaller/{bin,sys/{linux,test}}}
+ln -s "$(command -v bash)" "$(command -v dirname)" "$work/bin"
+echo old >"$work/syzkaller/sys/linux/dev_kmmv.txt"
+echo other >"$work/syzkaller/sys/linux/dev_other.txt"
+like "its compiler needs a source of it" "$(check "$work")" \
+	'^Have syzkaller.*: qa/fuzz/syzkaller/check DIR$'
+is "in which the tools have been built" \
+	"$(PATH=$work/bin check "$work/syzkaller")" \
+	"no syz-fmt in $work/syzkaller/bin or on PATH"$'\n'"status 2"
+tool syz-fmt <<'E'
+[ "$1" = -dry-run ] && cmp "$2" qa/fuzz/syzkaller/dev_kmmv.txt
+E
+tool syz-sysgen <<'E'
+[ "$1 $3" = "-src -out" ] && cd "$2/sys/linux" && ls -d ../* dev_* && cat dev_other.txt &&
+	head -n 1 dev_kmmv.txt && echo '{"openat$kmmv_names"}' >"$4/executor/syscalls.h"
+E
+is "which get ours in place of theirs, with all others" \
+	"$(check "$work/syzkaller")" \
+	"../linux
+../test
+dev_kmmv.txt
+dev_kmmv.txt.const
+dev_other.txt
+other
+$(head -n 1 $text)
+compiled: 1 calls of all machines together
+status 0"
+is "theirs is as it was" "$(cat "$work"/syzkaller/sys/linux/*)" old$'\n'other
+tool syz-sysgen <<'E'
+echo "$2/sys/linux/dev_kmmv.txt:1:1: no"
+exit 1
+E
+is "what it refuses is a failure" "$(check "$work/syzkaller")" \
+	"sys/linux/dev_kmmv.txt:1:1: no"$'\n'"status 1"
+tool syz-sysgen <<'E'
+: >"$4/executor/syscalls.h"
+E
+is "so is a description without calls" "$(check "$work/syzkaller")" \
+	"compiled: 0 calls of all machines together"$'\n'"status 1"
+if dir=$(syzkaller); then
+	like "syzkaller compiles the description" "$(check "$dir")" '^status 0$'
+else
+	skip "syzkaller compiles the description" "machine: no syzkaller"
+fi
 finish
