@@ -59,8 +59,19 @@ explained()
 
 ok "Install, unattended, before pmcd has ever run" sh -c './Install </dev/null'
 like "a module that is not signed is explained" "$tap_text" "Secure Boot"
+missing="FATAL: Module kmmv not found in directory /lib/modules/1"
 like "one that is not there, as it was installed" \
-	"$(explained "FATAL: Module kmmv not found in directory /lib/modules/1")" "make install"
+	"$(explained "$missing")" "make install"
+mkdir /mnt/rpm
+printf '#!/bin/sh\n[ "$*" = "-qf %s" ]\n' $dir/device.sh >/mnt/rpm/rpm
+chmod 755 /mnt/rpm/rpm
+like "or where it came as an RPM, as one" "$(PATH=/mnt/rpm:$PATH explained "$missing")" \
+	"^ *install kmmv-dkms and kernel-devel-$(uname -r)\.$"
+for why in "Invalid module format" "Exec format error"; do
+	is "another kernel's is explained: $why" \
+		"$(explained "ERROR: could not insert 'kmmv': $why" | sed -n 1p)" \
+		"  It was built for another kernel than $(uname -r)."
+done
 refused="ERROR: could not insert 'kmmv': Key was rejected by service"
 mkdir -p /var/lib/dkms/other
 : >/var/lib/dkms/mok.pub
