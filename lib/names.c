@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "digits.h"
 #include "handle.h"
 
 #define bad kmmv_bad_line
@@ -119,29 +120,11 @@ static bool split(char *line, struct fields *f)
 	return true;
 }
 
-/* strtoull() takes signs and blanks as well, and several times as long. */
-static bool parse_u64(const char *text, uint64_t *value)
-{
-	uint64_t n = 0;
-
-	if (!text || !*text)
-		return false;
-	for (; *text; text++) {
-		unsigned int digit = (unsigned int)(*text - '0');
-
-		if (digit > 9 || __builtin_mul_overflow(n, 10, &n) ||
-		    __builtin_add_overflow(n, digit, &n))
-			return false;
-	}
-	*value = n;
-	return true;
-}
-
 static bool parse_u32(const char *text, uint32_t *value)
 {
 	uint64_t wide;
 
-	if (!parse_u64(text, &wide) || wide > UINT32_MAX)
+	if (!kmmv_digits_parse(text, &wide) || wide > UINT32_MAX)
 		return false;
 	*value = (uint32_t)wide;
 	return true;
@@ -222,7 +205,8 @@ static int take_start(struct kmmv *k, struct fields *f)
 	uint32_t major, minor;
 	uint64_t epoch;
 
-	if (!parse_abi(f->abi, &major, &minor) || !parse_u64(f->epoch, &epoch))
+	if (!parse_abi(f->abi, &major, &minor) ||
+	    !kmmv_digits_parse(f->epoch, &epoch))
 		return bad(k, "not the first line of a names file");
 	if (major != KMMV_ABI_MAJOR)
 		return kmmv_fail(k, -EOPNOTSUPP,
@@ -446,7 +430,7 @@ static int take_end(struct kmmv *k, char *rest)
 
 	if (cut)
 		*cut = '\0';
-	if (!parse_u64(rest, &k->stream.generation))
+	if (!kmmv_digits_parse(rest, &k->stream.generation))
 		return bad(k, "end of an invalid generation");
 	k->stream.last = 0;
 	err = kmmv_table_end(k);

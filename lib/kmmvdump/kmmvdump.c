@@ -5,11 +5,11 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <linux/kmmv.h>
 
+#include "digits.h"
 #include "kmmvdump.h"
 
 static struct dump wanted = { .dir = KMMV_DEVICE_DIR };
@@ -77,12 +77,7 @@ static bool given[UCHAR_MAX + 1];	/* by letter */
 static bool parse_number(const char *text, uint64_t min, uint64_t max,
 			 const char *what, uint64_t *value)
 {
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	if (!errno && !*end && *text >= '0' && *text <= '9' && *value >= min &&
-	    *value <= max)
+	if (kmmv_digits_parse(text, value) && *value >= min && *value <= max)
 		return true;
 	fprintf(stderr, "kmmvdump: %s: not a number of %s\n", text, what);
 	return false;

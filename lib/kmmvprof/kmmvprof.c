@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "digits.h"
 #include "pmu.h"
 #include "reader.h"
 #include "recording.h"
@@ -140,12 +141,9 @@ static bool bad(const char *text, const char *why)
 static bool parse_number(const char *text, const char *what, uint64_t max,
 			 uint64_t *value)
 {
-	char why[64], *rest;
+	char why[64];
 
-	errno = 0;
-	*value = strtoull(text, &rest, 10);
-	if (!errno && !*rest && *text >= '0' && *text <= '9' && *value &&
-	    *value <= max)
+	if (kmmv_digits_parse(text, value) && *value && *value <= max)
 		return true;
 	snprintf(why, sizeof(why), "not a number of %s", what);
 	return bad(text, why);

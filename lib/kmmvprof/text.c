@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Texts, and values as JSON. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "digits.h"
 #include "jsontext.h"
 #include "terminal.h"
 #include "text.h"
@@ -57,12 +56,6 @@ json_t *prof_text_json_u64(uint64_t value)
 
 bool prof_text_u64(const json_t *object, const char *name, uint64_t *value)
 {
-	const char *text = json_string_value(json_object_get(object, name));
-	char *end;
-
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	return !errno && !*end;
+	return kmmv_digits_parse(json_string_value(json_object_get(object, name)),
+				 value);
 }
