@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Programs of qa/vm/tests for the module.
-vm-programs += header mapping names-stream growth storm ring-device early-open \
-	hostile fault ioctls
+vm-programs += header mapping names-stream names-signals growth storm ring-device \
+	early-open hostile fault ioctls
 
 progs-common := qa/vm/progs/tap.c
 progs-cflags := -Ikmod/include/uapi -Ilib
@@ -12,6 +12,8 @@ mapping-sources := qa/vm/progs/mapping.c qa/vm/progs/device.c $(progs-common)
 mapping-cflags := $(progs-cflags)
 names-stream-sources := qa/vm/progs/names-stream.c $(progs-common)
 names-stream-cflags := $(progs-cflags)
+names-signals-sources := qa/vm/progs/names-signals.c $(progs-common)
+names-signals-cflags := $(progs-cflags) -pthread
 growth-sources := qa/vm/progs/growth.c $(progs-common)
 growth-cflags := $(progs-cflags)
 storm-sources := qa/vm/progs/storm.c $(progs-common)

@@ -10,7 +10,10 @@ trap unload EXIT
 
 load_core && load_client || bail "the modules do not load"
 if [ "${KMMV_SOAK:-0}" = 0 ]; then
-	build/qa/vm/names-stream 100000 10000
+	program build/qa/vm/names-stream 100000 10000
 else
-	build/qa/vm/names-stream 10000000 1000000
+	program build/qa/vm/names-stream 10000000 1000000
 fi
+unload && load_core && load_client || bail "the modules do not load again"
+program build/qa/vm/names-signals
+finish
