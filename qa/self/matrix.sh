@@ -55,11 +55,12 @@ is "and their sums" "$(tail -n 1 "$dir/said")" "2 passed, 0 failed, 0 skipped"
 like "the tests of all without a pattern" "$(ran)" '^6\.1: vm/00 .* unit/asan/prof$'
 echo "is lost" >"$dir/lost"
 echo "3 passed, 1 failed, 2 skipped" >"$dir/ended"
+echo "umount: busy" >>"$dir/ended"
 is "a run without an end is a failure" "$(qa/sums "$dir/ended" "$dir/lost")" \
 	"3 passed, 2 failed, 2 skipped"
 
 # Stand-ins for both parts: the first one fails.
-cp GNUmakefile VERSION "$dir" || bail "no copy"
+cp GNUmakefile VERSION "$dir" && cp qa/check-all "$dir/qa" || bail "no copy"
 printf '#!/bin/sh\n' >"$dir/qa/setup"
 printf '#!/bin/sh\necho "5 passed, 1 failed, 0 skipped"\nexit 1\n' >"$dir/qa/check"
 printf '#!/bin/sh\necho 6.1\n' >"$dir/qa/kver"
@@ -70,4 +71,20 @@ is "check-all fails if a test does" $? 2
 is "the matrix runs all the same" "$(cat "$dir/ran")" "6.1: vm/1"
 is "and the last line is of both" "$(tail -n 1 <<<"$said")" \
 	"6 passed, 1 failed, 0 skipped"
+# A signal ends the part that runs, and no other begins.
+printf '#!/bin/sh\necho $$ >pid\nexec sleep 1000\n' >"$dir/qa/check"
+for signal in INT TERM; do
+	rm -f "$dir/ran" "$dir/pid"
+	# A shell's background job ignores INT.
+	python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$dir/qa/check-all" vm/1 >/dev/null 2>&1 &
+	all=$!
+	wait_for 20 test -s "$dir/pid"
+	kill -s $signal $all
+	wait $all
+	is "$signal ends it" $? "$([ $signal = INT ] && echo 130 || echo 143)"
+	not_ok "with its test" kill -0 "$(cat "$dir/pid")"
+	ok "and before the matrix" test ! -e "$dir/ran"
+done
 finish
