@@ -14,6 +14,8 @@
  *	    the commit is that of the page, or 0; the pages before it are
  *	    complete.
  *	snapshot:B  commit before the events, acquire - ring_write:A
+ *	snapshot:B  the same - ring_write:H
+ *	snapshot:B  the same - ring_write:I
  *	    the events up to there are complete.
  *	snapshot:C  the copy before seq again - ring_write:E
  *	    with the same number, no part of the copy is of a later page.
@@ -50,7 +52,7 @@ static int copy_page(const struct kmmv_ring *r, struct kmmv_lane *lane,
 
 	if (load_seq(kpage) != seq)
 		return -ESTALE;
-	/* snapshot:B pairs with ring_write:A. */
+	/* snapshot:B pairs with ring_write:A, ring_write:H, ring_write:I. */
 	commit = kmmv_load64_acquire(kmmv_kword(&kpage->commit));
 	header->time = kmmv_load64(kmmv_kword(&kpage->time));
 	header->first = kmmv_load64(kmmv_kword(&kpage->first));
@@ -222,7 +224,7 @@ bool kmmv_snapshot_end(struct kmmv_ring *r, struct kmmv_lane *lane)
 	for (id = 0; id < r->header.nr_pages; id++) {
 		kpage = kmmv_lane_page(r, lane, id);
 		seq = load_seq(kpage);
-		/* snapshot:B pairs with ring_write:A. */
+		/* snapshot:B pairs with ring_write:A, ring_write:H, ring_write:I. */
 		if (seq <= newest ||
 		    !kmmv_load64_acquire(kmmv_kword(&kpage->commit)))
 			continue;

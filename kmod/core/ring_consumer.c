@@ -9,8 +9,8 @@
  *
  * Context: any but NMI, as far as the caller's lock allows.
  *
- * Memory ordering; what each orders is in ring.h. What all readers share is in
- * ring_page.h.
+ * Memory ordering; what each orders is in ring_write.h. What all readers share
+ * is in ring_page.h.
  *
  *	ring_consumer:C  what was read before the page is put back, release - ring_write:C
  *	ring_consumer:G  a link with HEAD before the commit page, acquire - ring_write:G

@@ -9,6 +9,8 @@
  * Memory ordering; what each orders is in ring_write.h:
  *
  *	ring_page:A  commit before the events, acquire - ring_write:A
+ *	ring_page:A  the same - ring_write:H
+ *	ring_page:A  the same - ring_write:I
  *	ring_page:B  the commit page before a page's totals, acquire - ring_write:B
  *	ring_page:D  seq before commit, acquire - ring_write:D
  *	ring_page:E  the events before seq again, rmb - ring_write:E
@@ -25,7 +27,7 @@
 static __always_inline u32
 kmmv_ring_page_commit(const struct kmmv_ring_page *page)
 {
-	/* ring_page:A pairs with ring_write:A: the events up to it. */
+	/* ring_page:A pairs with ring_write:A, ring_write:H, ring_write:I: events. */
 	return kmmv_load64_acquire(&page->commit);
 }
 

@@ -280,7 +280,7 @@ static void page_complete(struct kmmv_buffer_page *page, long padding)
 	page->nr_events = events - page->events_done;
 	page->nr_bytes = tail - (padding - page->padding_done);
 	page->events_done = events;
-	/* ring_write:A pairs with ring_page:A. */
+	/* ring_write:H pairs with ring_page:A, snapshot:B. */
 	kmmv_store64_release(&page->data->commit, tail);
 }
 

@@ -6,7 +6,9 @@
  *
  * Memory ordering:
  *
- *	ring_write:A  events before commit, release - ring_page:A  acquire
+ *	ring_write:A  an event before commit, release - ring_page:A  acquire
+ *	ring_write:H  events before a page's last commit, release - ring_page:A  acquire
+ *	ring_write:I  events before commit, release - ring_page:A  acquire
  *	    a reader that sees the commit sees the events up to it.
  *	ring_write:B  a page's totals, then the commit page, release - ring_page:B  acquire
  *	    a reader that sees a later commit page sees this page complete.
@@ -24,7 +26,9 @@
  *
  * The same for snapshots in user space:
  *
- *	ring_write:A  events before commit, release - snapshot:B  acquire
+ *	ring_write:A  an event before commit, release - snapshot:B  acquire
+ *	ring_write:H  events before a page's last commit, release - snapshot:B  acquire
+ *	ring_write:I  events before commit, release - snapshot:B  acquire
  *	ring_write:D  commit = 0, then seq, release - snapshot:A  acquire
  *	ring_write:E  seq = 0 before new events, wmb - snapshot:C  rmb
  */
@@ -132,7 +136,7 @@ static __always_inline bool kmmv_ring_cpu_left(struct kmmv_ring_cpu *rc)
 	struct kmmv_buffer_page *page = rc->commit;
 	u64 word = local64_read(&page->word);
 
-	/* ring_write:A pairs with ring_page:A, snapshot:B: what is committed. */
+	/* ring_write:I pairs with ring_page:A, snapshot:B: what is committed. */
 	kmmv_store64_release(&page->data->commit, kmmv_word_tail(word));
 	WRITE_ONCE(rc->depth, 0);
 	if (likely(READ_ONCE(rc->tail) == page &&

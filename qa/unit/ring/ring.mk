@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# ring-search.c includes ring.c and its readers, and switches threads itself, which
+# ring-search.c includes ring_write.c and its readers, and switches threads itself, which
 # no sanitizer follows: "asan" is only the variant that qa/check runs.
 # ring-search-fast is the part that kills mutants.
 ring-search-sources := qa/unit/ring/search.c qa/unit/ring/ring-search.c
