@@ -407,7 +407,9 @@ static int print_flushed(void)
 	/* -EINTR: to be ended is a success, wherever the output ends. */
 	if (!err || err == -EINTR)
 		return 0;
-	return err == -EPIPE ? 1 : complain(strerror(-err));
+	if (err == -EPIPE)
+		return !ended;
+	return complain(strerror(-err));
 }
 
 /*
@@ -448,6 +450,12 @@ static int follow(struct kmmv_ring *r, struct kmmv *k, const struct follow *f,
 	int status = 0, n;
 
 	while (!ended && !status) {
+		/*
+		 * Without events no write fails. Before the next ones, which
+		 * would be consumed for nobody.
+		 */
+		if (!dump_is_read())
+			return !ended;
 		n = kmmv_update(k);
 		if (n < 0 && n != -EAGAIN)
 			return complain(kmmv_error(k));
@@ -458,9 +466,6 @@ static int follow(struct kmmv_ring *r, struct kmmv *k, const struct follow *f,
 		n = print_flushed();
 		if (status || n)
 			return status > 0 ? status : n;
-		/* Without events no write fails. */
-		if (!dump_is_read())
-			return 1;
 		n = kmmv_ring_wait(r, WAIT_MS);
 		if (n < 0 && n != -EINTR)
 			return complain(kmmv_ring_error(r));

@@ -361,6 +361,12 @@ done
 wait $own
 is "prints its events" "$? $(said "$WORK/dump")" "0 $(hits 5 7 | sed 's/ k / kmmvdump-0 /')"
 not_ok "and removes it" test -e $rings/kmmvdump-0
+{
+	timeout 600 build/kmmvdump -o -i followed
+	echo $? >"$WORK/status"
+} | true
+is "one of which nobody reads more ends" "$(cat "$WORK/status")" 1
+not_ok "and removes its ring" test -e $rings/kmmvdump-0
 build/kmmvdump -o -i followed >"$WORK/dump" &
 own=$!
 ok "another one" wait_for 20 owned
