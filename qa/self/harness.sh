@@ -176,14 +176,16 @@ is "or of the rest" "$(tiers all)" "6 7 6"
 # wanted OPTION: what is built for it
 wanted()
 {
-	printf 'list:\n\t@echo asan thing 5\n%%:\n\t@echo $@\n.PHONY: build/qa/asan/thing\n' \
-		>"$dir/qa/GNUmakefile"
+	printf '%s\n' 'list:' $'\t@echo asan thing 5' 'build/qa/asan/thing: FORCE' \
+		$'\t@echo $@' 'FORCE: ;' '%:' $'\t@echo $@' >"$dir/qa/GNUmakefile"
 	"$dir/qa/check" "$1" >/dev/null 2>&1
 	xargs <"$dir/build/check/build-qa.err"
 }
 is "the ordinary run builds its programs" "$(wanted -s)" checked
 is "that of all builds all" "$(wanted -a)" checked-all
-is "a pattern builds what it selects" "$(wanted self/one)" for-scripts
+is "a pattern builds what scripts run" "$(wanted self/one)" for-scripts
+is "and the programs that it selects" "$(wanted unit/)" \
+	"for-scripts build/qa/asan/thing"
 printf 'list checked checked-all in-machine for-scripts:\n\t@:\n' >"$dir/qa/GNUmakefile"
 options=self/one
 judged "a pattern selects a long test, too" \

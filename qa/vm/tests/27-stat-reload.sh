@@ -15,6 +15,8 @@
 # shellcheck source=qa/vm/stat.sh
 . qa/vm/stat.sh
 
+[ -e build/flexible/kmod/kmmv.ko ] || bail "build/flexible is not there: qa/flexible"
+
 cpu1=/sys/devices/system/cpu/cpu1/online
 driver=/sys/bus/pci/drivers/virtio-pci
 since_boot="stat.cpu stat.guest stat.irq stat.paged stat.softirq stat.vm"
@@ -181,21 +183,19 @@ ok "both go, with it back" unload
 ok "and come" load
 agrees "with it back at load"
 
-if [ -e build/flexible/kmod/kmmv.ko ]; then
-	ok "both go" unload
-	echo 0 >$cpu1
-	mount --bind build/flexible/kmod kmod
-	ok "with the other allocator and a CPU offline they come" load
-	agrees "with the other allocator" 1
-	rmmod kmmv_stat
-	echo 1 >$cpu1
-	ok "kmmv_stat comes again" insmod kmod/kmmv_stat.ko
-	agrees "kmmv_stat again, with the CPU back" 1
-	ok "both go" unload
-	umount kmod
-	ok "and come with the first one" load
-	agrees "with the first allocator" 1
-fi
+ok "both go" unload
+echo 0 >$cpu1
+mount --bind build/flexible/kmod kmod
+ok "with the other allocator and a CPU offline they come" load
+agrees "with the other allocator" 1
+rmmod kmmv_stat
+echo 1 >$cpu1
+ok "kmmv_stat comes again" insmod kmod/kmmv_stat.ko
+agrees "kmmv_stat again, with the CPU back" 1
+ok "both go" unload
+umount kmod
+ok "and come with the first one" load
+agrees "with the first allocator" 1
 stop_load
 ok "unloads" unload
 finish
