@@ -35,7 +35,7 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
 #endif
 
 /*
- * An interrupt's count on a CPU became the first member of a structure, 6.12.
+ * An interrupt's count on a CPU became the first member of a structure, 6.10.
  */
 #ifdef KMMV_HAVE_IRQSTAT
 static_assert(offsetof(struct irqstat, cnt) == 0);
@@ -50,6 +50,16 @@ static_assert(offsetof(struct irqstat, cnt) == 0);
 #define KMMV_IRQ_SHOWN_IF_COUNTED	false
 #else
 #define KMMV_IRQ_SHOWN_IF_COUNTED	true
+#endif
+
+/*
+ * Nor does it show lines without any action that have counted, 6.11 (commit
+ * 540588772ed0). No header tells; the count's structure is of 6.10.
+ */
+#ifdef KMMV_HAVE_IRQSTAT
+#define KMMV_IRQ_SHOWN_UNHANDLED	false
+#else
+#define KMMV_IRQ_SHOWN_UNHANDLED	true
 #endif
 
 /* What per_cpu_ptr() adds. */

@@ -68,6 +68,7 @@ struct irq_line {
 /**
  * struct view - the current state of a number in the kernel
  * @desc: the descriptor, NULL for none; holds a reference unless the line does
+ * @handled: there are actions
  * @named: there are actions with names
  * @shown: /proc/interrupts has a line
  * @kept: the kernel keeps a total of the counts
@@ -76,6 +77,7 @@ struct irq_line {
  */
 struct view {
 	struct irq_desc		*desc;
+	bool			handled;
 	bool			named;
 	bool			shown;
 	bool			kept;
@@ -193,6 +195,7 @@ static void read_desc(struct irq_desc *desc, struct view *view)
 
 	view->action[0] = '\0';
 	raw_spin_lock_irqsave(&desc->lock, flags);
+	view->handled = desc->action;
 	view->total = READ_ONCE(desc->tot_count);
 	view->kept = desc_keeps_total(desc);
 	for (action = desc->action; action; action = action->next) {
@@ -268,6 +271,7 @@ static void look(unsigned int irq, const struct irq_line *line,
 	struct irq_data *data;
 
 	view->desc = NULL;
+	view->handled = false;
 	view->named = false;
 	view->shown = false;
 	view->kept = false;
@@ -279,8 +283,10 @@ static void look(unsigned int irq, const struct irq_line *line,
 	desc = irq_data_to_desc(data);
 	if (!(desc->status_use_accessors & IRQ_HIDDEN)) {
 		read_desc(desc, view);
-		view->shown = view->named || (KMMV_IRQ_SHOWN_IF_COUNTED &&
-					      has_counted(desc, view));
+		view->shown = view->named ||
+			(KMMV_IRQ_SHOWN_IF_COUNTED &&
+			 (KMMV_IRQ_SHOWN_UNHANDLED || view->handled) &&
+			 has_counted(desc, view));
 	}
 	if (!line && !view->shown)
 		goto out_unlock;
