@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
-#include "agent.h"
+#include "access.h"
 
 enum { HAVE_UID = 1, HAVE_PID = 2 };
 

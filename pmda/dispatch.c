@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "access.h"
 #include "provider.h"
 #include "values.h"
 

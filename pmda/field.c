@@ -12,8 +12,6 @@
 #include "provider.h"
 #include "ring.h"
 
-#define NSEC PMDA_PMUNITS(0, 1, 0, 0, PM_TIME_NSEC, 0)
-
 /* An event type of the table, by the number that events carry. */
 struct numbered {
 	uint16_t id;
@@ -95,7 +93,7 @@ static int fill_field(struct event_field *field, const char *type,
 		memset(&field->units, 0, sizeof(field->units));
 	free(message);
 	if (info->kind == KMMV_TIME)
-		field->units = (pmUnits)NSEC;
+		field->units = agent_param_units(PARAM_TIME);
 	return 0;
 }
 

@@ -30,6 +30,11 @@ const char *agent_param_name(int param)
 	return params[param].name;
 }
 
+pmUnits agent_param_units(int param)
+{
+	return params[param].units;
+}
+
 pmID agent_param_pmid(int param)
 {
 	return pmID_build(agent_domain, CLUSTER_RING_EVENT, param);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "access.h"
 #include "provider.h"
 #include "domain.h"
 

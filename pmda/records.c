@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include "access.h"
 #include "ring.h"
 #include "values.h"
 

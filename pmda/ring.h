@@ -56,6 +56,7 @@ enum {
 
 /* Below kmmv.ring.event. */
 const char *agent_param_name(int param);
+pmUnits agent_param_units(int param);
 pmID agent_param_pmid(int param);
 
 /* ---- queue.c ---- */

@@ -3,6 +3,7 @@
  * The metrics of rings, kmmv.ring.*: figures, and the state of the agent's
  * reader.
  */
+#include "access.h"
 #include "provider.h"
 #include "ring.h"
 #include "values.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include "agent.h"
+#include "access.h"
 
 #define USERS_MAX 256
 #define PASSWD	  "/etc/passwd"
