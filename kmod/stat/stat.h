@@ -45,7 +45,7 @@ enum kmmv_stat_source {
  * @resets: row that counts values that go back, or NULL
  * @slot: handle of the instance
  * @name: of the instance
- * @mirror: for each possible CPU one, by its place; of a total only one
+ * @mirror: one for each possible CPU, by its place; a single one for a total
  */
 struct kmmv_stat_row {
 	int			family;

@@ -451,8 +451,8 @@ static int follow(struct kmmv_ring *r, struct kmmv *k, const struct follow *f,
 
 	while (!ended && !status) {
 		/*
-		 * Without events no write fails. Before the next ones, which
-		 * would be consumed for nobody.
+		 * Without events no write fails. With a consumer, the next ones
+		 * would be lost.
 		 */
 		if (!dump_is_read())
 			return !ended;

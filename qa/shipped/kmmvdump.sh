@@ -420,7 +420,7 @@ E3
 		stalled 1 "$work/signalled" -d "$work/events" -F 2>&1)" "consumed 2
 0 begins so"
 	# No event comes after those, so no write fails.
-	dies "a --follow of which nobody reads more" 1 '^$' timeout 900 sh -c \
+	dies "a --follow whose output has no reader any more" 1 '^$' timeout 900 sh -c \
 		"{ $dump -d $work/events -F; echo \$? >$work/status; } |
 		head -n 408 | cmp - $work/whole
 		exit \$(cat $work/status)"

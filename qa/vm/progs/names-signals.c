@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stream of names, read by those whom signals interrupt: nothing is missing and
- * nothing comes twice, however often that happens, with SA_RESTART and without.
+ * Signals interrupt readers of the stream of names, with SA_RESTART and without:
+ * each reader gets all of it, once and in order.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,7 +26,7 @@
 
 enum { NAMES_NR = 3000, ROOM = 1 << 20, HANG = 600, READERS = 8, PASSES = 50 };
 
-/* What a reader gets whom nothing interrupts. */
+/* What a reader gets without signals. */
 static char whole[ROOM];
 static size_t whole_size;
 
@@ -107,7 +107,7 @@ static void start(struct reading *reading)
 		bail("a thread");
 }
 
-/* Whether it waits in its read(), which is all that it does after it has said who. */
+/* Whether it sleeps in its read(); it does nothing else after it has set tid. */
 static bool sleeps(struct reading *reading)
 {
 	char path[64], text[512], *state;
@@ -243,7 +243,7 @@ static void in_order(void)
 	munmap(pages, room);
 }
 
-/* ---- anywhere: readers, more than CPUs, whom a timer interrupts */
+/* ---- anywhere: a timer interrupts readers, of which there are more than CPUs */
 
 struct counts {
 	unsigned int reads, wrong, parts, again, signals;

@@ -365,7 +365,7 @@ not_ok "and removes it" test -e $rings/kmmvdump-0
 	timeout 600 build/kmmvdump -o -i followed
 	echo $? >"$WORK/status"
 } | true
-is "one of which nobody reads more ends" "$(cat "$WORK/status")" 1
+is "one ends when the reader of its output has gone" "$(cat "$WORK/status")" 1
 not_ok "and removes its ring" test -e $rings/kmmvdump-0
 build/kmmvdump -o -i followed >"$WORK/dump" &
 own=$!
