@@ -173,8 +173,41 @@ one_name()
 	sed "s/ ${name:-init_module}+/ init_module+/"
 }
 
+# source_of FILE.ko CALLER+OFFSET: the line of a call, with those of the functions that its
+# function is inlined in; nothing if the file does not have it
+source_of()
+{
+	local caller=${2%+*} section start
+
+	read -r section start < <(objdump -t "$1" | awk -v caller="$caller" '
+		$NF == caller && / F / { print $4, $1 }')
+	[ -n "$section" ] || return
+	# The offset is of the next instruction.
+	addr2line -i -e "$1" -j "$section" \
+		"$(printf '%x' $((0x$start + ${2#*+} - 1)))" |
+		grep -v '?' | xargs
+}
+
+# copies FILE.ko MISSED FAILED: the calls of MISSED that a compiler has made of one that is
+# in FAILED: both are the same call of the source
+copies()
+{
+	local name place source other
+
+	while read -r name place; do
+		source=$(source_of "$1" "$place")
+		[ -n "$source" ] || continue
+		while read -r other; do
+			[ "$(source_of "$1" "$other")" != "$source" ] || {
+				echo "$name $place"
+				break
+			}
+		done < <(sed -n "s/^$name //p" "$3")
+	done <"$2"
+}
+
 # all_failed EXCEPT...: each call in the module's file has failed, but for those from
-# these functions; all memory is free. The module is unloaded.
+# these functions, and for copies(); all memory is free. The module is unloaded.
 all_failed()
 {
 	local but="^$" name
@@ -186,6 +219,8 @@ all_failed()
 	is "all memory is free" "$(kept)" 0
 	ok "there are calls: $(wc -l <"$WORK/calls")" test -s "$WORK/calls"
 	sed 's,/.*,,' "$sites" | one_name "kmod/$target.ko" | sort -u >"$WORK/failed"
+	comm -23 "$WORK/calls" "$WORK/failed" | grep -vE "$but" >"$WORK/missed"
 	is "each of them has failed" \
-		"$(comm -23 "$WORK/calls" "$WORK/failed" | grep -vE "$but")" ""
+		"$(comm -23 "$WORK/missed" \
+			<(copies "kmod/$target.ko" "$WORK/missed" "$WORK/failed"))" ""
 }
