@@ -14,6 +14,7 @@
 #include "fault.h"
 #include "saved.h"
 #include "show.h"
+#include "stdopen.h"
 
 static struct places places;
 static struct hooks *hooks;
@@ -366,6 +367,8 @@ int main(int argc, char **argv)
 	const char *root = "";
 	int option, status;
 
+	if (!kmmv_stdopen())
+		return 1;
 	while ((option = getopt_long(argc, argv, "hijnpr:vV", options, NULL)) !=
 	       -1) {
 		if (strchr("ijnpv", option) && !strchr(given, option))

@@ -11,6 +11,7 @@
 
 #include "digits.h"
 #include "kmmvdump.h"
+#include "stdopen.h"
 
 static struct dump wanted = { .dir = KMMV_DEVICE_DIR };
 static struct follow follow = { .ring = "default" };
@@ -247,8 +248,11 @@ int main(int argc, char **argv)
 {
 	const char *capture = NULL;
 	struct kmmv *k;
-	int status = parse(argc, argv, &capture), err;
+	int status, err;
 
+	if (!kmmv_stdopen())
+		return 1;
+	status = parse(argc, argv, &capture);
 	if (status)
 		return status - 1;
 	err = dump_output();

@@ -5,6 +5,7 @@
  * printed next.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,6 +42,9 @@ int dump_output(void)
 
 	if (!file)
 		return -errno;
+	/* Also if nothing is ever written. */
+	if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY)
+		failed = EBADF;
 	/* As stdio does for a terminal, and as `stdbuf -oL' asks for. */
 	by_line = isatty(STDOUT_FILENO) || __flbf(stdout);
 	/* With a buffer, nothing but a write can fail. */

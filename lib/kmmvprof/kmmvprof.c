@@ -15,6 +15,7 @@
 #include "reader.h"
 #include "recording.h"
 #include "report.h"
+#include "stdopen.h"
 #include "top.h"
 
 /* Rows of a table, about 300 bytes each at most without stacks; notes. */
@@ -508,6 +509,8 @@ int main(int argc, char **argv)
 	struct prof_profile p = { 0 };
 	int status, err;
 
+	if (!kmmv_stdopen())
+		return 1;
 	setlocale(LC_ALL, "");
 	/*
 	 * libdw would ask servers for what programs run here, by build ids that the

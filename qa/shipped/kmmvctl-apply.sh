@@ -37,6 +37,12 @@ is "is as it was written" "$(get first key) $(get second value)" \
 	"thing->text=arg0@16:16t count=arg1:8u"
 is "enabled or not" "$(get first enable)$(get second enable)" 10
 log >/dev/null
+ctl apply -v >&- 2>"$work/err"
+is "an output that is closed" "$? $(cat "$work/err" "$root/run/kmmvctl/.lock")" \
+	"1 kmmvctl: standard output: Bad file descriptor"
+ctl remove nosuch 2>&-
+is "a message without standard error is nowhere" \
+	"$? $(cat "$root/run/kmmvctl/.lock")" "1 "
 is "again" "$(ctl apply -v)" "leave first
 leave second"
 is "changes nothing" "$(log)" ""

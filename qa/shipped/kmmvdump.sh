@@ -245,6 +245,9 @@ dies "no time at all" 2 'not a number of mill' $dump -d "$area" -r ''
 dies "a time past its range" 2 'not a number' $dump -d "$area" -r 99999999999999
 dies "a disk that is full" 1 'No space left' \
 	sh -c "$dump -d $area -a -c >/dev/full"
+dies "an output that is closed" 1 '^kmmvdump: Bad file descriptor' \
+	sh -c "$dump -d $area -a >&-"
+ok "a capture needs no output" sh -c "$dump -d $area -C $work/silent >&-"
 # By lines, the last flush has nothing to write.
 dies "a disk that is full, by lines" 1 '^kmmvdump: No space left' \
 	sh -c "stdbuf -oL $dump -d $area -a -c >/dev/full"
@@ -340,6 +343,9 @@ lines()
 	[ "$(wc -l <"$work/followed")" -ge "$1" ]
 }
 if wait_for 20 ring_ready; then
+	# Without a line no write fails.
+	dies "a --follow whose output is closed" 1 '^kmmvdump: Bad file descriptor' \
+		timeout 900 sh -c "$dump -d $work/events -F -i nosuch >&-"
 	timeout 1200 $dump -d "$work/events" --follow >"$work/followed" &
 	follow_pid=$!
 	ok "--follow: what the ring holds" wait_for 20 lines 5

@@ -47,6 +47,12 @@ dies "a disk that is full" 1 'No space left' \
 dies "a recording to a disk that is full" 1 'No space left|full' \
 	$prof record -D "$dir" -o /dev/full
 ok "and that is still a device" test -c /dev/full
+dies "an output that is closed" 1 '^kmmvprof: Bad file descriptor' \
+	sh -c "$prof report -D $dir >&-"
+ok "a recording without standard descriptors" \
+	sh -c "$prof record -D $dir -o $work/closed.rec <&- >&- 2>&-"
+like "has no messages in it" "$($prof report -i "$work/closed.rec" 2>&1)" \
+	'^event default: 10 samples'
 for arguments in "report -b nothing" "report -d x" "report -d 0" "report -n -1" \
 		"report -t 101" "report -p 0" "report -w many" "report -g here" \
 		"record" "report -o file" "top -i file" "report -i file -d 1" \
