@@ -303,6 +303,22 @@ judged "a machine that nobody waited for is no failure" \
 	"5 passed, 0 failed, 0 skipped, status 0" <<<"$ordinary"
 shown '^not run, as 0 minutes were over: style self/one vm/10-never$'
 options=
+
+# Modules with the other allocator are built for a test that needs them.
+printf '#!/bin/sh\necho "$0 $*" >build/asked\n' >"$dir/qa/flexible"
+chmod +x "$dir/qa/flexible"
+# shellcheck disable=SC2154 # "want", of the caller
+asked()
+{
+	"$dir/qa/check" -T 0 "$@" >/dev/null 2>&1
+	is "the other allocator: $*" "$(cat "$dir/build/asked")" "qa/flexible $want"
+}
+want=refused asked vm/10
+printf '# needs: flexible\necho 1..0\n' >"$dir/qa/vm/tests/20-needs.sh"
+want=refused asked vm/10
+want='' asked vm/20
+want='' asked vm/
+rm "$dir/qa/flexible"
 rm -r "$dir/qa/vm"
 
 # After a test that leaves something or is killed, the next one gets its own boot.
