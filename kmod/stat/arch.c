@@ -181,7 +181,7 @@ static void copy_line(int family, int i)
 			return;
 		}
 	}
-	kmmv_stat_row_scan(rows[i], &counts);
+	kmmv_stat_row_copy_counts(rows[i], &counts);
 }
 
 void kmmv_stat_arch_copy(int family)

@@ -199,7 +199,7 @@ static void copy_softirqs(void)
 
 	for (i = 0; i < NR_SOFTIRQS; i++) {
 		counts = kmmv_stat_counts(&kstat.softirqs[i]);
-		kmmv_stat_row_scan(softirq_rows[i], &counts);
+		kmmv_stat_row_copy_counts(softirq_rows[i], &counts);
 		kmmv_stat_section_pause(kmmv_stat_nr_places);
 	}
 }

@@ -174,12 +174,12 @@ void kmmv_stat_row_advance(struct kmmv_stat_row *row, unsigned int place,
 }
 
 /**
- * kmmv_stat_row_scan() - add what each CPU has counted since the last copy
+ * kmmv_stat_row_copy_counts() - add what each CPU has counted since the last copy
  * @row: adopted, per CPU
  * @counts: the kernel's, which have 32 bits
  */
-void kmmv_stat_row_scan(struct kmmv_stat_row *row,
-			const struct kmmv_counts *counts)
+void kmmv_stat_row_copy_counts(struct kmmv_stat_row *row,
+			       const struct kmmv_counts *counts)
 {
 	unsigned int i;
 

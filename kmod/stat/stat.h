@@ -126,8 +126,8 @@ int kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
 			enum kmmv_mirror_rule rule, u64 raw);
 void kmmv_stat_row_advance(struct kmmv_stat_row *row, unsigned int place,
 			   enum kmmv_mirror_rule rule, u64 raw);
-void kmmv_stat_row_scan(struct kmmv_stat_row *row,
-			const struct kmmv_counts *counts);
+void kmmv_stat_row_copy_counts(struct kmmv_stat_row *row,
+			       const struct kmmv_counts *counts);
 void kmmv_stat_row_renew(struct kmmv_stat_row *row, int cpu, u64 raw);
 void kmmv_stat_row_rebase(struct kmmv_stat_row *row, int cpu, u64 raw);
 void kmmv_stat_row_add(struct kmmv_stat_row *row, u64 delta);
