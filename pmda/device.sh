@@ -157,12 +157,17 @@ device_arrived()
 }
 
 # What uses kmmv besides kmmv_stat: other modules by name, programs, and rings that mkdir
-# made. A module's rings have directories there, too, but do not hold kmmv: rmdir refuses.
+# made. A module's rings have directories there, too, but do not hold kmmv, and rmdir
+# refuses them: kmmv's own is default, kmmv_profile's is profile.
 users_of_kmmv()
 {
 	rings=
 	for ring in /sys/kernel/config/kmmv/rings/*; do
-		[ ! -d "$ring" ] || [ "${ring##*/}" = default ] || rings="$rings $ring"
+		case ${ring##*/} in
+		default)	continue ;;
+		profile)	[ ! -d /sys/module/kmmv_profile ] || continue ;;
+		esac
+		[ ! -d "$ring" ] || rings="$rings $ring"
 	done
 	set --
 	for holder in /sys/module/kmmv/holders/*; do

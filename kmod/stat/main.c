@@ -14,7 +14,7 @@
 
 static unsigned int period_ms;
 module_param(period_ms, uint, 0444);
-MODULE_PARM_DESC(period_ms, "period of copies in milliseconds (0, the default: when a reader asks)");
+MODULE_PARM_DESC(period_ms, "period of copies in milliseconds, at most 60000 (0, the default: when a reader asks, and once a minute)");
 
 /* When the last copy that read everything was begun; used by copies only. */
 static u64 whole_begun;

@@ -360,6 +360,8 @@ static int apply_one(struct apply *a, struct counter *c)
 	if (err)
 		kmmv_fault_set(err, "%s: %s", c->where ?: "",
 			       kmmv_fault_text());
+	else if (!a->only_say && !a->quiet)
+		say_waits(a->places, c);
 	return err;
 }
 

@@ -227,4 +227,14 @@ ok "as they were" ctl apply "$work/all.conf"
 echo 'number=arg1:8u' >"$counters/first/key"
 like "what was changed by hand is a comment" "$(ctl export first)" \
 	'^# key = number=arg1:8u'
+
+# ---- a tracepoint that no module has, or whose name is wrong
+
+printf '[far]\ntracepoint = qa/absent\n' >"$work/far.conf"
+waits="kmmvctl: far waits: no module that is loaded has qa/absent"
+text=$(ctl apply "$work/far.conf" 2>&1)
+is "one that waits is said" "$? $text" "0 $waits"
+is "also if it did before" "$(ctl apply "$work/far.conf" 2>&1)" "$waits"
+sed -i '1a enable = no' "$work/far.conf"
+is "not if it is off" "$(ctl apply "$work/far.conf" 2>&1)" ""
 finish
