@@ -159,6 +159,7 @@ static void failed(int rc)
 		    "new names wait, as their numbers cannot be saved: %s",
 		    rc == -EBUSY       ? "another agent is running" :
 		    rc == -EINPROGRESS ? "the disk takes long" :
+		    rc == -ESTALE      ? "their file was removed or replaced" :
 					 pmErrStr(rc));
 	agent_error_end(&pending);
 }

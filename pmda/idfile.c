@@ -51,6 +51,7 @@ static struct append {
 	struct id_records records;
 	int fd, copy;
 	off_t length;		/* of the file, without them */
+	char path[ID_PATH_SIZE];
 	bool unknown;		/* what the file has now */
 	int copied;		/* what came of writing to the copy */
 	void (*late)(int rc);	/* if they are to be on disk */
@@ -334,13 +335,29 @@ int agent_idfile_open(bool wait)
 	return rewrite ? rewrite_all(wait) : 0;
 }
 
+/* Whether the open file is no longer the one that the next agent will read. */
+static bool is_replaced(int fd, const char *path)
+{
+	struct stat open, named;
+
+	if (fstat(fd, &open) < 0)
+		return false;
+	if (stat(path, &named) < 0)
+		return errno == ENOENT || errno == ENOTDIR;
+	return open.st_dev != named.st_dev || open.st_ino != named.st_ino;
+}
+
 /* If a failure cannot be undone, it is unknown what is on disk. */
 static void run_append(struct id_job *job)
 {
 	const struct id_records *r = &append.records;
 
-	append.unknown = false;
 	append.copied = 0;
+	append.unknown = is_replaced(append.fd, append.path);
+	if (append.unknown) {
+		job->rc = -ESTALE;
+		return;
+	}
 	job->rc = agent_idcopy_write(append.fd, r->text, r->used);
 	if (job->rc == 0 && append.late && fdatasync(append.fd) < 0) {
 		job->rc = -errno;
@@ -381,6 +398,7 @@ static int append_records(struct id_records records, void (*late)(int rc))
 	append.fd = fd;
 	append.copy = agent_idcopy_fd();
 	append.length = file.length;
+	agent_iddisk_path(append.path, "");
 	append.late = late;
 	append.waiting = append.running = true;
 	agent_iddisk_begin(&append.job);

@@ -97,4 +97,33 @@ db_start pipe
 # The first one may still be about to end.
 ok "when it is alone it does" wait_for 60 again "one 1,two 1,three 1,"
 db_stop
+
+# Somebody removes the file, or puts another one in its place, while the agent runs.
+# A counter goes on from what another area had.
+has()
+{
+	[ "$(db_values kmmv.value.counter | cut -d' ' -f1 | sort | xargs)" = "$1" ]
+}
+stays()
+{
+	for name in one two three four five; do
+		number "$name"
+	done | xargs
+}
+db_start pipe
+ok "the file is in use" has "one three two"
+rm "$numbers"
+device 5 one two three four
+ok "a new name after it was removed" wait_for 60 has "four one three two"
+cp "$work/saved" "$numbers.other"
+mv "$numbers.other" "$numbers"
+device 6 one two three four five
+ok "and after it was replaced" wait_for 60 has "five four one three two"
+before=$(stays)
+db_stop
+device 7 two three four five one
+db_start pipe
+ok "the next agent has them all" wait_for 60 has "five four one three two"
+is "with their numbers" "$(stays)" "$before"
+db_stop
 finish
