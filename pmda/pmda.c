@@ -10,8 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 #include "access.h"
+#include "clock.h"
 #include "provider.h"
 #include "domain.h"
+
+/* For how long the agent gives out numbers before it answers. */
+#define START_MS 1000
 
 static const char *device;
 static const char *rings;
@@ -92,6 +96,8 @@ static void init(pmdaInterface *dispatch)
 /* Takes time that grows with the names ever seen; requests wait meanwhile. */
 static void start(const pmdaInterface *dispatch, bool writer)
 {
+	uint64_t began = agent_now_ms();
+
 	if (dispatch->status != 0)
 		return;
 	agent_id_init(&agent_instance_id_ops);
@@ -99,10 +105,10 @@ static void start(const pmdaInterface *dispatch, bool writer)
 	agent_id_load(writer, numbers_loaded);
 	agent_attach_sync();
 	/*
-	 * Names get numbers in batches: do all before the first request, unless the disk
-	 * takes long.
+	 * Names get numbers in batches: do all before the first request, unless that takes
+	 * long. With the last batch, it must take less than pmcd's time limit.
 	 */
-	while (agent_id_work() == 0) {
+	while (agent_now_ms() - began < START_MS && agent_id_work() == 0) {
 		agent_id_answered();
 		agent_attach_sync();
 	}

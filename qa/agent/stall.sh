@@ -11,18 +11,58 @@
 . qa/agent/ring
 trap 'rm -f "$stalls"; kill $live_pid $pmcd_pid 2>/dev/null; rm -rf "$work"' EXIT
 
-# fdatasync() returns once there is no file of this name.
+# fdatasync() returns once there is no file of this name. With a file NAME.slow it takes
+# two seconds of the agent's clock, and that file gets a line for each, and for each PDU
+# that the agent reads.
 stalls=$work/stalls
 cat >"$work/stall.c" <<'C'
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+static int later;
+
+static int say(const char *line)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s.slow", getenv("STALLS"));
+	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (write(fd, line, strlen(line)) < 0)
+		abort();
+	close(fd);
+	return 1;
+}
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	int rc = syscall(SYS_clock_gettime, id, ts);
+
+	ts->tv_sec += __atomic_load_n(&later, __ATOMIC_RELAXED);
+	return rc;
+}
 
 int fdatasync(int fd)
 {
 	while (access(getenv("STALLS"), F_OK) == 0)
 		usleep(10000);
+	if (say("sync\n"))
+		__atomic_add_fetch(&later, 2, __ATOMIC_RELAXED);
 	return syscall(SYS_fdatasync, fd);
+}
+
+ssize_t read(int fd, void *to, size_t size)
+{
+	if (fd == 0)
+		say("request\n");
+	return syscall(SYS_read, fd, to, size);
 }
 C
 gcc -D_GNU_SOURCE -shared -fPIC -o "$work/stall.so" "$work/stall.c" || bail "does not build"
@@ -104,4 +144,24 @@ kill -KILL "$before"
 rm "$stalls"
 ok "an agent that was killed meanwhile shows it, too" wait_for 60 shows "one 1 two 2 three 3"
 is "with the next number" "$(grep -c ' 2 three$' "$work/var/config/pmda/$domain.numbers")" 1
+
+# More names than the agent can save before pmcd's time limit, on a slow disk.
+kill "$pmcd_pid"
+wait "$pmcd_pid" 2>/dev/null
+{
+	echo "set capacity 20000"
+	echo "family 0 counter count counter Counters"
+	awk 'BEGIN { for (i = 0; i < 20000; i++) print "inst", i, "0 0 active 1 name" i }'
+} | area
+live
+: >"$stalls.slow"
+pmcd_start || bail "no second pmcd"
+many()
+{
+	[ "$(pminfo -h "$host" -f kmmv.value.counter | grep -c inst)" = 20000 ]
+}
+ok "all of them are shown in the end" wait_for 60 many
+# Reads before that are of the agent's connection.
+is "the first request waits for one batch" \
+	"$(uniq -c "$stalls.slow" | awk '$2 == "sync" { print $1; exit }')" 1
 finish
