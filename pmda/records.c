@@ -449,6 +449,8 @@ static int build(struct ring *r, struct cursor *c, const struct filter *f)
 struct part {
 	int id;
 	const pmEventArray *array;
+	struct ring *ring;
+	struct cursor *cursor, before;
 };
 
 static pmValueSet *pack(pmID pmid, const struct part *parts, uint32_t count)
@@ -472,13 +474,46 @@ static pmValueSet *pack(pmID pmid, const struct part *parts, uint32_t count)
 	return set;
 }
 
+/* One ring's part; false if it has no records. STATUS: why. */
+static bool add_part(struct part *part, struct ring *r, int ctx,
+		     const struct filter *filter, int *status)
+{
+	struct cursor *c = find(r, ctx);
+	int rc;
+
+	*part = (struct part){
+		.id = r->rid, .ring = r, .cursor = c, .before = *c
+	};
+	rc = build(r, c, filter);
+	if (rc < 0) {
+		*c = part->before;
+		*status = rc;
+	}
+	if (rc <= 0) {
+		trim(r);
+		return false;
+	}
+	part->array = pmdaEventGetAddr(r->array);
+	return true;
+}
+
+/* A client that gets no answer has received nothing. */
+static void end_part(struct part *part, bool is_answered)
+{
+	if (is_answered)
+		part->cursor->told = true;
+	else
+		*part->cursor = part->before;
+	trim(part->ring);
+}
+
 pmValueSet *agent_records_value(pmID pmid, int ctx, const pmProfile *profile)
 {
 	const struct filter *filter = filter_of(ctx);
 	struct part *parts;
 	pmValueSet *set;
-	uint32_t count = 0;
-	int rid, rc, status = 0;
+	uint32_t count = 0, i;
+	int rid, status = 0;
 
 	if (!agent_access_events(ctx))
 		return agent_values_error(pmid, PM_ERR_PERMISSION);
@@ -492,20 +527,14 @@ pmValueSet *agent_records_value(pmID pmid, int ctx, const pmProfile *profile)
 		if (!c)
 			continue;
 		c->told = false;
-		if (!agent_ringindom_selected(r, profile))
-			continue;
-		rc = build(r, c, filter);
-		trim(r);
-		if (rc < 0)
-			status = rc;
-		if (rc <= 0)
-			continue;
-		c->told = true;
-		parts[count].id = rid;
-		parts[count++].array = pmdaEventGetAddr(r->array);
+		if (agent_ringindom_selected(r, profile))
+			count += add_part(&parts[count], r, ctx, filter,
+					  &status);
 	}
 	set = count ? pack(pmid, parts, count)
 		    : agent_values_error(pmid, status);
+	for (i = 0; i < count; i++)
+		end_part(&parts[i], set);
 	free(parts);
 	return set;
 }

@@ -356,6 +356,47 @@ START_TEST(queue_without_memory)
 }
 END_TEST
 
+/* A client that is not answered gets the events with the next answer. */
+START_TEST(an_answer_without_memory)
+{
+	uint32_t missed, events;
+	pmdaResult *result;
+	char lines[8192] = "";
+	int n, i, at = 0;
+	bool is_answered;
+	pmID pmid;
+
+	ck_assert_int_ge(CALL(pmid, "kmmv.ring.records", &pmid), 0);
+	fetch_missed(&missed, &events);
+	for (n = 1; n < 30; n++) {
+		for (i = 0; i < 3; i++)
+			at += snprintf(lines + at, sizeof(lines) - (size_t)at,
+				       "%lld000000000 0 %d 0 0 4294967295 0 17 07\n",
+				       (long long)time(NULL) + 3600,
+				       3 * n - 3 + i);
+		ck_assert_uint_lt((size_t)at, sizeof(lines));
+		host_write(area.dir, "ring/default", lines);
+		agent_records_drain(true);
+		host_fails_at = n;
+		is_answered = CALL(fetch, 1, &pmid, &result) >= 0;
+		if (is_answered) {
+			is_answered = result->vset[0]->numval > 0;
+			free(result->vset[0]);
+		}
+		if (host_fails_at)
+			break;
+		if (is_answered)
+			continue;
+		fetch_missed(&missed, &events);
+		ck_assert_uint_eq(events, 3);
+		ck_assert_uint_eq(missed, 0);
+	}
+	host_fails_at = 0;
+	ck_assert(is_answered);
+	ck_assert_int_gt(n, 2);
+}
+END_TEST
+
 /*
  * While another consumer has the ring, the agent asks for it once in a while, not
  * for each fetch: each try begins the pause anew.
@@ -439,6 +480,7 @@ void add_rings(Suite *suite)
 	tcase_add_test(tcase, records_fit_into_a_value);
 	tcase_add_test(tcase, drops_of_before);
 	tcase_add_test(tcase, queue_without_memory);
+	tcase_add_test(tcase, an_answer_without_memory);
 
 	tcase = add_case(suite, "claim", setup);
 	tcase_add_test(tcase, a_claim_begins_a_pause);
