@@ -277,7 +277,8 @@ static const char *in_the_way(const struct event_type *t,
 			return name;
 	}
 	for (other = types; other; other = other->next) {
-		count = other == t ? field - t->fields : other->nr_fields;
+		count = other == t ? (uint32_t)(field - t->fields) :
+				     other->nr_fields;
 		if (other == t)
 			later = false;
 		else if (other->current < t->current ||
