@@ -116,16 +116,19 @@ static inline bool poll_does_not_wait(const poll_table *wait)
 
 /*
  * The x86 interrupt counts became an array, 7.2, of all the lines. SPU and RTR
- * are only in /proc/interrupts once they have counted.
+ * are only in /proc/interrupts once they have counted, DFR only with a processor of
+ * AMD's or Hygon's.
  */
 #ifdef KMMV_HAVE_IRQ_COUNTS
 #define KMMV_IRQ_COUNT(index)	\
 	offsetof(irq_cpustat_t, counts[IRQ_COUNT_##index])
 #define KMMV_IRQ_STAT(field, index)	KMMV_IRQ_COUNT(index)
 #define KMMV_IRQ_ERRORS_SELDOM		true
+#define KMMV_IRQ_DEFERRED_AMD		true
 #else
 #define KMMV_IRQ_STAT(field, index)	offsetof(irq_cpustat_t, field)
 #define KMMV_IRQ_ERRORS_SELDOM		false
+#define KMMV_IRQ_DEFERRED_AMD		false
 #endif
 
 /* Callbacks of a class interface lost their second argument, 6.4 */

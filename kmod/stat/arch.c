@@ -14,11 +14,13 @@
  * @offset: of the count in the per-CPU irq_stat
  * @seldom: only some machines have the line in /proc/interrupts, and a module
  *	cannot tell which: shown once it has counted
+ * @amd: only those with a processor of AMD's or Hygon's have it
  */
 struct arch_line {
 	const char	*name;
 	size_t		offset;
 	bool		seldom;
+	bool		amd;
 };
 
 #ifdef CONFIG_X86
@@ -47,7 +49,8 @@ static const struct arch_line arch_lines[] = {
 	{ "THR", KMMV_IRQ_STAT(irq_threshold_count, THRESHOLD_APIC) },
 #endif
 #ifdef CONFIG_X86_MCE_AMD
-	{ "DFR", KMMV_IRQ_STAT(irq_deferred_error_count, DEFERRED_ERROR) },
+	{ "DFR", KMMV_IRQ_STAT(irq_deferred_error_count, DEFERRED_ERROR),
+	  .amd = KMMV_IRQ_DEFERRED_AMD },
 #endif
 #ifdef CONFIG_X86_HV_CALLBACK_VECTOR
 	{ "HYP", KMMV_IRQ_STAT(irq_hv_callback_count, HYPERVISOR_CALLBACK),
@@ -90,6 +93,12 @@ static const void __percpu *counts_of(const struct arch_line *line)
 	return (const void __percpu *)&irq_stat + line->offset;
 }
 
+static bool is_amd(void)
+{
+	return boot_cpu_data.x86_vendor == X86_VENDOR_AMD ||
+	       boot_cpu_data.x86_vendor == X86_VENDOR_HYGON;
+}
+
 #else
 
 static const struct arch_line arch_lines[] = {};
@@ -97,6 +106,11 @@ static const struct arch_line arch_lines[] = {};
 static const void __percpu *counts_of(const struct arch_line *line)
 {
 	return NULL;
+}
+
+static bool is_amd(void)
+{
+	return false;
 }
 
 #endif
@@ -148,7 +162,7 @@ int kmmv_stat_arch_init(int family)
 	int i, err;
 
 	for (i = 0; i < ARRAY_SIZE(arch_lines); i++) {
-		if (arch_lines[i].seldom)
+		if (arch_lines[i].seldom || (arch_lines[i].amd && !is_amd()))
 			continue;
 		err = create_row(family, i);
 		if (err) {
