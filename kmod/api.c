@@ -187,7 +187,10 @@ static void store_here(void *argument)
 		       store->value);
 }
 
-/* A pair has one writer: its own CPU, or any CPU while that is offline. */
+/*
+ * A pair has one writer: its own CPU or, while that is offline, one CPU at a time, see
+ * kmmv_ctr_store().
+ */
 static void store_on(struct kmmv_slot slot, int cpu, u64 value)
 {
 	struct store store = { .slot = slot, .cpu = cpu, .value = value };

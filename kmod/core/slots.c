@@ -483,14 +483,21 @@ void kmmv_ctr_add(struct kmmv_slots *slots, struct kmmv_slot slot, s64 delta)
 	local_irq_restore(flags);
 }
 
-/* On the CPU itself, or for one that is offline: a pair has one writer. */
+/*
+ * On the CPU itself, or for one that is offline. A pair has one writer: for an offline
+ * CPU the owners of its instances, which hold different locks, take turns.
+ */
+static DEFINE_RAW_SPINLOCK(store_lock);
+
 void kmmv_ctr_store(struct kmmv_slots *slots, struct kmmv_slot slot, int cpu,
 		    u64 value)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
+	raw_spin_lock(&store_lock);
 	pair_store(slots_pair(slots, cpu), kmmv_slot_word(slot, cpu), value);
+	raw_spin_unlock(&store_lock);
 	local_irq_restore(flags);
 }
 

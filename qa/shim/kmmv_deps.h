@@ -351,6 +351,8 @@ static inline unsigned long find_last_bit(const unsigned long *map,
 /* custom: raw spinlock, as a mutex */
 typedef pthread_mutex_t raw_spinlock_t;
 #define DEFINE_RAW_SPINLOCK(l)	raw_spinlock_t l = PTHREAD_MUTEX_INITIALIZER
+#define raw_spin_lock(l)	(pthread_mutex_lock(l), shim_raw_held++)
+#define raw_spin_unlock(l)	(shim_raw_held--, pthread_mutex_unlock(l))
 #define raw_spin_lock_irqsave(l, flags)					\
 	((void)((flags) = 0), pthread_mutex_lock(l), shim_raw_held++)
 #define raw_spin_unlock_irqrestore(l, flags)				\

@@ -220,6 +220,60 @@ START_TEST(nothing_lost)
 }
 END_TEST
 
+/* None of the contexts runs there, as on a CPU that is offline. */
+#define OFFLINE 2
+
+static void *storer(void *argument)
+{
+	long self = (long)argument;
+	struct kmmv_slot slot = kmmv_slots_slot(&table.slots, shared - self);
+	u64 i;
+
+	shim_cpu = context_cpu[self * 2];
+	for (i = 1; i <= UPDATES; i++)
+		kmmv_ctr_store(&table.slots, slot, OFFLINE, i << 32 | i);
+	return NULL;
+}
+
+static void *store_reader(void *argument)
+{
+	u64 v, last[2] = { 0 };
+	int i;
+
+	(void)argument;
+	shim_cpu = context_cpu[4];
+	while (!atomic_load(&done))
+		for (i = 0; i < 2; i++) {
+			v = value(shared - i, OFFLINE);
+			if (v >> 32 != (u32)v || v < last[i])
+				abort();
+			last[i] = v;
+		}
+	return NULL;
+}
+
+/* Sources store what an offline CPU has counted, each from the CPU that it runs on. */
+START_TEST(stores_for_an_offline_cpu)
+{
+	pthread_t storers[2], thread;
+	long i;
+
+	/* The flexible allocator has no memory for it. */
+	if (!kmmv_slot_cpu(kmmv_slots_slot(&table.slots, shared), OFFLINE))
+		return;
+	pthread_create(&thread, NULL, store_reader, NULL);
+	for (i = 0; i < 2; i++)
+		pthread_create(&storers[i], NULL, storer, (void *)i);
+	for (i = 0; i < 2; i++)
+		pthread_join(storers[i], NULL);
+	atomic_store(&done, true);
+	pthread_join(thread, NULL);
+	for (i = 0; i < 2; i++)
+		ck_assert_uint_eq(value(shared - i, OFFLINE),
+				  (u64)UPDATES << 32 | UPDATES);
+}
+END_TEST
+
 /* The follower of each index, which is ready before the index is set. */
 static int who[3];
 
@@ -422,6 +476,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, start, table_stop);
 	tcase_add_test(tcase, nothing_lost);
+	tcase_add_test(tcase, stores_for_an_offline_cpu);
 	tcase_add_test(tcase, nothing_lost_when_followed);
 	tcase_add_test(tcase, no_count_under_another_incarnation);
 	tcase_add_test(tcase, growth);
