@@ -23,6 +23,14 @@
 #include "kmmv_compat.h"
 #include "trace.h"
 
+/* Hits of a tracepoint, alone; @data: &kmmv_trace_target.slot */
+void kmmv_trace_on_count(void *data)
+{
+	kmmv_slot_add(*(struct kmmv_slot *)data, 1);
+}
+
+#ifdef CONFIG_64BIT
+
 /* One hit in so many is timed. */
 #define SAMPLE	1024
 
@@ -31,14 +39,6 @@ struct guard {
 };
 
 static DEFINE_PER_CPU(struct guard, guards);
-
-/* Hits of a tracepoint, alone; @data: &kmmv_trace_target.slot */
-void kmmv_trace_on_count(void *data)
-{
-	kmmv_slot_add(*(struct kmmv_slot *)data, 1);
-}
-
-#ifdef CONFIG_64BIT
 
 static __always_inline void bump(u64 *word, u64 n)
 {
