@@ -34,10 +34,13 @@
 
 #include "kmmv_compat.h"
 #include "profile.h"
+#include "share.h"
+#include "users.h"
 #include "waiters.h"
 
 /* A wake-up looks at all files, and walks the waiters of those that are due. */
 #define READERS_MAX 64
+#define READERS_ADMIN 16 /* of them for CAP_SYS_ADMIN; for one user see share.h */
 #define WAITERS_MAX 8 /* in polls of one file */
 #define ENTRIES_MAX (1U << 20)
 
@@ -54,6 +57,7 @@ MODULE_PARM_DESC(
  * @read_wait: the read that waits
  * @poll_wait: polls
  * @crowded: see kmmv_poll_wait()
+ * @user: who opened it
  * @list: among all readers
  * @at: its position
  * @due: entries before this one are given without waiting
@@ -66,6 +70,7 @@ struct reader {
 	wait_queue_head_t read_wait;
 	wait_queue_head_t poll_wait;
 	bool crowded;
+	kuid_t user;
 	struct list_head list;
 	u64 at;
 	u64 due;
@@ -232,12 +237,26 @@ static int entries_make(void)
 	return 0;
 }
 
+/* Under the lock. As for a ring: users cannot lock out an administrator. */
+static bool may_open(const struct reader *reader, bool admin)
+{
+	const struct reader *other;
+	u32 same = 0;
+
+	if (admin)
+		return queue.nr_readers < READERS_MAX;
+	list_for_each_entry(other, &queue.readers, list)
+		same += uid_eq(other->user, reader->user);
+	return same < kmmv_share(queue.nr_readers, READERS_MAX - READERS_ADMIN);
+}
+
 static int reader_add(struct reader *reader)
 {
+	bool admin = capable(CAP_SYS_ADMIN);
 	int err = -EUSERS;
 
 	spin_lock(&queue.lock);
-	if (queue.nr_readers < READERS_MAX) {
+	if (may_open(reader, admin)) {
 		reader->at = reader->due = queue.written;
 		list_add_tail(&reader->list, &queue.readers);
 		queue.nr_readers++;
@@ -263,6 +282,7 @@ static int profile_open(struct inode *inode, struct file *file)
 	mutex_init(&reader->polls);
 	init_waitqueue_head(&reader->read_wait);
 	init_waitqueue_head(&reader->poll_wait);
+	reader->user = kmmv_user();
 	mutex_lock(&opens);
 	err = entries_make();
 	mutex_unlock(&opens);

@@ -20,6 +20,7 @@
 #include <linux/kmmv_profile.h>
 
 #include "tap.h"
+#include "users.h"
 #include "waiters.h"
 
 #define DEVICE	  "/dev/kmmv/profile"
@@ -395,6 +396,30 @@ static void many(void)
 	close(fds[0]);
 }
 
+static void shares(void)
+{
+	struct user first, next;
+	int fds[64], i, n = 0;
+
+	user_start(&first, DEVICE, 1000, false);
+	ok(first.files == 16 && first.error == EUSERS, "a user has 16 files: %d",
+	   first.files);
+	user_start(&next, DEVICE, 1001, false);
+	ok(next.files == 4 && next.error == EUSERS, "the next one has 4: %d",
+	   next.files);
+	user_inside(DEVICE, 1001);
+	while (n < 64 && (fds[n] = open(DEVICE, O_RDONLY)) >= 0)
+		n++;
+	ok(n == 44 && errno == EUSERS, "root has all the others: %d", n);
+	user_closes(&first);
+	ok(user_opens(&first) == EUSERS, "which no user gets back");
+	for (i = 0; i < n; i++)
+		close(fds[i]);
+	user_end(&next);
+	ok(user_opens(&first) == 0, "but later");
+	user_end(&first);
+}
+
 int main(void)
 {
 	sizes();
@@ -405,5 +430,6 @@ int main(void)
 	waiters();
 	beside();
 	many();
+	shares();
 	return finish();
 }
