@@ -20,8 +20,9 @@
  *				otherwise it is the original's
  *
  * Every fall is reported to the caller, who counts it. An original must be
- * copied before it has counted half of its range: every KMMV_MIRROR_PERIOD
- * seconds, whether or not a reader asks. A copy may be two periods late.
+ * copied before it has counted half of its range: one of interrupts or softirqs
+ * every KMMV_MIRROR_PERIOD seconds, whether or not a reader asks. A copy may be
+ * two periods late.
  *
  * A count starts from the original's value, in the original's width: of a
  * 32-bit original that wrapped before it was followed, only the value modulo
@@ -35,8 +36,8 @@
 #include <kmmv_deps.h>
 
 /*
- * No 32-bit original counts faster, per second: an interrupt or softirq takes
- * its CPU longer than 100 ns.
+ * No 32-bit count of interrupts or softirqs counts faster, per second: one takes its
+ * CPU longer than 100 ns.
  */
 #define KMMV_MIRROR_RATE_MAX	10000000ULL
 

@@ -15,10 +15,17 @@
 #include "kmmv_compat.h"
 #include "net.h"
 
-/* Without a function for statistics, or with the old one, counts are longs. */
+/*
+ * With the old function for statistics, counts are longs. Without a function they are,
+ * too, unless the kernel adds up what the driver has counted on each CPU.
+ */
 static bool is_narrow(const struct net_device *dev)
 {
-	return BITS_PER_LONG == 32 && !dev->netdev_ops->ndo_get_stats64;
+	const struct net_device_ops *ops = dev->netdev_ops;
+
+	if (BITS_PER_LONG != 32 || ops->ndo_get_stats64)
+		return false;
+	return ops->ndo_get_stats || !kmmv_net_read_parts(dev);
 }
 
 /* The sums are those of /proc/net/dev. */
