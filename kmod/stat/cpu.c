@@ -141,6 +141,39 @@ static bool is_another(u64 kept, u64 raw, int cpu, enum cpu_usage_stat index)
 	return !cpu_online(cpu) || raw > kept + elapsed;
 }
 
+/* Whether no low half wrapped between the two. */
+static bool have_same_halves(const struct kernel_cpustat *a,
+			     const struct kernel_cpustat *b)
+{
+	int i;
+
+	for (i = 0; i < NR_STATS; i++)
+		if (upper_32_bits(a->cpustat[i]) != upper_32_bits(b->cpustat[i]))
+			return false;
+	return true;
+}
+
+/*
+ * A machine of 32 bits reads halves. A time must not be too great, as its mirror would
+ * keep it: with the high half of after the wrap, and the low half of before. The CPU that
+ * counts writes the low half first, so that cannot be where an earlier reading has the
+ * same high half.
+ */
+static void fetch_times(struct kernel_cpustat *stat, int cpu)
+{
+	struct kernel_cpustat earlier;
+
+	kcpustat_cpu_fetch(stat, cpu);
+	if (BITS_PER_LONG == 64)
+		return;
+	do {
+		earlier = *stat;
+		/* The compiler has to read again. */
+		barrier();
+		kcpustat_cpu_fetch(stat, cpu);
+	} while (!have_same_halves(&earlier, stat));
+}
+
 static int adopt_times(int cpu)
 {
 	struct kernel_cpustat stat;
@@ -148,7 +181,7 @@ static int adopt_times(int cpu)
 	int i, err = 0;
 	u64 raw, kept;
 
-	kcpustat_cpu_fetch(&stat, cpu);
+	fetch_times(&stat, cpu);
 	for (i = 0; i < ARRAY_SIZE(times) && !err; i++) {
 		row = time_rows[i];
 		raw = raw_time(&stat, cpu, times[i].index, 0);
@@ -177,7 +210,7 @@ static void copy_times(int cpu)
 	u64 raw;
 	int i;
 
-	kcpustat_cpu_fetch(&stat, cpu);
+	fetch_times(&stat, cpu);
 	for (i = 0; i < ARRAY_SIZE(times); i++) {
 		row = time_rows[i];
 		if (is_idle(times[i].index) && !cpu_online(cpu))
