@@ -129,7 +129,7 @@ START_TEST(sparse)
 	static const unsigned int types[] = {
 		SHT_SYMTAB, SHT_STRTAB, SHT_DYNSYM,
 	};
-	const uint64_t most = 8ULL << 30;
+	const ElfW(Off) most = (ElfW(Off))(sizeof(most) > 4 ? 8ULL << 30 : 1ULL << 30);
 	struct prof_functions *f;
 	ElfW(Ehdr) *eh = (void *)bytes;
 	ElfW(Shdr) *sh;
