@@ -520,6 +520,8 @@ uint64_t agent_seen_moment(void);
 bool agent_seen_before(int ctx, enum agent_seen what, uint64_t left);
 /* INST has ceased to be active. */
 void agent_seen_left(struct family *f, struct inst *inst);
+/* Whether the instance of ID, not in use, was in the last fetch of any client. */
+bool agent_seen_awaits(const struct id *id);
 /* Whether INST is in CTX's domain: active, or in its last fetch. */
 bool agent_seen_has(int ctx, const struct inst *inst);
 /*

@@ -390,26 +390,39 @@ static void purge(struct id *id)
 	agent_idtable_remove(id);
 }
 
+/*
+ * Put off purging a name that a client may still ask for, until it fetches again. It stays
+ * one of agent_id_names: many such names do not have more of the others be kept.
+ */
+static bool requeue(struct id *id, uint32_t now)
+{
+	if (!id->user || !ops->is_awaited(id))
+		return false;
+	agent_idlist_requeue(id, now);
+	return true;
+}
+
+/* Each name is visited once: those that are not purged are behind all others then. */
 static uint32_t purge_list(const struct id_list *list, uint32_t keep,
 			   uint32_t budget)
 {
-	uint32_t now = now_seconds(), n = 0;
+	uint32_t now = now_seconds(), n, most = list->count;
 
-	while (list->oldest && n < budget) {
-		bool old = now - list->oldest->since >=
-				   agent_id_days * 86400ULL &&
-			   now > list->oldest->since;
+	if (most > budget)
+		most = budget;
+	for (n = 0; n < most; n++) {
+		struct id *id = list->oldest;
+		bool old = now - id->since >= agent_id_days * 86400ULL &&
+			   now > id->since;
 
 		if (!old && list->count <= keep)
 			break;
-		if (!put_off(list->oldest, now))
-			purge(list->oldest);
-		n++;
+		if (!put_off(id, now) && !requeue(id, now))
+			purge(id);
 	}
 	return n;
 }
 
-/* What is put off is behind all others: they are not kept waiting. */
 void agent_id_purge(void)
 {
 	uint32_t n = purge_list(agent_idlist_of_state(ID_FORGOTTEN),

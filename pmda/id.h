@@ -16,7 +16,7 @@
  * A name that nothing is bound to is purged after agent_id_days days, and the
  * oldest of those that the kernel forgot when there are more than
  * agent_id_names of them. A name whose count may come back is neither purged nor
- * one of these.
+ * one of these. One that a client has fetched is purged after its next fetch.
  */
 #ifndef KMMV_ID_H
 #define KMMV_ID_H
@@ -72,6 +72,8 @@ struct id_ops {
 	 * not to be purged.
 	 */
 	bool (*may_return)(const struct id *id);
+	/* Whether a client may still ask for ID's name: then it is not to be purged yet. */
+	bool (*is_awaited)(const struct id *id);
 };
 
 /* Before anything else. */

@@ -77,6 +77,13 @@ void agent_idlist_put_off(struct id *id, uint32_t since)
 	agent_idlist_add(id);
 }
 
+void agent_idlist_requeue(struct id *id, uint32_t since)
+{
+	agent_idlist_remove(id);
+	id->since = since;
+	agent_idlist_add(id);
+}
+
 void agent_idlist_shift(uint64_t seconds, uint32_t now,
 			 void (*fn)(struct id *id))
 {

@@ -70,6 +70,8 @@ void agent_idlist_set_state(struct id *id, int state, uint32_t since);
  * If the kernel forgot it, it is in a list of its own until its state is set.
  */
 void agent_idlist_put_off(struct id *id, uint32_t since);
+/* Without a list of its own: it is behind all others of its state. */
+void agent_idlist_requeue(struct id *id, uint32_t since);
 /*
  * Make the times since which names are not in use later by SECONDS, but not later than
  * NOW. FN is called for each.

@@ -153,6 +153,7 @@ static void purged(struct id *id)
 const struct id_ops agent_instance_id_ops = {
 	.purged = purged,
 	.may_return = may_return,
+	.is_awaited = agent_seen_awaits,
 };
 
 /*

@@ -25,6 +25,7 @@ struct client {
 static struct client *clients;
 static int nr_clients;
 static uint64_t moment = 1; /* incremented by each fetch */
+static bool oldest_known;	/* since the last one */
 
 static struct client *find(int ctx)
 {
@@ -51,6 +52,7 @@ void agent_seen_fetch(int ctx, enum agent_seen what)
 		*c = (struct client){ .ctx = ctx };
 	}
 	c->last[what] = moment++;
+	oldest_known = false;
 }
 
 uint64_t agent_seen_moment(void)
@@ -71,20 +73,34 @@ void agent_seen_end(int ctx)
 
 	if (c)
 		*c = clients[--nr_clients];
+	oldest_known = false;
 }
 
 static uint64_t oldest(void)
 {
-	uint64_t least = moment;
+	static uint64_t least;
 	int i;
 
+	if (oldest_known)
+		return least;
+	least = moment;
 	for (i = 0; i < nr_clients; i++) {
 		uint64_t last = clients[i].last[SEEN_FAMILIES];
 
 		if (last && last < least)
 			least = last;
 	}
+	oldest_known = true;
 	return least;
+}
+
+/* Of what is on no list, for want of room, no name is kept. */
+bool agent_seen_awaits(const struct id *id)
+{
+	const struct family *f = agent_family((id->scope - FIRST_SERIAL) / 2);
+	const struct inst *inst = &f->insts[id->user - 1];
+
+	return inst->listed && inst->left > oldest();
 }
 
 bool agent_seen_has(int ctx, const struct inst *inst)

@@ -216,9 +216,11 @@ START_TEST(totals_outlive_changes)
 	*area_value(&area, 0, NAMES) = 2;
 	ck_assert_uint_eq(total(), NAMES / 2 * (NAMES - 1) + 7);
 	ck_assert_int_eq(id_of("n100"), 100);
-	/* Purged at once, and still counted. */
+	/* Purged as soon as no client may ask for it, and still counted. */
 	agent_id_names = 0;
 	change(NAMES, 1, "free", "");
+	ck_assert_uint_eq(total(), NAMES / 2 * (NAMES - 1) + 7);
+	agent_id_purge();
 	ck_assert_ptr_null(agent_id_find(16, "n100"));
 	ck_assert_uint_eq(total(), NAMES / 2 * (NAMES - 1) + 7);
 }

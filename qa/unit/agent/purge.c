@@ -27,6 +27,9 @@ START_TEST(purged_names_give_memory_back)
 	ck_assert_int_eq(cells_of("zero::cpu1"), 1);
 	ck_assert_int_eq(cells_of("one::cpu1"), 0);
 	names_are(INST(0, 0, "free", "zero") INST(1, 0, "active", "one"));
+	/* The client's last fetch was before. */
+	ck_assert_int_eq(cells_of("one::cpu1"), 0);
+	agent_id_purge();
 	ck_assert_ptr_null(agent_instance_by_name(family("counter"), "zero"));
 	ck_assert_int_eq(cells_of("one::cpu1"), 1);
 }
@@ -60,6 +63,8 @@ START_TEST(counts_since_the_boot_are_not_purged)
 	ck_assert_uint_eq(total("kmmv.all.counter"), 9);
 	names_are(APART INST(0, 1, "free", "zero") INST(1, 0, "free", "one")
 			  INST(3, 2, "free", "three"));
+	ck_assert_uint_eq(total("kmmv.all.counter"), 9);
+	agent_id_purge();
 	ck_assert_ptr_null(agent_instance_by_name(family("counter"), "one"));
 	ck_assert_ptr_null(agent_instance_by_name(family("apart"), "three"));
 	ck_assert_ptr_nonnull(agent_instance_by_name(family("boot"), "zero"));
@@ -141,6 +146,108 @@ START_TEST(names_that_are_put_off_leave_others_their_turn)
 }
 END_TEST
 
+/* A client, and what it fetched last. */
+static pmValueSet *fetch_as(int ctx, const char *name)
+{
+	host.dispatch.version.seven.ext->e_context = ctx;
+	return host_fetch(name);
+}
+
+static bool has_zero(void)
+{
+	return agent_id_find(16, "zero");
+}
+
+/* The identifiers of a fetch have names when the domain is listed, whatever left. */
+START_TEST(names_of_the_last_fetch_are_not_purged)
+{
+	pmValueSet *sums, *cells;
+
+	agent_id_names = 0;
+	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "one"));
+	sums = fetch_as(CTX, "kmmv.value.counter");
+	cells = fetch_as(CTX, "kmmv.percpu.counter");
+	ck_assert_int_eq(sums->numval, 2);
+	ck_assert_int_eq(cells->numval, 8);
+	names_are(INST(0, 0, "free", "zero") INST(1, 0, "free", "one"));
+	ck_assert_int_eq(host_listed(indom(16)), 2);
+	ck_assert_int_eq(host_listed(indom(17)), 8);
+	ck_assert_int_eq(host_named(indom(16), sums->vlist[0].inst, "zero"), 1);
+	ck_assert_int_eq(host_named(indom(17), cells->vlist[7].inst,
+				    "one::cpu3"), 1);
+	free(sums);
+	free(cells);
+	/* With the next fetch they go. */
+	free(fetch_as(CTX, "kmmv.value.counter"));
+	agent_id_purge();
+	ck_assert(!has_zero());
+	ck_assert_ptr_null(agent_id_find(16, "one"));
+}
+END_TEST
+
+/* A name waits for each client that may ask for it, and for no one that cannot. */
+START_TEST(names_wait_for_clients_that_may_ask)
+{
+	agent_id_names = 0;
+	names_are(INST(0, 0, "active", "zero"));
+	free(fetch_as(CTX, "kmmv.value.counter"));
+	free(fetch_as(8, "kmmv.value.counter"));
+	names_are(INST(0, 0, "free", "zero"));
+	free(fetch_as(CTX, "kmmv.value.counter"));
+	agent_id_purge();
+	ck_assert(has_zero());
+	host.dispatch.version.seven.ext->e_endCallBack(8);
+	agent_id_purge();
+	ck_assert(!has_zero());
+	/* It had gone before the first client's last fetch. */
+	names_are(INST(0, 0, "active", "zero"));
+	names_are(INST(0, 0, "inactive", "zero"));
+	free(fetch_as(CTX, "kmmv.value.counter"));
+	names_are(INST(0, 0, "free", "zero"));
+	ck_assert(!has_zero());
+}
+END_TEST
+
+/* What waits for a client is not in the way of what does not. */
+START_TEST(names_that_wait_leave_others_their_turn)
+{
+	agent_id_names = 2;
+	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "one")
+		  INST(2, 0, "inactive", "two"));
+	free(fetch_as(CTX, "kmmv.value.counter"));
+	names_are(INST(0, 0, "free", "zero") INST(1, 0, "free", "one")
+		  INST(2, 0, "inactive", "two"));
+	names_are(INST(2, 0, "free", "two"));
+	ck_assert(has_zero());
+	ck_assert_ptr_nonnull(agent_id_find(16, "one"));
+	ck_assert_ptr_null(agent_id_find(16, "two"));
+	/* They wait no longer: two are kept. */
+	free(fetch_as(CTX, "kmmv.value.counter"));
+	agent_id_purge();
+	ck_assert(has_zero());
+	ck_assert_ptr_nonnull(agent_id_find(16, "one"));
+}
+END_TEST
+
+/* Nor do days, however few they are, take a name away that a client may ask for. */
+START_TEST(names_wait_for_days)
+{
+	agent_id_days = 0;
+	fake.wall = time(NULL);
+	names_are(INST(0, 0, "active", "zero"));
+	family("counter")->total = false;
+	free(fetch_as(CTX, "kmmv.value.counter"));
+	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
+	fake.wall += 5;
+	agent_id_purge();
+	ck_assert_int_eq(host_listed(indom(16)), 1);
+	free(fetch_as(CTX, "kmmv.value.counter"));
+	fake.wall += 5;
+	agent_id_purge();
+	ck_assert(!has_zero());
+}
+END_TEST
+
 /* After a detach, all counts may return: their names are kept as well. */
 START_TEST(counts_are_not_purged_while_detached)
 {
@@ -171,6 +278,7 @@ START_TEST(counts_are_not_purged_while_detached)
 	begin = time(NULL);
 	while (time(NULL) < begin + 2)
 		usleep(10000);
+	ck_assert_uint_eq(total("kmmv.all.counter"), 9);
 	agent_id_purge();
 	ck_assert_ptr_null(agent_instance_by_name(family("counter"), "one"));
 	ck_assert_uint_eq(total("kmmv.all.counter"), 9);
@@ -314,6 +422,10 @@ void add_purge(Suite *suite)
 	tcase_add_test(tcase, names_are_kept_for_a_total);
 	tcase_add_test(tcase, names_that_are_put_off_leave_others_their_turn);
 	tcase_add_test(tcase, counts_are_not_purged_while_detached);
+	tcase_add_test(tcase, names_of_the_last_fetch_are_not_purged);
+	tcase_add_test(tcase, names_wait_for_clients_that_may_ask);
+	tcase_add_test(tcase, names_that_wait_leave_others_their_turn);
+	tcase_add_test(tcase, names_wait_for_days);
 
 	tcase = add_case(suite, "clock", setup_clock);
 	tcase_add_test(tcase, clock_that_is_set_makes_nothing_old);
