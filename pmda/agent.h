@@ -22,6 +22,7 @@
  *	view.c		metrics of families; their values are in reading.c
  *	member.c	instance domains of families
  *	seen.c		instances that clients fetched and may still ask for
+ *	asked.c		those of CPUs that clients fetched by a list
  *	label.c		labels
  *	control.c	kmmv.control.*; permissions are in access.c,
  *			the users that have some in users.c, see access.h
@@ -247,6 +248,7 @@ struct family {
 	int omitted_ctx;
 	int *left;		/* that clients may ask for, see seen.c */
 	uint32_t nr_left, left_room;
+	struct asked *asked;	/* of each client, see asked.c */
 };
 
 /* A count since boot never has this value; one that can wrap may. */
@@ -425,6 +427,7 @@ struct cells {
 	struct cell *cell;
 	uint32_t count, room;
 	uint32_t omitted;	/* further ones that were to be selected */
+	bool by_list;		/* of those to select, or of those not to */
 };
 
 #define AGENT_PERCPU_MAX (1u << 20)
@@ -448,8 +451,9 @@ int agent_percpu_id(const struct inst *inst, uint32_t cpu);
 int agent_percpu_select(struct family *f, const pmProfile *profile,
 			const struct cells **cells);
 /*
- * Cells of a listing for CTX: those of active instances, and those of its last
- * fetch that have left since. At most twice the limit.
+ * Cells of a listing for CTX: those of active instances, those of its last fetch
+ * that have left since, and others that it has fetched. At most three times the
+ * limit.
  */
 int agent_percpu_list(struct family *f, int ctx, const struct cells **cells);
 /*
@@ -529,6 +533,17 @@ bool agent_seen_has(int ctx, const struct inst *inst);
  * next call.
  */
 uint32_t agent_seen_list(struct family *f, int ctx, const int **ids);
+
+/* ---- asked.c ---- */
+
+/* Limit of the identifiers kept, of all families and clients. */
+extern uint64_t agent_asked_max;
+/* CTX has fetched by a list what SET has: MOST values at most. */
+void agent_asked_fetch(struct family *f, int ctx, const pmValueSet *set,
+		       uint32_t most);
+/* The identifiers of such fetches, sorted; *IDS is valid until the next one. */
+uint32_t agent_asked_list(const struct family *f, int ctx, const int **ids);
+void agent_asked_end(int ctx);
 
 /* ---- pmns.c ---- */
 

@@ -7,7 +7,7 @@
  *
  * A listing has the CPUs that are online or were while the agent ran: machines
  * have many more possible ones. A request for one name or identifier can name
- * any possible CPU.
+ * any possible CPU; for a client that has fetched it, it is in the listing.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@
 uint32_t agent_percpu_limit = 16384;
 
 static bool online[MAX_CPUS];	/* now or earlier */
+static bool possible[MAX_CPUS];	/* while detached: those of the last mapping */
 static uint32_t nr_listed;	/* one above the last online CPU */
 
 void agent_percpu_sync(struct kmmv *handle)
@@ -28,9 +29,10 @@ void agent_percpu_sync(struct kmmv *handle)
 	uint32_t cpu;
 
 	kmmv_get_info(handle, &info);
+	memset(possible, 0, sizeof(possible));
 	for (cpu = 0; cpu < info.nr_cpus && cpu < MAX_CPUS; cpu++) {
-		if (!kmmv_cpu_possible(handle, cpu) ||
-		    !kmmv_cpu_online(handle, cpu))
+		possible[cpu] = kmmv_cpu_possible(handle, cpu);
+		if (!possible[cpu] || !kmmv_cpu_online(handle, cpu))
 			continue;
 		online[cpu] = true;
 		if (cpu >= nr_listed)
@@ -38,12 +40,9 @@ void agent_percpu_sync(struct kmmv *handle)
 	}
 }
 
-/* While detached, possible CPUs are unknown: those of a listing are used. */
 static bool answers(uint32_t cpu)
 {
-	if (agent_attach_handle())
-		return agent_attach_possible(cpu);
-	return cpu < MAX_CPUS && online[cpu];
+	return cpu < MAX_CPUS && possible[cpu];
 }
 
 int agent_percpu_id(const struct inst *inst, uint32_t cpu)
@@ -256,6 +255,7 @@ int agent_percpu_select(struct family *f, const pmProfile *profile,
 				 &count);
 	if (rc < 0)
 		return rc;
+	cells.by_list = count > 0;
 	if (listed)
 		return select_listed(f, ids, count, &cells);
 	return select_unlisted(f, ids, count, &cells);
@@ -314,6 +314,53 @@ static int add_left(const struct family *f, const struct inst *inst,
 	return 0;
 }
 
+/* Whether CELL is one of COUNT cells, in the order of identifiers and CPUs. */
+static bool is_among(const struct family *f, const struct cell *cells,
+		     uint32_t count, const struct cell *cell)
+{
+	int id = f->insts[cell->pos].id;
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int other = f->insts[cells[middle].pos].id;
+
+		if (other < id ||
+		    (other == id && cells[middle].cpu < cell->cpu))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && cells[low].pos == cell->pos &&
+	       cells[low].cpu == cell->cpu;
+}
+
+/* Add what CTX has fetched by a list, behind ACTIVE cells and those that left. */
+static int add_asked(struct family *f, int ctx, uint32_t active,
+		     struct cells *cells)
+{
+	uint32_t i, nr_asked, listed = cells->count;
+	struct cell cell;
+	const int *ids;
+	int rc;
+
+	nr_asked = agent_asked_list(f, ctx, &ids);
+	/* The limit may be lower than when they were fetched. */
+	if (nr_asked > agent_percpu_limit)
+		nr_asked = agent_percpu_limit;
+	for (i = 0; i < nr_asked; i++) {
+		if (agent_percpu_by_id(f, ids[i], &cell) < 0 ||
+		    !agent_seen_has(ctx, &f->insts[cell.pos]) ||
+		    is_among(f, cells->cell, active, &cell) ||
+		    is_among(f, cells->cell + active, listed - active, &cell))
+			continue;
+		rc = add_cell(cells, cell.pos, cell.cpu);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
 /*
  * A fetch has no more cells than the limit, and all may be of instances that
  * have left since. Cells beyond as many again were not in that fetch.
@@ -323,14 +370,15 @@ int agent_percpu_list(struct family *f, int ctx, const struct cells **result)
 	const uint32_t *cpus;
 	struct cells *cells;
 	const int *left;
-	uint32_t i, nr_cpus, nr_left, most;
+	uint32_t i, nr_cpus, nr_left, active, most;
 	int rc;
 
 	rc = agent_percpu_select(f, NULL, result);
 	if (rc < 0)
 		return rc;
 	cells = (struct cells *)*result;
-	most = cells->count + agent_percpu_limit;
+	active = cells->count;
+	most = active + agent_percpu_limit;
 	nr_left = agent_seen_list(f, ctx, &left);
 	nr_cpus = nr_left ? listed_cpus(&cpus) : 0;
 	for (i = 0; i < nr_left; i++) {
@@ -342,5 +390,5 @@ int agent_percpu_list(struct family *f, int ctx, const struct cells **result)
 		if (rc < 0)
 			return rc;
 	}
-	return 0;
+	return add_asked(f, ctx, active, cells);
 }

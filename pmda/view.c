@@ -163,6 +163,7 @@ static void view_prepare(const struct request *req)
 static void view_end(int ctx)
 {
 	agent_seen_end(ctx);
+	agent_asked_end(ctx);
 	agent_percpu_end(ctx);
 }
 

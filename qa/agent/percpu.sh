@@ -20,6 +20,11 @@ inst 1 0 0 active 10,20,30,40,50,60 x::cpu7
 inst 2 0 0 inactive 7,7,7,7 gone
 inst 3 1 0 active 9 z
 E
+listed()
+{
+	db "instance $domain.17" | sed -n 's/.*name: "\(.*\)".*/\1/p' | sort |
+		xargs
+}
 db_start dso
 is "CPUs that are online" "$(db_values kmmv.percpu.counter | tr '\n' ',')" \
 	"a_b::cpu0 1,a_b::cpu1 2,a_b::cpu3 4,x::cpu7::cpu0 10,x::cpu7::cpu1 20,\
@@ -55,9 +60,12 @@ db "profile $domain.17 delete $((own + 1))" >/dev/null
 is "all but one" "$(db_values kmmv.percpu.counter | tr '\n' ',')" \
 	"a_b::cpu0 1,a_b::cpu3 4,x::cpu7::cpu0 10,x::cpu7::cpu1 20,\
 x::cpu7::cpu3 40,"
-db "profile $domain.17 all" >/dev/null
+ok "dbpmda ends well" db_stop
 
+# Another client: it has fetched none by name.
+db_start dso
 grant
+is "all are listed" "$(db_values kmmv.percpu.counter | wc -l)" 6
 db 'store kmmv.control.percpu.limit "4"' >/dev/null
 is "a limit" "$(db_values kmmv.percpu.counter | tr '\n' ',')" \
 	"a_b::cpu0 1,a_b::cpu1 2,a_b::cpu3 4,x::cpu7::cpu0 10,"
@@ -83,13 +91,14 @@ db_values kmmv.percpu.counter >/dev/null
 is "who asks for less misses less" "$(db_values kmmv.control.percpu.omitted)" 1
 db "profile $domain.17 all" >/dev/null
 db 'store kmmv.control.percpu.limit "4"' >/dev/null
-is "the domain keeps to it" "$(db "instance $domain.17" |
-	sed -n 's/.*name: "\(.*\)".*/\1/p' | sort | xargs)" \
+is "the domain keeps to it" "$(listed)" \
 	"a_b::cpu0 a_b::cpu1 a_b::cpu3 x::cpu7::cpu0"
 db "profile $domain.17 none" >/dev/null
 db "profile $domain.17 add $((own + (1 << 6) + 3))" >/dev/null
 is "one behind it can be asked for" "$(db_values kmmv.percpu.counter)" \
 	"x::cpu7::cpu3 40"
+is "and is in the domain then" "$(listed)" \
+	"a_b::cpu0 a_b::cpu1 a_b::cpu3 x::cpu7::cpu0 x::cpu7::cpu3"
 db 'store kmmv.control.percpu.limit "0"' >/dev/null
 is "no instances at all" "$(db_values kmmv.percpu.counter)" none
 ok "dbpmda ends well" db_stop
@@ -97,6 +106,37 @@ ok "dbpmda ends well" db_stop
 db_start pipe --percpu-limit=1
 is "the limit is an option" "$(db_values kmmv.percpu.counter)" "a_b::cpu0 1"
 db_stop
+
+# What a client has fetched by name is listed, so that an archive has its name.
+restarted()
+{
+	area <<-E
+	set cpus 8
+	set possible 0x3f
+	set online 0x07
+	family 0 counter count counter Counters
+	inst 0 0 0 active 1,2,3,4,5,6 a b
+	E
+	live
+	db_start pipe
+}
+restarted
+id=$(db "instance $domain.17 \"a_b::cpu3\"" |
+	sed -n 's/.*inst: \([0-9]*\).*/\1/p')
+is "a CPU that is not online is not listed" "$(listed)" \
+	"a_b::cpu0 a_b::cpu1 a_b::cpu2"
+ok "dbpmda ends well" db_stop
+restarted
+db "profile $domain.17 none" >/dev/null
+db "profile $domain.17 add $id" >/dev/null
+is "it has a value after a restart" "$(db_values kmmv.percpu.counter)" \
+	"a_b::cpu3 4"
+is "and is listed" "$(listed)" "a_b::cpu0 a_b::cpu1 a_b::cpu2 a_b::cpu3"
+db "profile $domain.17 all" >/dev/null
+is "whoever asks for all gets those that are online" \
+	"$(db_values kmmv.percpu.counter | tr '\n' ',')" \
+	"a_b::cpu0 1,a_b::cpu1 2,a_b::cpu2 3,"
+ok "dbpmda ends well" db_stop
 
 # CPUs come and go: one that was online once stays listed.
 area <<E

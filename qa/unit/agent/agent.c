@@ -414,6 +414,7 @@ int main(void)
 
 	tcase = add_case(suite, "texts", setup_texts);
 	tcase_add_loop_test(tcase, texts_of_families, 0, 4);
+	add_asked(suite);
 	add_changes(suite);
 	add_instances(suite);
 	add_fields(suite);

@@ -330,6 +330,7 @@ bool has_metric(const char *name);
 #define EVT "kmmv.ring.event.v1.evt"
 #define TYPE_FIELD(id, type, field) id " " type " " field " 0 0 1 none\n"
 
+void add_asked(Suite *suite);
 void add_changes(Suite *suite);
 void add_disk(Suite *suite);
 void add_instances(Suite *suite);

@@ -510,7 +510,7 @@ START_TEST(what_was_fetched_has_names_detached)
 	check_named("value", 16, sums);
 	check_named("percpu", 17, cells);
 	check_cell_named(cells, 1, "zero::cpu1");
-	ck_assert_int_eq(host_id(indom(17), "zero::cpu3"), PM_ERR_INST);
+	ck_assert_int_eq(host_id(indom(17), "zero::cpu2"), PM_ERR_INST);
 	free(sums);
 	free(cells);
 	sums = host_fetch("kmmv.value.counter");
