@@ -50,7 +50,7 @@ static struct append {
 	struct id_job job;
 	struct id_records records;
 	int fd, copy;
-	off_t length;		/* of the file, without them */
+	struct file file;	/* without them */
 	char path[ID_PATH_SIZE];
 	bool unknown;		/* what the file has now */
 	int copied;		/* what came of writing to the copy */
@@ -58,6 +58,14 @@ static struct append {
 	bool waiting;		/* their caller still waits */
 	bool running;
 } append;
+
+/* A look whether the file is there. */
+static struct look {
+	struct id_job job;
+	struct file file;
+	char path[ID_PATH_SIZE];
+	bool gone;
+} look;
 
 static const char *path(const char *suffix)
 {
@@ -335,16 +343,14 @@ int agent_idfile_open(bool wait)
 	return rewrite ? rewrite_all(wait) : 0;
 }
 
-/* Whether the open file is no longer the one that the next agent will read. */
-static bool is_replaced(int fd, const char *path)
+/* Whether the next agent would not read the file F, which is this one's. */
+static bool is_replaced(const struct file *f, const char *path)
 {
-	struct stat open, named;
+	struct stat st;
 
-	if (fstat(fd, &open) < 0)
-		return false;
-	if (stat(path, &named) < 0)
+	if (stat(path, &st) < 0)
 		return errno == ENOENT || errno == ENOTDIR;
-	return open.st_dev != named.st_dev || open.st_ino != named.st_ino;
+	return !is_same_file(f, &st);
 }
 
 /* If a failure cannot be undone, it is unknown what is on disk. */
@@ -353,7 +359,7 @@ static void run_append(struct id_job *job)
 	const struct id_records *r = &append.records;
 
 	append.copied = 0;
-	append.unknown = is_replaced(append.fd, append.path);
+	append.unknown = is_replaced(&append.file, append.path);
 	if (append.unknown) {
 		job->rc = -ESTALE;
 		return;
@@ -363,7 +369,7 @@ static void run_append(struct id_job *job)
 		job->rc = -errno;
 		append.unknown = true;
 	}
-	if (job->rc < 0 && ftruncate(append.fd, append.length) < 0)
+	if (job->rc < 0 && ftruncate(append.fd, append.file.length) < 0)
 		append.unknown = true;
 	if (job->rc == 0 && append.copy >= 0)
 		append.copied =
@@ -397,7 +403,7 @@ static int append_records(struct id_records records, void (*late)(int rc))
 	append.job.ended = appended;
 	append.fd = fd;
 	append.copy = agent_idcopy_fd();
-	append.length = file.length;
+	append.file = file;
 	agent_iddisk_path(append.path, "");
 	append.late = late;
 	append.waiting = append.running = true;
@@ -437,10 +443,37 @@ int agent_idfile_commit(void (*late)(int rc))
 	return rc;
 }
 
+static void run_look(struct id_job *job)
+{
+	job->rc = 0;
+	look.gone = is_replaced(&look.file, look.path);
+}
+
+static void looked(struct id_job *job)
+{
+	(void)job;
+	if (look.gone)
+		lose();
+}
+
+/* Somebody may have removed the file, or put another one in its place. */
+static void look_for_file(bool wait)
+{
+	if (!file.ino || agent_iddisk_settle(wait) < 0)
+		return;
+	look.job.run = run_look;
+	look.job.ended = looked;
+	look.file = file;
+	agent_iddisk_path(look.path, "");
+	agent_iddisk_begin(&look.job);
+	agent_iddisk_settle(wait);
+}
+
 int agent_idfile_save(bool wait)
 {
 	int rc;
 
+	look_for_file(wait);
 	if (!agent_idrecord_pending() && !lost && !rewrite)
 		return 0;
 	rc = agent_idfile_open(wait);

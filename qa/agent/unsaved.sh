@@ -126,4 +126,16 @@ db_start pipe
 ok "the next agent has them all" wait_for 60 has "five four one three two"
 is "with their numbers" "$(stays)" "$before"
 db_stop
+
+# Without another new name, too: at the end at the latest.
+db_start pipe
+ok "the file is in use again" has "five four one three two"
+rm "$numbers"
+db_stop
+ok "at its end the agent writes a file that was removed" wait_for 60 test -s "$numbers"
+device 8 one five four three two
+db_start pipe
+ok "once more the next agent has them all" wait_for 60 has "five four one three two"
+is "with the numbers of before" "$(stays)" "$before"
+db_stop
 finish
