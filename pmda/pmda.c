@@ -106,13 +106,12 @@ static void start(const pmdaInterface *dispatch, bool writer)
 	agent_attach_sync();
 	/*
 	 * Names get numbers in batches: do all before the first request, unless that takes
-	 * long. With the last batch, it must take less than pmcd's time limit.
+	 * long. The last batch and the first request wait for the disk as one request does.
 	 */
 	while (agent_now_ms() - began < START_MS && agent_id_work() == 0) {
 		agent_id_answered();
 		agent_attach_sync();
 	}
-	agent_id_answered();
 }
 
 static const char *default_device(void)
