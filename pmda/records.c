@@ -427,6 +427,8 @@ static int build(struct ring *r, struct cursor *c, const struct filter *f)
 	b.entry = first_for(&r->queue, c);
 	for (; b.entry && b.status == 0 && !full(&b); b.entry = b.entry->next)
 		advance(&b, c, f);
+	if (b.status < 0)
+		goto failed;
 	/*
 	 * Losses after the last entry, and events for which there was no
 	 * memory.
@@ -440,8 +442,14 @@ static int build(struct ring *r, struct cursor *c, const struct filter *f)
 	}
 	tell_missed(&b);
 	if (b.status < 0)
-		return b.status;
+		goto failed;
 	return pmdaEventGetAddr(b.array)->ea_nrecords;
+
+failed:
+	/* It is not to be used after an error. */
+	pmdaEventReleaseArray(b.array);
+	r->array = -1;
+	return b.status;
 }
 
 /* ---- the value set ---- */
@@ -497,7 +505,7 @@ static bool add_part(struct part *part, struct ring *r, int ctx,
 	return true;
 }
 
-/* A client that gets no answer has received nothing. */
+/* What a client was not given it has not received. */
 static void end_part(struct part *part, bool is_answered)
 {
 	if (is_answered)
