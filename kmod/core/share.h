@@ -10,7 +10,8 @@
  *		files of a ring, and one of the names; twice as many while it
  *		is started again
  *
- * So it takes eleven users or more to keep out another.
+ * So it takes eleven users or more to keep out another of a ring; of
+ * /dev/kmmv/profile, which has fewer files, nine.
  */
 #ifndef KMMV_SHARE_H
 #define KMMV_SHARE_H

@@ -155,9 +155,9 @@ static bool have_same_halves(const struct kernel_cpustat *a,
 
 /*
  * A machine of 32 bits reads halves. A time must not be too great, as its mirror would
- * keep it: with the high half of after the wrap, and the low half of before. The CPU that
- * counts writes the low half first, so that cannot be where an earlier reading has the
- * same high half.
+ * keep it: with the high half of after the wrap, and the low half of before. An x86 CPU
+ * that counts writes the low half first, so that cannot be where an earlier reading has
+ * the same high half. Other machines may reorder the stores: there it is less likely.
  */
 static void fetch_times(struct kernel_cpustat *stat, int cpu)
 {

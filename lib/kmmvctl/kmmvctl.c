@@ -367,8 +367,10 @@ int main(int argc, char **argv)
 	const char *root = "";
 	int option, status;
 
-	if (!kmmv_stdopen())
+	if (!kmmv_stdopen()) {
+		perror("kmmvctl: /dev/null");
 		return 1;
+	}
 	while ((option = getopt_long(argc, argv, "hijnpr:vV", options, NULL)) !=
 	       -1) {
 		if (strchr("ijnpv", option) && !strchr(given, option))

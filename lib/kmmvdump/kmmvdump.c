@@ -250,8 +250,10 @@ int main(int argc, char **argv)
 	struct kmmv *k;
 	int status, err;
 
-	if (!kmmv_stdopen())
+	if (!kmmv_stdopen()) {
+		perror("kmmvdump: /dev/null");
 		return 1;
+	}
 	status = parse(argc, argv, &capture);
 	if (status)
 		return status - 1;

@@ -509,8 +509,10 @@ int main(int argc, char **argv)
 	struct prof_profile p = { 0 };
 	int status, err;
 
-	if (!kmmv_stdopen())
+	if (!kmmv_stdopen()) {
+		perror("kmmvprof: /dev/null");
 		return 1;
+	}
 	setlocale(LC_ALL, "");
 	/*
 	 * libdw would ask servers for what programs run here, by build ids that the

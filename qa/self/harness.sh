@@ -310,6 +310,7 @@ chmod +x "$dir/qa/flexible"
 # shellcheck disable=SC2154 # "want", of the caller
 asked()
 {
+	rm -f "$dir/build/asked"
 	"$dir/qa/check" -T 0 "$@" >/dev/null 2>&1
 	is "the other allocator: $*" "$(cat "$dir/build/asked")" "qa/flexible $want"
 }

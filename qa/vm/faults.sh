@@ -174,18 +174,20 @@ one_name()
 }
 
 # source_of FILE.ko CALLER+OFFSET: the line of a call, with those of the functions that its
-# function is inlined in; nothing if the file does not have it
+# function is inlined in; nothing if the file does not have it, or two functions of the name
 source_of()
 {
-	local caller=${2%+*} section start
+	local section start chain
 
-	read -r section start < <(objdump -t "$1" | awk -v caller="$caller" '
-		$NF == caller && / F / { print $4, $1 }')
+	read -r section start < <(objdump -t "$1" | awk -v caller="${2%+*}" '
+		$NF == caller && / F / { n++; place = $4 " " $1 }
+		END { if (n == 1) print place }')
 	[ -n "$section" ] || return
 	# The offset is of the next instruction.
-	addr2line -i -e "$1" -j "$section" \
+	chain=$(addr2line -i -e "$1" -j "$section" \
 		"$(printf '%x' $((0x$start + ${2#*+} - 1)))" |
-		grep -v '?' | xargs
+		sed 's/ (discriminator [0-9]*)$//' | xargs)
+	[[ $chain = *\?* ]] || echo "$chain"
 }
 
 # copies FILE.ko MISSED FAILED: the calls of MISSED that a compiler has made of one that is
