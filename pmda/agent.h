@@ -29,7 +29,7 @@
  *	profile.c	the profiler's settings
  *	ringview.c	kmmv.ring.*, with the files that ring.h lists: ring.c
  *			figure.c ringindom.c reader.c queue.c records.c
- *			filter.c param.c field.c
+ *			filter.c param.c field.c fieldkey.c
  *	provider.c	table of providers, see provider.h
  *	dispatch.c	requests of clients
  *	pmns.c		the name space
@@ -365,6 +365,8 @@ bool agent_number_id(const char *text, uint32_t *id);
 void agent_instance_sanitise(const char *raw, char *name, size_t size);
 /* Replace invalid UTF-8 and control characters in place. */
 void agent_clean_text(char *text);
+/* Components of letters, digits and underscores that start with a letter. */
+bool agent_name_valid(const char *name);
 /* Whether NAME is PREFIX followed by a dot and more. */
 bool agent_name_below(const char *name, const char *prefix);
 /* FNV-1a, continued from HASH. */

@@ -10,7 +10,6 @@
  * ever seen has its metrics while the device is absent, and after a restart,
  * too. They return an error then.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,23 +172,9 @@ static bool reserved(const char *name)
 	return false;
 }
 
-/* Components of letters, digits and underscores that start with a letter. */
 static bool valid_name(const char *name)
 {
-	bool start = true;
-
-	if (reserved(name))
-		return false;
-	for (; *name; name++) {
-		unsigned char c = *name;
-
-		if (c >= 0x80)
-			return false;
-		if (start ? !isalpha(c) : !isalnum(c) && c != '_' && c != '.')
-			return false;
-		start = c == '.';
-	}
-	return !start;
+	return !reserved(name) && agent_name_valid(name);
 }
 
 static int compare_names(const void *a, const void *b)

@@ -5,6 +5,10 @@
  * and to the kind and units of the value, as archives depend on all three: with
  * other units, as after a reload of a changed driver, it is another metric,
  * which takes over the name.
+ *
+ * Keys of the numbers are on disk: a field that was ever seen remains a metric while
+ * its type is away, and after a restart, too. A pmlogger that has its name would end
+ * without it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +22,8 @@ struct numbered {
 	struct event_type *type;
 };
 
-static struct event_type *types; /* all ever seen, the newest first */
+static struct event_type *types; /* newest first, then those loaded */
+static bool lacking; /* there was no memory to load some */
 static struct numbered *current;
 static uint32_t nr_current;
 
@@ -48,28 +53,6 @@ static bool decodes(const struct event_field *field)
 		return field->size > 0;
 	return field->size == 1 || field->size == 2 || field->size == 4 ||
 	       field->size == 8;
-}
-
-/*
- * The key of a number, TYPE.FIELD:KIND, or TYPE.FIELD:KIND:UNITS if it has a
- * dimension; for fields that can be decoded. A time is a kind of its own: it is
- * a date, and not as many nanoseconds.
- */
-static void make_key(const struct event_field *field, char *key, size_t size)
-{
-	static const char kinds[] = { [KMMV_UNSIGNED] = 'u',
-				      [KMMV_SIGNED] = 's',
-				      [KMMV_HEX] = 'u',
-				      [KMMV_TEXT] = 't',
-				      [KMMV_TIME] = 'n' };
-	const pmUnits *u = &field->units;
-	char units[32] = "";
-
-	if (u->dimSpace || u->dimTime || u->dimCount)
-		pmsprintf(units, sizeof(units), ":%d,%d,%d,%d,%d,%d",
-			  u->dimSpace, u->dimTime, u->dimCount, u->scaleSpace,
-			  u->scaleTime, u->scaleCount);
-	pmsprintf(key, size, "%s:%c%s", field->name, kinds[field->kind], units);
 }
 
 static int fill_field(struct event_field *field, const char *type,
@@ -169,7 +152,7 @@ static struct event_type *known(const struct kmmv_type_info *info)
 	struct event_type *t;
 
 	for (t = types; t; t = t->next) {
-		if (same(t, info))
+		if (!t->loaded && same(t, info))
 			return t;
 	}
 	return NULL;
@@ -177,13 +160,13 @@ static struct event_type *known(const struct kmmv_type_info *info)
 
 static void add_numbers(const struct event_type *t)
 {
-	char key[2 * AGENT_NAME_SIZE];
+	char key[AGENT_FIELD_KEY_SIZE];
 	uint32_t i;
 
 	for (i = 0; i < t->nr_fields; i++) {
 		if (!decodes(&t->fields[i]))
 			continue;
-		make_key(&t->fields[i], key, sizeof(key));
+		agent_fieldkey_make(&t->fields[i], key, sizeof(key));
 		if (!agent_id_find(SERIAL_FIELDS, key))
 			agent_id_add(agent_table_errors, SERIAL_FIELDS, -1, key,
 				     "");
@@ -197,7 +180,7 @@ static void add_numbers(const struct event_type *t)
  */
 static bool take_numbers(void)
 {
-	char key[2 * AGENT_NAME_SIZE];
+	char key[AGENT_FIELD_KEY_SIZE];
 	const struct id *id;
 	struct event_type *t;
 	bool changed = false;
@@ -210,11 +193,12 @@ static bool take_numbers(void)
 
 			if (!decodes(field))
 				continue;
-			make_key(field, key, sizeof(key));
+			agent_fieldkey_make(field, key, sizeof(key));
 			id = agent_id_find(SERIAL_FIELDS, key);
 			number = id ? id->number : -1;
 			changed |= number != field->id;
 			field->id = number;
+			field->order = id ? id->order : 0;
 		}
 	}
 	return changed;
@@ -256,19 +240,32 @@ static bool related(const char *a, const char *b)
 	       agent_name_below(b, a);
 }
 
+/* Whether F does, of a type that is as current as T; LATER: than T. */
+static bool precedes(const struct event_type *other,
+		     const struct event_field *f, const struct event_type *t,
+		     const struct event_field *field, bool later)
+{
+	if (other->current > t->current)
+		return true;
+	if (!t->current)
+		return f->order > field->order;
+	return other == t ? f < field : later;
+}
+
 /*
  * The name that conflicts with a field's and precedes it, or NULL. Names
  * conflict if they are equal, or if one is above the other in the name space.
- * Fixed parameters precede all; fields in the table precede others, later event
- * types earlier ones, and in one type the first field later ones. Fields with one
- * number are one metric.
+ * Fixed parameters precede all, and fields in the table precede others. Of the
+ * table's, later event types precede earlier ones, and in one type the first field
+ * later ones; of others, the last in order precedes. Fields with one number are one
+ * metric.
  */
 static const char *in_the_way(const struct event_type *t,
 			      const struct event_field *field)
 {
 	const struct event_type *other;
 	bool later = true;
-	uint32_t i, count;
+	uint32_t i;
 
 	for (i = 0; i < NR_PARAMS; i++) {
 		const char *name = agent_param_name(i);
@@ -277,19 +274,17 @@ static const char *in_the_way(const struct event_type *t,
 			return name;
 	}
 	for (other = types; other; other = other->next) {
-		count = other == t ? (uint32_t)(field - t->fields) :
-				     other->nr_fields;
 		if (other == t)
 			later = false;
-		else if (other->current < t->current ||
-			 (other->current == t->current && !later) ||
-			 !related(t->name, other->name))
+		if (other->current < t->current ||
+		    !related(t->name, other->name))
 			continue;
-		for (i = 0; i < count; i++) {
-			const char *name = other->fields[i].name;
+		for (i = 0; i < other->nr_fields; i++) {
+			const struct event_field *f = &other->fields[i];
 
-			if (related(field->name, name))
-				return name;
+			if (precedes(other, f, t, field, later) &&
+			    related(field->name, f->name))
+				return f->name;
 		}
 	}
 	return NULL;
@@ -337,6 +332,67 @@ static void tell_hidden(void)
 	}
 }
 
+/* Whether a field of a conflicting name is behind FIELD in order. */
+static bool is_behind(const struct event_type *t,
+		      const struct event_field *field)
+{
+	const struct event_type *other;
+	uint32_t i;
+
+	for (other = types; other; other = other->next) {
+		if (!related(t->name, other->name))
+			continue;
+		for (i = 0; i < other->nr_fields; i++) {
+			if (other->fields[i].order > field->order &&
+			    related(field->name, other->fields[i].name))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Fields of the table that have their names become the last in order, so that these
+ * stay theirs when the types have gone, and after a restart.
+ */
+static void put_last(void)
+{
+	const struct event_type *t;
+	struct id *id;
+	uint32_t i, k;
+
+	for (i = 0; i < nr_current; i++) {
+		t = current[i].type;
+		for (k = 0; k < t->nr_fields; k++) {
+			struct event_field *field = &current[i].type->fields[k];
+
+			if (field->id < 0 || field->hidden ||
+			    !is_behind(t, field))
+				continue;
+			id = agent_id_by_number(SERIAL_FIELDS, field->id);
+			if (id && agent_id_describe(id, ""))
+				field->order = id->order;
+		}
+	}
+}
+
+static bool has_number(int id)
+{
+	const struct event_type *type;
+
+	return find(id, &type);
+}
+
+static void field_load(void)
+{
+	struct event_type **last = &types;
+
+	while (*last)
+		last = &(*last)->next;
+	lacking = !agent_fieldkey_load(last, has_number);
+	settle_names();
+}
+
 /* True if the table has other event types than before. */
 static bool set_current(struct numbered *list, uint32_t count)
 {
@@ -361,10 +417,12 @@ static bool field_sync(struct kmmv *handle, const struct changes *changes)
 	const struct kmmv_type_info *info;
 	struct numbered *list;
 	uint32_t i, n = 0, count = 0;
-	bool changed;
+	bool changed = lacking;
 
 	if (!changes->all)
 		return false;
+	if (lacking)
+		field_load();
 	while (kmmv_type(handle, count))
 		count++;
 	list = calloc(count + 1, sizeof(*list));
@@ -384,10 +442,11 @@ static bool field_sync(struct kmmv *handle, const struct changes *changes)
 			agent_attach_no_memory("event type %s", info->name);
 	}
 	agent_id_commit();
-	changed = take_numbers();
+	changed |= take_numbers();
 	changed |= set_current(list, n);
 	if (changed)
 		settle_names();
+	put_last();
 	tell_hidden();
 	return changed;
 }
@@ -457,6 +516,7 @@ static int field_text(pmID pmid, bool oneline, char *text, size_t size)
 }
 
 const struct provider agent_field_provider = {
+	.load = field_load,
 	.sync = field_sync,
 	.names = field_names,
 	.desc = field_desc,

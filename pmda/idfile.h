@@ -68,7 +68,7 @@ void agent_idrecord_name(const struct id *id);
 void agent_idrecord_rest(const struct id *id);
 void agent_idrecord_state(struct id *id);
 void agent_idrecord_purged(const struct id *id);
-/* The first line, the marks, and the families in order. */
+/* The first line, the marks, and the families and fields in order. */
 void agent_idrecord_begin(void);
 /* An instance is put before its blocks. Returns how many were put. */
 uint32_t agent_idrecord_entry(struct id *id);

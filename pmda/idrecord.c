@@ -101,19 +101,15 @@ static int compare_order(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-void agent_idrecord_begin(void)
+/* Of those with one name, the last in order is current. */
+static void put_in_order(int scope)
 {
-	static struct id *list[MAX_FAMILIES];
-	int scope, i, count = 0;
+	static struct id *list[MAX_FIELDS];
+	int i, count = 0;
 
-	put(ID_HEADER);
-	for (scope = 0; scope < NR_SCOPES; scope++) {
-		if (agent_id_limit(scope))
-			put("= %d %d\n", scope, agent_id_limit(scope));
-	}
-	/* Of families with one name, the last in order is current. */
-	for (i = 0; i < agent_id_limit(SERIAL_FAMILIES); i++) {
-		struct id *id = agent_id_by_number(SERIAL_FAMILIES, i);
+	_Static_assert(MAX_FIELDS >= MAX_FAMILIES, "room for each scope");
+	for (i = 0; i < agent_id_limit(scope); i++) {
+		struct id *id = agent_id_by_number(scope, i);
 
 		if (id && !id->own)
 			list[count++] = id;
@@ -123,6 +119,19 @@ void agent_idrecord_begin(void)
 		agent_idrecord_name(list[i]);
 }
 
+void agent_idrecord_begin(void)
+{
+	int scope;
+
+	put(ID_HEADER);
+	for (scope = 0; scope < NR_SCOPES; scope++) {
+		if (agent_id_limit(scope))
+			put("= %d %d\n", scope, agent_id_limit(scope));
+	}
+	put_in_order(SERIAL_FAMILIES);
+	put_in_order(SERIAL_FIELDS);
+}
+
 /* Blocks mean nothing without their instance. */
 uint32_t agent_idrecord_entry(struct id *id)
 {
@@ -130,6 +139,7 @@ uint32_t agent_idrecord_entry(struct id *id)
 	uint32_t n = 1;
 
 	if (id->own || id->scope == SERIAL_FAMILIES ||
+	    id->scope == SERIAL_FIELDS ||
 	    agent_idscope_is_block(id->scope))
 		return 0;
 	agent_idrecord_name(id);

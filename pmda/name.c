@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names in the form that PCP accepts, and their hash. */
+#include <ctype.h>
 #include <string.h>
 #include "agent.h"
 
@@ -74,6 +75,22 @@ void agent_clean_text(char *text)
 			*p = ' ';
 		p += n ? n : 1;
 	}
+}
+
+bool agent_name_valid(const char *name)
+{
+	bool start = true;
+
+	for (; *name; name++) {
+		unsigned char c = *name;
+
+		if (c >= 0x80)
+			return false;
+		if (start ? !isalpha(c) : !isalnum(c) && c != '_' && c != '.')
+			return false;
+		start = c == '.';
+	}
+	return !start;
 }
 
 bool agent_name_below(const char *name, const char *prefix)

@@ -59,10 +59,10 @@ static void take_over(struct kmmv *handle, const struct changes *changes)
 	pmdaExtSetFlags(agent_ext, PMDA_EXT_NAMES_CHANGE);
 }
 
-/* Families of the file have metrics, also without the device. */
+/* Families and event fields of the file have metrics, also without the device. */
 static void numbers_loaded(void)
 {
-	agent_family_load();
+	agent_provider_load();
 	agent_pmns_rebuild();
 	pmdaExtSetFlags(agent_ext, PMDA_EXT_NAMES_CHANGE);
 }

@@ -59,6 +59,16 @@ const struct provider *agent_provider_of_indom(pmInDom indom)
 	return NULL;
 }
 
+void agent_provider_load(void)
+{
+	int i;
+
+	for (i = NR_PROVIDERS - 1; i >= 0; i--) {
+		if (table[i].provider->load)
+			table[i].provider->load();
+	}
+}
+
 bool agent_provider_sync(struct kmmv *handle, const struct changes *changes)
 {
 	bool renamed = false;

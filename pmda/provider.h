@@ -35,6 +35,8 @@ struct request {
 typedef void add_name_fn(pmID pmid, const char *prefix, const char *name);
 
 struct provider {
+	/* The numbers have been read, perhaps again. NULL: nothing to do. */
+	void (*load)(void);
 	/*
 	 * Take over what has changed in the device's tables; true if the name
 	 * space changed. NULL: none.
@@ -86,6 +88,8 @@ extern const struct provider agent_view_provider;
 /* NULL if there is no provider. */
 const struct provider *agent_provider_of_pmid(pmID pmid);
 const struct provider *agent_provider_of_indom(pmInDom indom);
+/* Calls .load from the table's last to its first. */
+void agent_provider_load(void);
 /* Calls .sync from the table's last to its first; true if names changed. */
 bool agent_provider_sync(struct kmmv *handle, const struct changes *changes);
 /* Calls .forget from the table's first to its last. */

@@ -12,6 +12,7 @@
  *	filter.c	filters of clients
  *	param.c		parameters that every event can have, as metrics
  *	field.c		fields of registered event types, as metrics
+ *	fieldkey.c	the keys of their lasting numbers, and types made of them
  */
 #ifndef KMMV_AGENT_RING_H
 #define KMMV_AGENT_RING_H
@@ -26,6 +27,7 @@ struct event_field {
 	char *units_text;
 	pmUnits units;
 	int id;			/* lasting; -1: not a metric, or not yet */
+	uint32_t order;		/* of its number; 0 without one */
 	const char *hidden;	/* NULL, or the conflicting name */
 	enum kmmv_kind_of_field kind;
 	uint16_t offset, size;
@@ -35,6 +37,7 @@ struct event_field {
 struct event_type {
 	struct event_type *next;
 	bool current;		/* in the table mapped now or last */
+	bool loaded;		/* from the file of numbers, which has keys only */
 	char *name;
 	char *oneline;
 	uint32_t nr_fields;
@@ -46,6 +49,19 @@ const struct event_type *agent_field_event_type(uint16_t id);
 pmID agent_field_pmid(const struct event_field *field);
 /* The PM_TYPE_ of a field. */
 int agent_field_type(const struct event_field *field);
+
+/* ---- fieldkey.c ---- */
+
+enum { AGENT_FIELD_KEY_SIZE = 2 * AGENT_NAME_SIZE };
+
+/* Of a field that can be decoded. */
+void agent_fieldkey_make(const struct event_field *field, char *key,
+			 size_t size);
+/*
+ * Make types of the keys on disk, at *LAST, the end of a list, except for those whose
+ * number HAS_NUMBER; false if there was no memory for some.
+ */
+bool agent_fieldkey_load(struct event_type **last, bool (*has_number)(int id));
 
 /* ---- param.c ---- */
 

@@ -197,6 +197,7 @@ static pmValueSet *view_fetch(pmID pmid, const struct request *req)
 }
 
 const struct provider agent_view_provider = {
+	.load = agent_family_load,
 	.sync = view_sync,
 	.forget = view_forget,
 	.end = view_end,

@@ -9,6 +9,8 @@
     inst NUMBER FAMILY INCARNATION STATE V0,V1,... NAME
     many FIRST COUNT FAMILY V0,V1,... PREFIX
     label NUMBER KEY TEXT
+    type ID NAME
+    field ID OFFSET SIZE KIND UNITS NAME
 
 UNITS "-" are none. Values are per CPU; missing ones are 0. A name may hold any
 bytes, and so may a label; \\xNN makes one. Written from the ABI's header,
@@ -71,6 +73,14 @@ class Area:
             for i in range(int(count)):
                 self.instance(int(first) + i, family, 0, b"active", values,
                               b"%s%d" % (prefix, i))
+        elif word == b"type":
+            ident, name = rest.split(b" ", 1)
+            self.names.append(b"type id=%s name=%s" % (ident, name))
+            self.names.append(b"about id=%s text=" % ident)
+        elif word == b"field":
+            self.names.append(b"field id=%s offset=%s size=%s kind=%s "
+                              b"units=%s name=%s" %
+                              tuple(rest.split(b" ", 5)))
         elif word == b"label":
             number, key, text = rest.split(b" ", 2)
             text = unescape(text.replace(rb"\x5c", rb"\\"))

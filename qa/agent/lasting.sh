@@ -129,6 +129,73 @@ like "and no value" "$(db_values kmmv.value.aaa)" "No such device"
 like "its domain is empty" "$(db "instance $domain.16")" "Instance domain is empty"
 db_stop
 
+# So is a field of events: pmlogger ends without the name of what it records.
+start <<E
+set epoch 90
+family 0 counter count counter Counters
+type 16 drv.io
+field 16 0 8 unsigned microsec took
+field 16 8 4 signed none result
+field 16 12 4 text none tag
+type 17 drv.one
+field 17 0 8 unsigned microsec took
+inst 0 0 0 active 1 one
+E
+fields()
+{
+	local field
+
+	for field in took result tag; do
+		pmid "ring.event.drv.io.$field"
+		db "desc kmmv.ring.event.drv.io.$field" |
+			sed -n 's/^ *Data Type: \(.*\)  InDom.*/\1/p;s/^ *Semantics:.*Units: *//p'
+	done | xargs
+}
+first=$(fields)
+u64="64-bit unsigned int"
+is "fields are metrics" "$first" \
+	"$domain.8.0 $u64 microsec $domain.8.1 64-bit int none $domain.8.2 string none"
+db_stop
+rm -f "$work/dev/counters" "$work/dev/names"
+db_start pipe
+is "an event's field whose device is away is one after a restart" "$(fields)" "$first"
+is "without a value" "$(db_values kmmv.ring.event.drv.io.took)" none
+db_stop
+start <<E
+set epoch 91
+family 0 counter count counter Counters
+type 16 drv.io
+field 16 0 8 unsigned nanosec took
+type 17 drv.one
+field 17 0 8 unsigned microsec took
+inst 0 0 0 active 1 one
+E
+is "in other units, it is another one" "$(fields)" \
+	"$domain.8.4 $u64 nanosec $domain.8.1 64-bit int none $domain.8.2 string none"
+is "one that is as before is not" "$(pmid ring.event.drv.one.took)" "$domain.8.3"
+db_stop
+start <<E
+set epoch 92
+family 0 counter count counter Counters
+inst 0 0 0 active 1 one
+E
+is "which is the metric, too, once the type is gone" "$(fields)" \
+	"$domain.8.4 $u64 nanosec $domain.8.1 64-bit int none $domain.8.2 string none"
+db_stop
+start <<E
+set epoch 93
+family 0 counter count counter Counters
+type 16 drv.io
+field 16 0 8 unsigned microsec took
+inst 0 0 0 active 1 one
+E
+is "until the old one is back" "$(fields)" "$first"
+db_stop
+rm -f "$work/dev/counters" "$work/dev/names"
+db_start pipe
+is "which remains after another restart" "$(fields)" "$first"
+db_stop
+
 start <<E
 set epoch 82
 family 0 counter count counter Counters

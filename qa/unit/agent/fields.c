@@ -262,6 +262,177 @@ START_TEST(fields_behind_the_end)
 }
 END_TEST
 
+#define SEC ":0,1,0,0,3,0"
+
+/*
+ * pmlogger ends without the name of a metric that it is to record: a field has its
+ * name, units and type before its driver is loaded, and while there is no device.
+ */
+START_TEST(fields_of_the_file_are_metrics)
+{
+	static const struct {
+		const char *name;
+		int type, dim_time;
+	} all[] = {
+		{ EVT ".took", PM_TYPE_U64, 1 },
+		{ EVT ".tag", PM_TYPE_STRING, 0 },
+		{ EVT ".delta", PM_TYPE_64, 0 },
+		{ EVT ".at", PM_TYPE_U64, 1 },
+		{ "kmmv.ring.event.x.y", PM_TYPE_U64, 0 },
+	};
+	pmValueSet *set;
+	pmDesc desc;
+	size_t i;
+
+	begin_machine(HEADER "+ 1 0 v1.evt.took:u" SEC "\n"
+			     "+ 1 1 v1.evt.tag:t\n+ 1 2 v1.evt.delta:s\n"
+			     "+ 1 4 x.y:u\n+ 1 3 v1.evt.at:n:0,1,0,0,0,0\n");
+	load_numbers(true);
+	agent_pmns_rebuild();
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		ck_assert_msg(has_metric(all[i].name), "%s", all[i].name);
+		ck_assert_int_eq(host_pmid(all[i].name),
+				 pmID_build(DOMAIN, CLUSTER_RING_FIELDS, i));
+		ck_assert_int_eq(CALL(desc, host_pmid(all[i].name), &desc), 0);
+		ck_assert_int_eq(desc.type, all[i].type);
+		ck_assert_int_eq(desc.units.dimTime, all[i].dim_time);
+		set = host_fetch(all[i].name);
+		ck_assert_int_eq(set->numval, 0);
+		free(set);
+	}
+	ck_assert_int_eq(dim_time(host_pmid(EVT ".took")), 1);
+	begin_attached("");
+	reload_types("16 v1.evt took 0 0 1 sec delta 1 1 2 none\n"
+		     "17 x y 0 0 8 none\n");
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		ck_assert_int_eq(host_pmid(all[i].name),
+				 pmID_build(DOMAIN, CLUSTER_RING_FIELDS, i));
+	ck_assert_int_eq(on_disk("+ 1 "), 5);
+	/* Read again: there is one of each. */
+	load_numbers(true);
+	reload_types("");
+	ck_assert(has_metric(EVT ".took"));
+	ck_assert(!told_of("v1"));
+}
+END_TEST
+
+/* What no agent has written is none. */
+START_TEST(fields_of_a_damaged_file)
+{
+	static const char *const keys[] = {
+		"evt",		  "evt.a",	   ":u",
+		"evt:u",	  ".evt:u",	   "evt.:u",
+		"evt..a:u",	  "evt.a:x",	   "evt.a:u:1",
+		"evt.a:u:0,0,0,0,0,0", "evt.a:u:0,1,0,0,3,0,", "evt.a:u:0,99,0,0,3,0",
+		"evt.1:u",	  "evt.a#:u",	   "evt.a:uu",
+		"evt.a:",
+	};
+	enum { N = sizeof(keys) / sizeof(keys[0]) };
+	char numbers[N * 48] = HEADER;
+	pmDesc desc;
+	int i;
+
+	for (i = 0; i < N; i++)
+		sprintf(numbers + strlen(numbers), "+ 1 %d %s\n", i, keys[i]);
+	strcat(numbers, "+ 1 99 evt.b:u\n");
+	begin_machine(numbers);
+	load_numbers(true);
+	agent_pmns_rebuild();
+	for (i = 0; i < N; i++)
+		ck_assert_msg(CALL(desc, pmID_build(DOMAIN, CLUSTER_RING_FIELDS, i),
+				   &desc) == PM_ERR_PMID, "%s", keys[i]);
+	ck_assert(has_metric("kmmv.ring.event.evt.b"));
+	ck_assert(!has_metric("kmmv.ring.event.evt.a"));
+}
+END_TEST
+
+/* Of one name, that which the table had last has it, after a restart, too. */
+START_TEST(fields_of_the_file_have_an_order)
+{
+	static const struct {
+		const char *records;
+		bool sec;
+	} all[] = {
+		{ "+ 1 0 v1.evt.took:u\n+ 1 1 v1.evt.took:u" SEC "\n", true },
+		{ "+ 1 1 v1.evt.took:u" SEC "\n+ 1 0 v1.evt.took:u\n", false },
+		{ "+ 1 0 v1.evt.took:u\n+ 1 1 v1.evt.took:u" SEC "\n"
+		  "+ 1 0 v1.evt.took:u\n", false },
+		{ "+ 1 1 v1.evt.took:u" SEC "\n+ 1 0 v1.evt.took.a:u\n", false },
+		{ "+ 1 0 v1.evt.took.a:u\n+ 1 1 v1.evt.took:u" SEC "\n", true },
+		{ "+ 1 1 v1.evt.took:u" SEC "\n+ 1 0 cpu.a:u\n", true },
+	};
+	char numbers[256];
+
+	snprintf(numbers, sizeof(numbers), HEADER "%s", all[_i].records);
+	begin_machine(numbers);
+	load_numbers(true);
+	agent_pmns_rebuild();
+	ck_assert(has_name(pmID_build(DOMAIN, CLUSTER_RING_FIELDS, 1)) ==
+		  all[_i].sec);
+	ck_assert(has_name(pmID_build(DOMAIN, CLUSTER_RING_FIELDS, 0)) ==
+		  (!all[_i].sec));
+	ck_assert(has_metric("kmmv.ring.event.cpu"));
+}
+END_TEST
+
+/* The last line of the name, and how many are in other than descending order. */
+static int last_took(int *ascents)
+{
+	FILE *file = fopen(host_path(NUMBERS), "r");
+	int number = -1, last = INT32_MAX;
+	char line[512];
+
+	*ascents = 0;
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "+ 1 %d v1.evt.took", &number) != 1)
+			continue;
+		*ascents += number > last;
+		last = number;
+	}
+	fclose(file);
+	return last;
+}
+
+START_TEST(fields_that_return_are_the_last_in_order)
+{
+	pmID none = pmID_build(DOMAIN, CLUSTER_RING_FIELDS, 0);
+	int i, ascents;
+
+	reload_types("16 v1.evt took 0 0 8 none\n");
+	reload_types("16 v1.evt took 0 0 8 sec\n");
+	for (i = 0; i < 3; i++) {
+		reload_types("16 v1.evt took 0 0 8 none\n");
+		work_at(1000 * (i + 1));
+		ck_assert_int_eq(last_took(&ascents), 0);
+		/* That it returned is said once. */
+		ck_assert_int_eq(on_disk("+ 1 0 v1.evt.took:u\n"), 2);
+		ck_assert_int_eq(on_disk("+ 1 1 v1.evt.took:u" SEC "\n"), 1);
+		reload_types("");
+		ck_assert(has_name(none));
+		ck_assert(!has_name(none + 1));
+	}
+}
+END_TEST
+
+/* A damaged file is written anew: in this order. */
+START_TEST(fields_are_written_in_order)
+{
+	char numbers[512] = HEADER;
+	int n, ascents;
+
+	for (n = 5; n >= 0; n--)
+		sprintf(numbers + strlen(numbers),
+			"+ 1 %d v1.evt.took:u:0,1,0,0,%d,0\n", n, n);
+	strcat(numbers, "%\n");
+	begin_lasting(numbers);
+	ck_assert_int_eq(on_disk("%"), 0);
+	ck_assert_int_eq(on_disk("+ 1 "), 6);
+	ck_assert_int_eq(last_took(&ascents), 0);
+	ck_assert_int_eq(ascents, 0);
+}
+END_TEST
+
 void add_fields(Suite *suite)
 {
 	TCase *tcase = add_case(suite, "fields", setup);
@@ -276,4 +447,13 @@ void add_fields(Suite *suite)
 	tcase_add_test(tcase, fields_twice_in_a_type);
 	tcase_add_test(tcase, fields_that_are_metrics);
 	tcase_add_test(tcase, fields_behind_the_end);
+
+	tcase = add_case(suite, "field-file", NULL);
+	tcase_add_test(tcase, fields_of_the_file_are_metrics);
+	tcase_add_test(tcase, fields_of_a_damaged_file);
+	tcase_add_loop_test(tcase, fields_of_the_file_have_an_order, 0, 6);
+	tcase_add_test(tcase, fields_are_written_in_order);
+
+	tcase = add_case(suite, "field-order", setup_lasting);
+	tcase_add_test(tcase, fields_that_return_are_the_last_in_order);
 }

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 #include "numbers.h"
+#include "provider.h"
 
 void put_names(const char *lines)
 {
@@ -40,7 +41,7 @@ void begin_attached(const char *lines)
 
 void load_numbers(bool writer)
 {
-	agent_id_load(writer, agent_family_load);
+	agent_id_load(writer, agent_provider_load);
 }
 
 void begin_lasting(const char *numbers)
