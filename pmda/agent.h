@@ -128,6 +128,8 @@ void agent_error_settle(const void *about);
 bool agent_error_has(const void *about);
 /* Subject of errors that a sync finds in the device's tables. */
 extern const char agent_table_errors[1];
+/* And of those about names that were other metrics'; until a client detaches. */
+extern const char agent_name_errors[1];
 
 /* ---- attach.c ---- */
 

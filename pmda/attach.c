@@ -194,8 +194,10 @@ void agent_attach_want(bool on)
 	if (on && !wanted)
 		tried_ms = 0;
 	wanted = on;
-	if (!on)
+	if (!on) {
 		agent_error_settle(&handle);
+		agent_error_settle(agent_name_errors);
+	}
 	if (!on && handle) {
 		close_handle();
 		why = -ENOENT;

@@ -24,7 +24,7 @@ static struct error {
 static int nr_errors;
 static bool full; /* further errors are neither kept nor logged */
 
-const char agent_table_errors[1];
+const char agent_table_errors[1], agent_name_errors[1];
 
 void agent_error(const void *about, const char *fmt, ...)
 {

@@ -333,20 +333,56 @@ void agent_family_load(void)
 	}
 }
 
-bool agent_family_hidden(const struct family *f)
+/*
+ * Another family that has F's name, or one above or below it, and is behind ORDER;
+ * or NULL.
+ */
+static const struct family *rival(const struct family *f, uint32_t order)
 {
 	int fid;
 
 	for (fid = 0; fid < limit; fid++) {
 		const struct family *other = families[fid];
 
-		if (other && other->order > f->order &&
+		if (other && other != f && other->order > order &&
 		    (strcmp(other->name, f->name) == 0 ||
 		     agent_name_below(other->name, f->name) ||
 		     agent_name_below(f->name, other->name)))
-			return true;
+			return other;
 	}
-	return false;
+	return NULL;
+}
+
+bool agent_family_hidden(const struct family *f)
+{
+	return rival(f, f->order);
+}
+
+/* The number of a captured file's family is of this process only. */
+static bool same_metric(const struct family *f, const struct family *other)
+{
+	return strcmp(f->name, other->name) == 0 && f->sem == other->sem &&
+	       memcmp(&f->units, &other->units, sizeof(f->units)) == 0;
+}
+
+/*
+ * A pmlogger that runs writes both metrics into one archive. The agent cannot see when
+ * somebody has cared for that, so the error stays.
+ */
+static void tell_replaced(const struct family *f, const struct family *other)
+{
+	static const char what_to_do[] =
+		"restart pmlogger; archives of both need pmlogrewrite";
+
+	if (strcmp(f->name, other->name) == 0)
+		agent_error(
+			agent_name_errors,
+			"family %s has other units or semantics than before: %s",
+			f->name, what_to_do);
+	else
+		agent_error(agent_name_errors,
+			    "family %s takes the place of %s: %s", f->name,
+			    other->name, what_to_do);
 }
 
 static void replace(const struct family *f, char **text, const char *new)
@@ -377,6 +413,7 @@ static void add_number(const struct kmmv_family_info *info)
 static struct family *take(const struct kmmv_family_info *info, bool *new)
 {
 	char key[KEY_SIZE];
+	const struct family *other;
 	bool known, hidden, total;
 	struct family *f;
 	struct id *id;
@@ -398,6 +435,9 @@ static struct family *take(const struct kmmv_family_info *info, bool *new)
 	 * hidden.
 	 */
 	hidden = agent_family_hidden(f);
+	other = rival(f, known ? f->order : 0);
+	if (other && !same_metric(f, other))
+		tell_replaced(f, other);
 	if (hidden || strcmp(agent_id_rest(id), rest_of(info)) != 0) {
 		if (!agent_id_describe(id, rest_of(info)))
 			agent_attach_no_memory("family %s", info->name);

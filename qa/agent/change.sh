@@ -137,12 +137,21 @@ family 0 tree.leaf count counter Leaf
 inst 0 0 0 active 8 x
 E
 ok "its name is a branch's" wait_for 60 shows kmmv.value.tree.leaf "x 8"
+advice="restart pmlogger; archives of both need pmlogrewrite"
+told="family tree.leaf takes the place of tree: $advice"
+is "which is told, as an archive cannot have both" "$(db_values kmmv.control.error)" \
+	"\"$told\""
 change 1 <<E
 set epoch 81
 family 0 tree count counter Tree
 inst 0 0 0 active 9 x
 E
 ok "and a metric's again" wait_for 60 shows kmmv.value.tree "x 16"
+is "which is told, too" "$(db_values kmmv.control.error)" \
+	"\"family tree takes the place of tree.leaf: $advice; $told\""
+grant
+reattach
+is "until a client detaches" "$(db_values kmmv.control.error)" '""'
 
 # A family's sum becomes meaningless, and means something again.
 names_of_all()

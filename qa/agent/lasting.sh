@@ -71,6 +71,7 @@ is "so do families" "$(pmid value.counter) $(pmid value.drv.time)" \
 is "a new family has a number of its own" "$(pmid value.aaa)" "$domain.257.0"
 is "a fixed one has that, whenever it comes" "$(pmid value.stat.irq)" \
 	"$domain.20.0"
+is "nothing is wrong with what is as before" "$(db_values kmmv.control.error)" '""'
 db_stop
 is "a local context has the same numbers" "$(info -f kmmv.value.counter |
 	sed -n 's/^ *inst \[\([0-9]*\) or "\(.*\)"\].*/\2 \1/p' | sort |
@@ -92,6 +93,12 @@ is "nothing is carried over" "$(db_values kmmv.value.drv.time kmmv.all.drv.time 
 is "other semantics, another number" "$(pmid value.counter)" "$domain.259.0"
 is "nor to there" "$(db_values kmmv.value.counter)" "one 7"
 like "the old one keeps its descriptor" "$(db "desc $domain.256.0")" "microsec"
+error=$(db_values kmmv.control.error)
+other="has other units or semantics than before: restart pmlogger"
+like "an archive cannot have both, which is told of other units" "$error" \
+	"family drv.time $other"
+like "and of other semantics" "$error" "family counter $other"
+not_ok "and of no other family" grep -q aaa <<<"$error"
 db_stop
 step()
 {
@@ -106,6 +113,7 @@ E
 grant
 is "and is back with its units" "$(pmid value.drv.time) $(db_values kmmv.value.drv.time)" \
 	"$domain.256.0 user 1000"
+like "which is told as well" "$(db_values kmmv.control.error)" "family drv.time $other"
 area <<E
 set epoch 81
 family 0 drv.time nanosec counter Time
@@ -116,6 +124,22 @@ reattach
 is "across a reload, too" "$(pmid value.drv.time) $(db_values kmmv.value.drv.time)" \
 	"$domain.258.0 user 1000000"
 is "the name has that one only" "$(db "children kmmv.value" | grep -c drv)" 1
+is "a detach by a client ends what was told" "$(db_values kmmv.control.error)" '""'
+db_stop
+start <<E
+set epoch 94
+family 0 drv.time nanosec counter Time
+inst 0 0 0 active 1000000 user
+E
+is "a family that is as it was last is not told of" "$(db_values kmmv.control.error)" '""'
+area <<E
+set epoch 96
+family 0 drv.time nanosec counter Time
+inst 0 0 0 active 1000000 user
+E
+live
+is "nor when it comes back in a reload" \
+	"$(db_values kmmv.control.epoch kmmv.control.error | xargs)" "96 "
 db_stop
 
 # After a restart without the device, names and descriptors are as before.
