@@ -9,6 +9,8 @@
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 
+[ "$(getconf LONG_BIT)" = 64 ] || skip_all "machine: of 32 bits, it counts hits alone"
+
 trap unload EXIT
 # What the shell says of errno.
 invalid="Invalid argument" none="No such file or directory" exists="File exists"
