@@ -423,6 +423,8 @@ E3
 	for ((i = 0; i < 400; i++)); do
 		echo
 	done >&9
+	# Read while they come, their order could be another one.
+	timeout 1200 $dump -d "$work/events" -F -N 408 >/dev/null
 	timeout 1200 $dump -d "$work/events" -F -N 408 >"$work/whole"
 	is "a signal ends a --follow that waits for a reader" "$(
 		stalled 0 $dump -d "$work/events" -F)" "0 begins so"
