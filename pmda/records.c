@@ -223,12 +223,19 @@ static void tell_missed(struct build *b)
 {
 	struct timeval tv = to_timeval(b->missed_time);
 
-	while (b->missed) {
+	while (b->missed && b->status == 0) {
 		int n = b->missed > INT_MAX ? INT_MAX : (int)b->missed;
 
 		check(b, pmdaEventAddMissedRecord(b->array, &tv, n));
 		b->missed -= n;
 	}
+}
+
+/* After an error, the library's array is not to be used. */
+static void add_param(struct build *b, pmID pmid, int type, pmAtomValue *atom)
+{
+	if (b->status == 0)
+		check(b, pmdaEventAddParam(b->array, pmid, type, atom));
 }
 
 static void add_number(struct build *b, int param, int type, uint64_t value)
@@ -239,15 +246,14 @@ static void add_number(struct build *b, int param, int type, uint64_t value)
 		atom.ul = value;
 	else
 		atom.ull = value;
-	check(b, pmdaEventAddParam(b->array, agent_param_pmid(param), type,
-				   &atom));
+	add_param(b, agent_param_pmid(param), type, &atom);
 }
 
 static void add_string(struct build *b, pmID pmid, const char *text)
 {
 	pmAtomValue atom = { .cp = (char *)text };
 
-	check(b, pmdaEventAddParam(b->array, pmid, PM_TYPE_STRING, &atom));
+	add_param(b, pmid, PM_TYPE_STRING, &atom);
 }
 
 /* Text from the kernel, up to the first NUL or SIZE, cleaned for clients. */
@@ -309,8 +315,7 @@ static void add_field(struct build *b, const struct event_field *f)
 	if (f->offset + f->size > e->length)
 		return;
 	atom.ull = load(e->payload + f->offset, f);
-	check(b, pmdaEventAddParam(b->array, agent_field_pmid(f),
-				   agent_field_type(f), &atom));
+	add_param(b, agent_field_pmid(f), agent_field_type(f), &atom);
 }
 
 static void add_payload(struct build *b)
@@ -341,7 +346,8 @@ static void add_event(struct build *b, const char *type)
 	struct timeval tv = to_timeval(e->time);
 
 	tell_missed(b);
-	check(b, pmdaEventAddRecord(b->array, &tv, PM_EVENT_FLAG_POINT));
+	if (b->status == 0)
+		check(b, pmdaEventAddRecord(b->array, &tv, PM_EVENT_FLAG_POINT));
 	if (b->status < 0)
 		return;
 	add_number(b, PARAM_TIME, PM_TYPE_U64, e->time);
@@ -446,7 +452,6 @@ static int build(struct ring *r, struct cursor *c, const struct filter *f)
 	return pmdaEventGetAddr(b.array)->ea_nrecords;
 
 failed:
-	/* It is not to be used after an error. */
 	pmdaEventReleaseArray(b.array);
 	r->array = -1;
 	return b.status;
