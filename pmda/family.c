@@ -358,7 +358,7 @@ bool agent_family_hidden(const struct family *f)
 	return rival(f, f->order);
 }
 
-/* The number of a captured file's family is of this process only. */
+/* Not by number: a captured file's family has one of this process. */
 static bool same_metric(const struct family *f, const struct family *other)
 {
 	return strcmp(f->name, other->name) == 0 && f->sem == other->sem &&
@@ -434,8 +434,8 @@ static struct family *take(const struct kmmv_family_info *info, bool *new)
 	 * A family in the table becomes the last in order, and so is not
 	 * hidden.
 	 */
-	hidden = agent_family_hidden(f);
 	other = rival(f, known ? f->order : 0);
+	hidden = known ? other != NULL : agent_family_hidden(f);
 	if (other && !same_metric(f, other))
 		tell_replaced(f, other);
 	if (hidden || strcmp(agent_id_rest(id), rest_of(info)) != 0) {

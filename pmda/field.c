@@ -444,9 +444,10 @@ static bool field_sync(struct kmmv *handle, const struct changes *changes)
 	agent_id_commit();
 	changed |= take_numbers();
 	changed |= set_current(list, n);
-	if (changed)
+	if (changed) {
 		settle_names();
-	put_last();
+		put_last();
+	}
 	tell_hidden();
 	return changed;
 }
