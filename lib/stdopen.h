@@ -3,7 +3,6 @@
 #ifndef KMMV_LIB_STDOPEN_H
 #define KMMV_LIB_STDOPEN_H
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 

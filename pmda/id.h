@@ -16,7 +16,7 @@
  * A name that nothing is bound to is purged after agent_id_days days, and the
  * oldest of those that the kernel forgot when there are more than
  * agent_id_names of them. A name whose count may come back is neither purged nor
- * one of these. One that a client has fetched is purged after its next fetch.
+ * one of these. One that a client has fetched is not purged before its next fetch.
  */
 #ifndef KMMV_ID_H
 #define KMMV_ID_H
