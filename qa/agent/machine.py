@@ -289,8 +289,14 @@ def print_area(machine, t):
             words.append("total=no")
         ids[name] = ident
         print("family", ident, name, UNITS[units], ",".join(words), "Help of", name)
-    for number, (family, name) in enumerate(machine.rates):
-        print("inst", number, ids[family], 0, "active",
+    # Who is there without a SET has the same number on each machine, and no two
+    # instances the same incarnation.
+    numbers = {what: number for number, what in enumerate(Machine([]).rates)}
+    for what in machine.rates:
+        number = numbers.setdefault(what, len(numbers))
+        family, name = what
+        incarnation = zlib.crc32("/".join(what).encode())
+        print("inst", number, ids[family], incarnation, "active",
               ",".join(map(str, machine.values(family, name, t))), name)
         if family == "stat.irq" and name in ACTION:
             print("label", number, "action", ACTION[name])

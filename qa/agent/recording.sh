@@ -34,7 +34,8 @@ at()
 
 qa/agent/machine.py area 1000 >"$work/machine" || bail "no machine"
 area <"$work/machine"
-live
+# So long that each logger takes a value of each state of a change.
+live 0.2
 pmcd_start || bail "no pmcd"
 host=unix:$work/pmcd.socket
 
