@@ -576,6 +576,8 @@ extern uint64_t agent_queue_bytes;
 /* Before a fetch of events: read the rings and create CTX's missing cursors. */
 void agent_records_prepare(int ctx, const pmProfile *profile);
 pmValueSet *agent_records_value(pmID pmid, int ctx, const pmProfile *profile);
+/* The end of a fetch that asked for them: whether CTX gets the answer. */
+void agent_records_settle(int ctx, bool is_answered);
 int agent_records_filter(int ctx, const pmValueSet *set);
 void agent_records_end(int ctx);
 /* Read the rings that have clients. WOKEN: poll() reported one ready. */

@@ -205,10 +205,12 @@ int agent_fetch(int count, pmID *pmids, pmdaResult **result, pmdaExt *ext)
 		if (!res->vset[i]) {
 			while (i > 0)
 				free(res->vset[--i]);
+			agent_provider_settle(&req, false);
 			return -ENOMEM;
 		}
 		bytes += size_of(res->vset[i]);
 	}
+	agent_provider_settle(&req, true);
 	res->numpmid = count;
 	set_state(res, ext);
 	*result = res;

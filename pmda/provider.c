@@ -109,9 +109,9 @@ void agent_provider_names(add_name_fn *add)
 		table[i].provider->names(add);
 }
 
-void agent_provider_prepare(const struct request *req)
+/* Which lines of the table REQ asks. */
+static void find_asked(const struct request *req, bool *asked)
 {
-	bool asked[NR_PROVIDERS] = { false };
 	int i, line;
 
 	for (i = 0; i < req->count; i++) {
@@ -119,8 +119,28 @@ void agent_provider_prepare(const struct request *req)
 		if (line >= 0)
 			asked[line] = true;
 	}
+}
+
+void agent_provider_prepare(const struct request *req)
+{
+	bool asked[NR_PROVIDERS] = { false };
+	int line;
+
+	find_asked(req, asked);
 	for (line = 0; line < NR_PROVIDERS; line++) {
 		if (asked[line] && table[line].provider->prepare)
 			table[line].provider->prepare(req);
+	}
+}
+
+void agent_provider_settle(const struct request *req, bool is_answered)
+{
+	bool asked[NR_PROVIDERS] = { false };
+	int line;
+
+	find_asked(req, asked);
+	for (line = 0; line < NR_PROVIDERS; line++) {
+		if (asked[line] && table[line].provider->settle)
+			table[line].provider->settle(req, is_answered);
 	}
 }

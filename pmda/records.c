@@ -93,9 +93,9 @@ static void add_cursor(struct ring *r, int ctx)
 	if (!c)
 		return;
 	c->ctx = ctx;
-	c->at = r->queue.total;
-	c->serial = r->queue.next_serial;
-	c->last = r->queue.last;
+	c->place.at = r->queue.total;
+	c->place.serial = r->queue.next_serial;
+	c->place.last = r->queue.last;
 	c->next = r->cursors;
 	r->cursors = c;
 }
@@ -107,8 +107,8 @@ static void trim(struct ring *r)
 	const struct cursor *c;
 
 	for (c = r->cursors; c; c = c->next) {
-		if (c->serial < least)
-			least = c->serial;
+		if (c->place.serial < least)
+			least = c->place.serial;
 	}
 	agent_queue_trim(&r->queue, least);
 }
@@ -375,22 +375,23 @@ static const char *type_name(const struct entry *e)
 }
 
 static const struct entry *first_for(const struct queue *q,
-				     const struct cursor *c)
+				     const struct place *at)
 {
-	if (c->serial == q->next_serial)
+	if (at->serial == q->next_serial)
 		return NULL;
 	/* The entry before is still queued. */
-	if (c->last && c->serial > q->first_serial)
-		return c->last->next;
-	if (c->serial <= q->first_serial)
+	if (at->last && at->serial > q->first_serial)
+		return at->last->next;
+	if (at->serial <= q->first_serial)
 		return q->first;
 	return NULL;
 }
 
-static void advance(struct build *b, struct cursor *c, const struct filter *f)
+static void advance(struct build *b, struct place *place,
+		    const struct filter *f)
 {
 	const struct entry *e = b->entry;
-	uint64_t gap = e->before - c->at;
+	uint64_t gap = e->before - place->at;
 	const char *type;
 
 	if (gap)
@@ -402,9 +403,9 @@ static void advance(struct build *b, struct cursor *c, const struct filter *f)
 		if (agent_filter_match(f, e, type))
 			add_event(b, type);
 	}
-	c->at = e->before + e->missed + (e->type != 0);
-	c->serial = e->serial + 1;
-	c->last = (struct entry *)e;
+	place->at = e->before + e->missed + (e->type != 0);
+	place->serial = e->serial + 1;
+	place->last = (struct entry *)e;
 }
 
 static bool full(const struct build *b)
@@ -415,10 +416,10 @@ static bool full(const struct build *b)
 }
 
 /*
- * Build the array of what C has not received; the number of records, or an
- * error.
+ * Build the array of what comes after PLACE, and move it; the number of
+ * records, or an error.
  */
-static int build(struct ring *r, struct cursor *c, const struct filter *f)
+static int build(struct ring *r, struct place *place, const struct filter *f)
 {
 	struct build b = { .array = r->array };
 	struct timespec now;
@@ -430,21 +431,21 @@ static int build(struct ring *r, struct cursor *c, const struct filter *f)
 		r->array = b.array;
 	}
 	check(&b, pmdaEventResetArray(b.array));
-	b.entry = first_for(&r->queue, c);
+	b.entry = first_for(&r->queue, place);
 	for (; b.entry && b.status == 0 && !full(&b); b.entry = b.entry->next)
-		advance(&b, c, f);
+		advance(&b, place, f);
 	if (b.status < 0)
 		goto failed;
 	/*
 	 * Losses after the last entry, and events for which there was no
 	 * memory.
 	 */
-	if (!b.entry && c->at < r->queue.total) {
+	if (!b.entry && place->at < r->queue.total) {
 		clock_gettime(CLOCK_REALTIME, &now);
-		miss(&b, r->queue.total - c->at,
+		miss(&b, r->queue.total - place->at,
 		     (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec);
-		c->at = r->queue.total;
-		c->serial = r->queue.next_serial;
+		place->at = r->queue.total;
+		place->serial = r->queue.next_serial;
 	}
 	tell_missed(&b);
 	if (b.status < 0)
@@ -462,8 +463,6 @@ failed:
 struct part {
 	int id;
 	const pmEventArray *array;
-	struct ring *ring;
-	struct cursor *cursor, before;
 };
 
 static pmValueSet *pack(pmID pmid, const struct part *parts, uint32_t count)
@@ -488,36 +487,27 @@ static pmValueSet *pack(pmID pmid, const struct part *parts, uint32_t count)
 }
 
 /* One ring's part; false if it has no records. STATUS: why. */
-static bool add_part(struct part *part, struct ring *r, int ctx,
+static bool add_part(struct part *part, struct ring *r, struct cursor *c,
 		     const struct filter *filter, int *status)
 {
-	struct cursor *c = find(r, ctx);
-	int rc;
+	struct place place = c->place;
+	int rc = build(r, &place, filter);
 
-	*part = (struct part){
-		.id = r->rid, .ring = r, .cursor = c, .before = *c
-	};
-	rc = build(r, c, filter);
 	if (rc < 0) {
-		*c = part->before;
 		*status = rc;
-	}
-	if (rc <= 0) {
-		trim(r);
 		return false;
 	}
-	part->array = pmdaEventGetAddr(r->array);
+	if (!c->moved)
+		c->answered = c->place;
+	c->moved = true;
+	c->place = place;
+	if (rc == 0)
+		return false;
+	c->telling = true;
+	*part = (struct part){
+		.id = r->rid, .array = pmdaEventGetAddr(r->array)
+	};
 	return true;
-}
-
-/* What a client was not given it has not received. */
-static void end_part(struct part *part, bool is_answered)
-{
-	if (is_answered)
-		part->cursor->told = true;
-	else
-		*part->cursor = part->before;
-	trim(part->ring);
 }
 
 pmValueSet *agent_records_value(pmID pmid, int ctx, const pmProfile *profile)
@@ -525,7 +515,7 @@ pmValueSet *agent_records_value(pmID pmid, int ctx, const pmProfile *profile)
 	const struct filter *filter = filter_of(ctx);
 	struct part *parts;
 	pmValueSet *set;
-	uint32_t count = 0, i;
+	uint32_t count = 0;
 	int rid, status = 0;
 
 	if (!agent_access_events(ctx))
@@ -537,17 +527,34 @@ pmValueSet *agent_records_value(pmID pmid, int ctx, const pmProfile *profile)
 		struct ring *r = agent_ring(rid);
 		struct cursor *c = r ? find(r, ctx) : NULL;
 
-		if (!c)
-			continue;
-		c->told = false;
-		if (agent_ringindom_selected(r, profile))
-			count += add_part(&parts[count], r, ctx, filter,
-					  &status);
+		if (c && agent_ringindom_selected(r, profile))
+			count += add_part(&parts[count], r, c, filter, &status);
 	}
 	set = count ? pack(pmid, parts, count)
 		    : agent_values_error(pmid, status);
-	for (i = 0; i < count; i++)
-		end_part(&parts[i], set);
 	free(parts);
 	return set;
+}
+
+/*
+ * What a client was not given it has not received. Until then, what its cursors
+ * have passed stays queued.
+ */
+void agent_records_settle(int ctx, bool is_answered)
+{
+	int rid;
+
+	for (rid = 0; rid < agent_ring_limit(); rid++) {
+		struct ring *r = agent_ring(rid);
+		struct cursor *c = r ? find(r, ctx) : NULL;
+
+		if (!c)
+			continue;
+		if (is_answered)
+			c->told = c->telling;
+		else if (c->moved)
+			c->place = c->answered;
+		c->moved = c->telling = false;
+		trim(r);
+	}
 }

@@ -159,13 +159,20 @@ struct reader {
 	uint32_t nr_cpus;
 };
 
-struct cursor {
-	struct cursor *next;
-	int ctx;
+struct place {
 	uint64_t at;		/* events read or reported as missed */
 	uint64_t serial;	/* of the next entry */
 	struct entry *last;	/* the entry before; valid if still queued */
-	bool told;		/* the last fetch had records of this ring */
+};
+
+struct cursor {
+	struct cursor *next;
+	int ctx;
+	struct place place;
+	struct place answered;	/* before this fetch, if it moved the cursor */
+	bool moved;
+	bool telling;		/* this fetch has records of this ring */
+	bool told;		/* the last one that was answered had */
 };
 
 struct ring {

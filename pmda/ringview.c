@@ -167,17 +167,26 @@ static bool is_records(pmID pmid)
 	       pmID_item(pmid) == ITEM_RECORDS;
 }
 
+static bool asks_records(const struct request *req)
+{
+	int i = 0;
+
+	while (i < req->count && !is_records(req->pmids[i]))
+		i++;
+	return i < req->count;
+}
+
 static void ring_prepare(const struct request *req)
 {
-	int i;
-
 	agent_ringindom_list();
-	for (i = 0; i < req->count; i++) {
-		if (!is_records(req->pmids[i]))
-			continue;
+	if (asks_records(req))
 		agent_records_prepare(req->ctx, req->profile);
-		break;
-	}
+}
+
+static void ring_settle(const struct request *req, bool is_answered)
+{
+	if (asks_records(req))
+		agent_records_settle(req->ctx, is_answered);
 }
 
 /* A filter is the client's own; it is for those who may read events. */
@@ -249,6 +258,7 @@ const struct provider agent_ring_provider = {
 	.names = ring_names,
 	.desc = ring_desc,
 	.prepare = ring_prepare,
+	.settle = ring_settle,
 	.fetch = ring_fetch,
 	.may_store = ring_may_store,
 	.store = ring_store,

@@ -356,17 +356,22 @@ START_TEST(queue_without_memory)
 }
 END_TEST
 
-/* A client that is not answered gets the events with the next answer. */
+/*
+ * A client that is not answered gets the events with the next answer, whichever value
+ * of the answer there was no memory for.
+ */
 START_TEST(an_answer_without_memory)
 {
 	uint32_t missed, events;
 	pmdaResult *result;
 	char lines[8192] = "";
-	int n, i, at = 0;
+	int n, i, nr_unanswered = 0, at = 0;
 	bool is_answered;
-	pmID pmid;
+	pmID pmids[3];
 
-	ck_assert_int_ge(CALL(pmid, "kmmv.ring.records", &pmid), 0);
+	ck_assert_int_ge(CALL(pmid, "kmmv.ring.records", &pmids[0]), 0);
+	pmids[1] = pmids[0];
+	pmids[2] = host_pmid("kmmv.control.families");
 	fetch_missed(&missed, &events);
 	for (n = 1; n < 30; n++) {
 		for (i = 0; i < 3; i++)
@@ -376,12 +381,17 @@ START_TEST(an_answer_without_memory)
 				       3 * n - 3 + i);
 		ck_assert_uint_lt((size_t)at, sizeof(lines));
 		host_write(area.dir, "ring/default", lines);
-		agent_records_drain(true);
+		/* Each reads one event of so late a time. */
+		for (i = 0; i < 3; i++)
+			agent_records_drain(true);
 		host_fails_at = n;
-		is_answered = CALL(fetch, 1, &pmid, &result) >= 0;
+		is_answered = CALL(fetch, 3, pmids, &result) >= 0;
+		nr_unanswered += !is_answered;
 		if (is_answered) {
-			is_answered = result->vset[0]->numval > 0;
-			free(result->vset[0]);
+			is_answered = result->vset[0]->numval > 0 ||
+				      result->vset[1]->numval > 0;
+			for (i = 0; i < 3; i++)
+				free(result->vset[i]);
 		}
 		if (host_fails_at)
 			break;
@@ -393,7 +403,7 @@ START_TEST(an_answer_without_memory)
 	}
 	host_fails_at = 0;
 	ck_assert(is_answered);
-	ck_assert_int_gt(n, 2);
+	ck_assert_int_ge(nr_unanswered, 3);
 }
 END_TEST
 
