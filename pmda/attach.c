@@ -215,59 +215,56 @@ const char *agent_attach_device(void)
 	return device;
 }
 
+/* Why there is no handle, as kmmv.control.state and as the status of a value. */
+static const struct reason {
+	int why;
+	const char *state;
+	int status;
+} reasons[] = {
+	{ -ENOENT, "absent", -ENODEV },
+	{ -ENODEV, "absent", -ENODEV },
+	{ -ENXIO, "absent", -ENODEV },
+	{ -ENOTDIR, "absent", -ENODEV },
+	{ -EACCES, "denied", PM_ERR_PERMISSION },
+	{ -EPERM, "denied", PM_ERR_PERMISSION },
+	{ -EOPNOTSUPP, "unsupported", PM_ERR_APPVERSION },
+	{ -EPROTO, "invalid", -EBADMSG },
+	{ -EBADMSG, "invalid", -EBADMSG },
+	{ -ENODATA, "invalid", -EBADMSG },
+	{ -ESTALE, "busy", PM_ERR_AGAIN },
+	{ -EAGAIN, "busy", PM_ERR_AGAIN },
+};
+
+/* NULL: any other. */
+static const struct reason *reason(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		if (reasons[i].why == why)
+			return &reasons[i];
+	}
+	return NULL;
+}
+
 const char *agent_attach_state(void)
 {
+	const struct reason *r = reason();
+
 	if (handle)
 		return "attached";
 	if (!wanted)
 		return "detached";
-	switch (why) {
-	case -ENOENT:
-	case -ENODEV:
-	case -ENXIO:
-	case -ENOTDIR:
-		return "absent";
-	case -EACCES:
-	case -EPERM:
-		return "denied";
-	case -EOPNOTSUPP:
-		return "unsupported";
-	case -EPROTO:
-	case -EBADMSG:
-	case -ENODATA:
-		return "invalid";
-	case -ESTALE:
-	case -EAGAIN:
-		return "busy";
-	default:
-		return "failed";
-	}
+	return r ? r->state : "failed";
 }
 
 int agent_attach_status(void)
 {
+	const struct reason *r = reason();
+
 	if (handle || !wanted)
 		return PM_ERR_AGAIN;
-	switch (why) {
-	case -ENOENT:
-	case -ENXIO:
-	case -ENOTDIR:
-		return -ENODEV;
-	case -EACCES:
-	case -EPERM:
-		return PM_ERR_PERMISSION;
-	case -EOPNOTSUPP:
-		return PM_ERR_APPVERSION;
-	case -EPROTO:
-	case -EBADMSG:
-	case -ENODATA:
-		return -EBADMSG;
-	case -ESTALE:
-	case -EAGAIN:
-		return PM_ERR_AGAIN;
-	default:
-		return why;
-	}
+	return r ? r->status : why;
 }
 
 void agent_attach_counts(uint64_t *nr_retries, uint64_t *nr_rereads)
