@@ -51,7 +51,13 @@ static struct mutex *table_lock(void)
 /* The low bits are the mutex's. */
 static bool is_mine(struct mutex *lock)
 {
-	return (atomic_long_read(&lock->owner) & ~7UL) == (unsigned long)current;
+#ifdef CONFIG_PREEMPT_RT
+	unsigned long owner = (unsigned long)READ_ONCE(lock->rtmutex.owner);
+#else
+	unsigned long owner = atomic_long_read(&lock->owner);
+#endif
+
+	return (owner & ~7UL) == (unsigned long)current;
 }
 
 /* Whatever else a tracepoint tells. */
