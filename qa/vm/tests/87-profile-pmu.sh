@@ -52,30 +52,33 @@ goes_on()
 {
 	ok "$1" wait_for 10 taken_more "$(stat "${2:-.}/sample_received")" "${2:-.}"
 }
-samples()
+# both: the samples in each of the two functions, at the same time
+both()
 {
-	value symbol.samples "burn1_$1 [kmmv_burn1]"
+	build/kmmvdump -a -f profile.symbol.samples | awk -F '"' '
+		$2 == "burn1_first [kmmv_burn1]" { first = $3 }
+		$2 == "burn1_second [kmmv_burn1]" { second = $3 }
+		END { sub("]", "", first); sub("]", "", second); print first + 0, second + 0 }'
 }
 # three_quarters NAME: of the samples in two functions are in the first of them. Until a
 # name is shown it counts among the others, so both are shown at first.
 three_quarters()
 {
-	local first second i
+	local first second now i
 
-	first=$(samples first) second=$(samples second)
+	read -r first second < <(both)
 	for ((i = 0; i < 100; i++)); do
-		[ "$(samples first)" = "$first" ] || [ "$(samples second)" = "$second" ] ||
-			break
+		read -r -a now < <(both)
+		[ "${now[0]}" = "$first" ] || [ "${now[1]}" = "$second" ] || break
 		burn_kernel 1 2000
 	done
-	first=$(samples first) second=$(samples second)
+	read -r first second < <(both)
 	for ((i = 0; i < 100; i++)); do
-		[ $(($(samples first) + $(samples second))) -lt \
-			$((first + second + 400)) ] || break
+		read -r -a now < <(both)
+		[ $((now[0] + now[1])) -lt $((first + second + 400)) ] || break
 		burn_kernel 1 2000
 	done
-	first=$(($(samples first) - first)) second=$(($(samples second) - second))
-	share "$1" $first $((first + second)) 750
+	share "$1" $((now[0] - first)) $((now[0] + now[1] - first - second)) 750
 }
 # opens TYPE CONFIG: the errno with which perf opens an event of CPU 0, 0 if it does
 opens()
