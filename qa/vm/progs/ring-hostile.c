@@ -307,7 +307,8 @@ static void faults(bool claim)
 		bail("%s", path);
 	client("ring write %d task 1 24 100", (int)client("ring get %s",
 			strrchr(path, '/') + 1));
-	wait.fd = syscall(__NR_userfaultfd, O_CLOEXEC);
+	/* A blocking one is not polled: it is ready, with an error. */
+	wait.fd = syscall(__NR_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 	if (wait.fd < 0 || ioctl(wait.fd, UFFDIO_API, &api))
 		bail("userfaultfd: %s", strerror(errno));
 	nowhere = mmap(NULL, 65536, PROT_READ | PROT_WRITE,
