@@ -188,7 +188,6 @@ addresses()
 	python3 - "$1" $(where_code_is) <<-'E2'
 	import mmap, os, struct, sys
 	first, last = int(sys.argv[2], 16), int(sys.argv[3], 16)
-	long = 8 if last >> 32 else 4
 	header = "<QHHIQQQQ6I8QI"
 
 	def parts(path):
@@ -209,10 +208,9 @@ addresses()
 	found = size = 0
 	for part in parts(sys.argv[1]):
 	    size += len(part)
-	    for shift in range(0, long, 4):
-	        n = (len(part) - shift) // long
+	    for shift in 0, 4:
 	        found += sum(first <= word <= last for word in struct.unpack_from(
-	            "<%d%s" % (n, "Q" if long == 8 else "I"), part, shift))
+	            "<%dQ" % ((len(part) - shift) // 8), part, shift))
 	print(found, "of no bytes" if not size else "")
 	E2
 }
@@ -220,11 +218,15 @@ addresses()
 # no_address NAME FILE|RING: none in it, and one that is put behind it is seen
 no_address()
 {
+	[ "$(getconf LONG_BIT)" = 64 ] || {
+		skip "$1" "machine: of 32 bits, many a number is one of code, too"
+		return
+	}
 	is "$1" "$(addresses "$2")" "0 "
 	{
 		[ ! -f "$2" ] || cat "$2"
 		python3 -c 'import struct, sys; n = int(sys.argv[1], 16)
-sys.stdout.buffer.write(b"0123" + struct.pack("<Q" if n >> 32 else "<I", n))' \
+sys.stdout.buffer.write(b"0123" + struct.pack("<Q", n))' \
 			"$(where_code_is | tail -n 1)"
 	} >"$WORK/with_address"
 	is "$1: the test would see one" "$(addresses "$WORK/with_address")" "1 "

@@ -70,6 +70,13 @@ define()
 	}
 }
 
+# define_most NAME ATTRIBUTE=TEXT...: all of it where there are values, else the first
+define_most()
+{
+	counts_values || set -- "$1" "$2"
+	define "$@"
+}
+
 end()
 {
 	rmdir "${@/#/$trace/}"
@@ -98,6 +105,12 @@ stat_of()
 {
 	build/kmmvdump -r 0 -f "trace.stat.$1" |
 		sed -n "s,^[^ ]*\\[\"$2\"\\] \\([0-9]*\\).*,\\1,p"
+}
+
+# Whether values, keys and events can be: their arguments are in registers.
+counts_values()
+{
+	[ "$(getconf LONG_BIT)" = 64 ]
 }
 
 # The functions of the test module that ftrace has changed.

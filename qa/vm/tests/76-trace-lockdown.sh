@@ -11,6 +11,8 @@
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 
+counts_values || skip_all "machine: of 32 bits, it counts hits alone"
+
 # shellcheck disable=SC2317 # called by the trap
 clean_up()
 {

@@ -10,7 +10,7 @@
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 
-[ "$(getconf LONG_BIT)" = 64 ] || skip_all "machine: of 32 bits, it counts hits alone"
+counts_values || skip_all "machine: of 32 bits, it counts hits alone"
 
 tracing=/sys/kernel/tracing
 max=/sys/module/kmmv_trace/parameters/max_functions

@@ -107,10 +107,10 @@ load_one()
 {
 	insmod "kmod/kmmv_$1.ko" || return
 	[ "$1" = trace ] || return 0
-	define switch tracepoint=sched_switch 'key=prev=arg1:8x' &&
-		define tp tracepoint=kmmv_traced value=number=arg1:8 &&
+	define_most switch tracepoint=sched_switch 'key=prev=arg1:8x' &&
+		define_most tp tracepoint=kmmv_traced value=number=arg1:8 &&
 		define fn 'function=kmmv_traced_*' &&
-		define read function=vfs_read 'value=log2 count=arg2:8'
+		define_most read function=vfs_read 'value=log2 count=arg2:8'
 }
 
 unload_one()

@@ -83,7 +83,7 @@ burn_until 100 burn_kernel 1 5000
 stop
 events $(($(stat sample_delivered) + 4)) | tail -n +$((seen + 1)) >"$WORK/events"
 like "a stack begins with the function, and goes on" "$(cat "$WORK/events")" \
-	'stack="burn1_first \[kmmv_burn1\];burn_set \[kmmv_burn1\];.*entry_SYSCALL'
+	'stack="burn1_first \[kmmv_burn1\];burn_set \[kmmv_burn1\];.*(entry_(SYSCALL|SYSENTER|INT80)|el0t_64_sync)'
 is "each of the kernel's has one" "$(grep 'mode=0' "$WORK/events" |
 	grep -c 'stack=""')" 0
 echo 0 >$config/stack

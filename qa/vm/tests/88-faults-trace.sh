@@ -15,6 +15,8 @@
 # shellcheck source=qa/vm/faults.sh
 . qa/vm/faults.sh
 
+counts_values || skip_all "machine: of 32 bits, it counts hits alone"
+
 faults_trace_end()
 {
 	[ ! -d "$trace" ] || rmdir "$trace"/* 2>/dev/null
