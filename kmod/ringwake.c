@@ -63,8 +63,9 @@
 #include "rings.h"
 
 /*
- * A wake-up, with interrupts disabled, goes on to another file until it has
- * taken this long. A task that waits takes about a microsecond.
+ * A wake-up goes on to another file until it has taken this long, with
+ * interrupts disabled unless spinlocks sleep. A task that waits takes about a
+ * microsecond.
  */
 #define WAKE_HOLD	(200 * NSEC_PER_USEC)
 
@@ -127,8 +128,8 @@ static bool has_bytes(const struct kmmv_ring *ring, u32 bytes)
 }
 
 /*
- * Under ring->lock from here on, with interrupts disabled: each CPU is looked
- * at once, not once for each file that waits.
+ * Under ring->lock from here on: each CPU is looked at once, not once for each
+ * file that waits.
  */
 static bool file_due(const struct kmmv_ring_file *file, u64 at)
 {
@@ -296,17 +297,24 @@ void kmmv_ring_recheck(struct kmmv_ring *ring)
 }
 
 /*
- * Where locks sleep, the timer does it. A work run by a thread (without HARD,
- * there) would wait for that thread's CPU: for ever, if that goes down.
+ * Where locks sleep, the timer wakes files. A work run by a thread (without
+ * HARD, there) would wait for that thread's CPU: for ever, if that goes down.
+ *
+ * The timer's thread may be long in coming, so waiting is cleared here: until
+ * then each commit would queue the work again, for ever if what the work calls
+ * is traced to this ring. Without the lock, this may clear what arm() sets at
+ * the same time. The timer, started after that, finds the ring armed and looks.
  */
 static void wake_work(struct irq_work *work)
 {
 	struct kmmv_ring *ring = container_of(work, struct kmmv_ring, work);
 
-	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		hrtimer_start(&ring->timer, 0, HRTIMER_MODE_REL_SOFT);
-	else
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT)) {
 		kmmv_ring_recheck(ring);
+		return;
+	}
+	waiting_set(ring, 0);
+	hrtimer_start(&ring->timer, 0, HRTIMER_MODE_REL_SOFT);
 }
 
 static enum hrtimer_restart wake_timer(struct hrtimer *timer)

@@ -89,6 +89,9 @@ wake_holds()
 	wake: another file waits|-DCLIENT=LEVEL -DEVENTS=1 -DMORE=0 -DOTHER
 	wake: wake-ups leave files, level|-DCLIENT=LEVEL -DEVENTS=2 -DMORE=0 -DLEAVES
 	wake: wake-ups leave files, edge|-DCLIENT=EDGE -DEVENTS=2 -DMORE=0 -DLEAVES
+	wake: locks sleep, level|-DTHREADED -DCLIENT=LEVEL -DEVENTS=2 -DMORE=0
+	wake: locks sleep, edge|-DTHREADED -DCLIENT=EDGE -DEVENTS=2 -DMORE=0
+	wake: locks sleep, multishot, two CPUs|-DTHREADED -DCLIENT=MULTI -DEVENTS=1
 	END
 	[ "${KMMV_SOAK:-0}" != 0 ] || return
 	cat <<-'END'
@@ -120,6 +123,8 @@ wake_mutants()
 	wake: a watermark is not told of|-DEVENTS=1 -DMORE=0 -DMARK=2 -DNOT_AGAIN
 	wake: a file that is left counts as woken|-DCLIENT=EDGE -DEVENTS=1 -DMORE=0 -DLEAVES -DLEFT_KNOWS
 	wake: who is refused does not tell|-DEVENTS=1 -DMORE=0 -DREFUSED_SILENT
+	wake: locks sleep, waiting is cleared once the timer may run|-DTHREADED -DCLIENT=EDGE -DMORE=0 -DCLEAR_LATE
+	wake: locks sleep, the timer does not look at an armed ring|-DTHREADED -DCLIENT=EDGE -DMORE=0 -DNOT_ARMED
 	END
 }
 

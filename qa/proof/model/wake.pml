@@ -22,6 +22,8 @@
  *			this one to the next, which then begins with it
  *	MARK		the client is a consumer with this watermark, which is set to
  *			1 at some time
+ *	THREADED	locks sleep (PREEMPT_RT): the irq_work clears waiting without
+ *			the lock, and has the timer do the rest at once
  *
  * Other definitions take a mechanism out: see qa/proof/model.sh.
  */
@@ -60,6 +62,7 @@ bit waiting[2];
 bit section[2];		/* the writer is in an RCU section */
 bit grace[2];		/* the grace period waits for it */
 bit work, timer, cool, rcu, rcu_again;
+bit at_once;		/* the timer does not wait for !cool */
 byte watch;
 
 byte consumed[2];	/* by the client */
@@ -139,7 +142,8 @@ inline pause()
 		:: waits || OTHERS ->
 			watch = QUIET;
 #ifndef NO_TIMER
-			timer = 1
+			timer = 1;
+			at_once = 0
 #endif
 		:: else
 		fi
@@ -242,7 +246,20 @@ end:
 	do
 	:: work ->
 		work = 0;
+#ifndef THREADED
 		recheck(woken, at)
+#else
+#ifdef CLEAR_LATE
+		d_step { timer = 1; at_once = 1 }
+#endif
+		if
+		:: waiting[0] = 0; waiting[1] = 0
+		:: waiting[1] = 0; waiting[0] = 0
+		fi;
+#ifndef CLEAR_LATE
+		d_step { timer = 1; at_once = 1 }
+#endif
+#endif
 	od
 }
 
@@ -254,7 +271,7 @@ end:
 	od
 }
 
-/* look() */
+/* wake_timer(), look() */
 proctype wake_timer()
 {
 	bit woken;
@@ -262,11 +279,19 @@ proctype wake_timer()
 
 end:
 	do
-	:: timer && !cool ->
-		timer = 0;
+	:: atomic { timer && (!cool || at_once) -> timer = 0; at_once = 0 }
 		GET(lock);
 		if
+#ifdef THREADED
+#ifndef NOT_ARMED
+		:: watch == ARMED -> tell(woken, at)
+#endif
+		:: watch == IDLE -> waiting_set(0)
+		:: watch == QUIET && cool -> timer = 1
+		:: watch == QUIET && !cool ->
+#else
 		:: watch == QUIET ->
+#endif
 			wake_due(woken, at);
 			if
 			:: woken -> pause()
@@ -366,7 +391,7 @@ inline ask(ready, at, now)
 		waits = 1;
 		if
 #ifndef ARM_AT_WILL
-		:: watch == IDLE && cool -> watch = QUIET; timer = 1
+		:: watch == IDLE && cool -> watch = QUIET; timer = 1; at_once = 0
 		:: watch == IDLE && !cool -> arm()
 #else
 		:: watch != ARMED -> arm()
@@ -466,7 +491,7 @@ proctype other()
 	GET(lock);
 	others = 1;
 	if
-	:: watch == IDLE && cool -> watch = QUIET; timer = 1
+	:: watch == IDLE && cool -> watch = QUIET; timer = 1; at_once = 0
 	:: watch == IDLE && !cool -> arm()
 	:: else
 	fi;
