@@ -27,12 +27,14 @@ static unsigned long *generation_word(u64 *word)
  *
  * Everything that can fail has been done before: a call that fails has changed
  * nothing that a reader can see. The caller takes few steps to
- * kmmv_change_end() and must not sleep before it.
+ * kmmv_change_end(), with preemption off also where spinlocks sleep: a reader
+ * that spins must not wait for a task that it keeps from running.
  */
 void kmmv_change_begin(struct kmmv_table *table)
 	__acquires(&table->records_lock)
 {
 	spin_lock(&table->records_lock);
+	preempt_disable_nested();
 	WRITE_ONCE(*generation_word(&table->header->gen1), ++table->generation);
 	/* change:D pairs with update_words:B: counts that move after gen1. */
 	smp_wmb();
@@ -66,6 +68,7 @@ void kmmv_change_end(struct kmmv_table *table)
 	kmmv_change_extent(table);
 	/* change:B pairs with update_words:A: gen2 before the table. */
 	smp_store_release(generation_word(&header->gen2), table->generation);
+	preempt_enable_nested();
 	spin_unlock(&table->records_lock);
 	if (table->changed)
 		table->changed();

@@ -249,6 +249,8 @@ int kmmv_copy_nofault(void *to, unsigned long from, size_t size);
 
 /* stub: a thread does not move to another CPU */
 #define preempt_disable_notrace()	((void)0)
+#define preempt_disable_nested()	((void)0)
+#define preempt_enable_nested()		((void)0)
 #define preempt_enable_notrace()	((void)0)
 
 /* custom: interrupts off: other contexts of this CPU wait */
