@@ -282,25 +282,49 @@ static u64 cpu_time(void)
 	return local_clock() - waited;
 }
 
-/*
- * Count the CPU time since @begun. If the task slept meanwhile, which is rare,
- * the time is unknown and not counted.
- */
-static void count_time(u64 begun, unsigned long sleeps)
+/* The scheduler's own count, which lags behind by up to a tick. */
+static u64 run_time(void)
 {
-	s64 took = cpu_time() - begun;
+	u64 time;
 
-	if (took > 0 && sleeps == current->nvcsw)
+	/* On 32 bits, the tick may come between the halves. */
+	do {
+		time = READ_ONCE(current->se.sum_exec_runtime);
+	} while (time != READ_ONCE(current->se.sum_exec_runtime));
+	return time;
+}
+
+struct work_time {
+	u64		cpu;
+	u64		run;
+	unsigned long	sleeps;
+};
+
+static struct work_time work_begin(void)
+{
+	return (struct work_time){ cpu_time(), run_time(), current->nvcsw };
+}
+
+/*
+ * Count the CPU time since @begun. If the task slept meanwhile, which it does for each
+ * lock that another one holds where spinlocks sleep, the scheduler knows the time, nearly.
+ */
+static void work_end(const struct work_time *begun)
+{
+	s64 took = cpu_time() - begun->cpu;
+
+	if (begun->sleeps != current->nvcsw)
+		took = min_t(s64, took, run_time() - begun->run);
+	if (took > 0)
 		kmmv_slot_add(kmmv_profile_self[KMMV_PROFILE_O_WORKER], took);
 }
 
 static void drain_timed(int cpu)
 {
-	unsigned long sleeps = current->nvcsw;
-	u64 begun = cpu_time();
+	struct work_time begun = work_begin();
 
 	drain_cpu(cpu);
-	count_time(begun, sleeps);
+	work_end(&begun);
 }
 
 /**
@@ -310,19 +334,17 @@ static void drain_timed(int cpu)
  */
 void kmmv_profile_drain(void)
 {
-	unsigned long sleeps;
-	u64 begun;
+	struct work_time begun;
 	int cpu;
 
 	mutex_lock(&kmmv_profile_drain_lock);
 	for_each_possible_cpu(cpu)
 		drain_timed(cpu);
-	sleeps = current->nvcsw;
-	begun = cpu_time();
+	begun = work_begin();
 	kmmv_profile_read_wake();
 	kmmv_slot_add(kmmv_profile_self[KMMV_PROFILE_W_DRAINS], 1);
 	kmmv_profile_domain_tick(ktime_get_ns());
-	count_time(begun, sleeps);
+	work_end(&begun);
 	mutex_unlock(&kmmv_profile_drain_lock);
 }
 
