@@ -73,7 +73,7 @@ static const struct {
 	  PERF_COUNT_SW_EMULATION_FAULTS },
 };
 
-/* Context: hard irq or NMI. */
+/* Context: any, with preemption off; events of software are counted by tasks. */
 static void overflow(struct perf_event *perf, struct perf_sample_data *data,
 		     struct pt_regs *regs)
 {

@@ -144,7 +144,7 @@ static bool write_raw(struct kmmv_ring_cpu *rc, struct kmmv_profile_on *on,
  * @period: what the sample stands for, if it is not the configured one
  * @throttled: perf has stopped the event until the next tick
  *
- * Context: hard irq or NMI, on the event's CPU.
+ * Context: any, with preemption off, on the event's CPU.
  */
 void kmmv_profile_sample(struct kmmv_profile_on *on, struct pt_regs *regs,
 			 u64 period, bool throttled)

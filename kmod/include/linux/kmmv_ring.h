@@ -176,8 +176,10 @@ int kmmv_ring_register_type(const struct kmmv_event_type *type);
  * @entry: result
  *
  * With 0, preemption is off until kmmv_ring_commit() or kmmv_ring_discard(),
- * one of which the caller has to call in the same context, and soon. The
- * payload is not zeroed, except the bytes after @size up to a multiple of 4.
+ * one of which the caller has to call in the same context, and soon. Where
+ * spinlocks sleep (PREEMPT_RT), the caller takes no spinlock_t and allocates no
+ * memory before that. The payload is not zeroed, except the bytes after @size up
+ * to a multiple of 4.
  *
  * Context: any.
  * Return: 0; -ENODEV while the ring does not record, which is not counted. The

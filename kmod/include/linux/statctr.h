@@ -173,8 +173,9 @@ pcpu_ctr_t *pcpu_ctr_free(pcpu_ctr_t *ctr);
  * @cpu: possible
  *
  * For reading. It can be written, as the paper does, (*PCPU_CTR(c, cpu))++, but
- * updates may then be lost: an interrupt, or another CPU after a migration, may
- * come between load and store. statctr_add() loses none.
+ * updates may then be lost: an interrupt, another task of the CPU, or another
+ * CPU after a migration, may come between load and store. statctr_add() loses
+ * none.
  *
  * Context: any.
  * Return: an unsigned long *; NULL for a CPU that never counted, with the
