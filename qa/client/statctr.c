@@ -125,7 +125,8 @@ static int work(void *argument)
 	int i;
 
 	mod_timer(&worker->timer, jiffies + 1);
-	hrtimer_start(&worker->hrtimer, ns_to_ktime(200000), HRTIMER_MODE_REL);
+	hrtimer_start(&worker->hrtimer, ns_to_ktime(200000),
+		      HRTIMER_MODE_REL_HARD);
 	for (i = 0; i < updates; i++) {
 		all_four();
 		paper_inc(i % 64 == 0);
