@@ -17,6 +17,8 @@
 
 #include "tap.h"
 
+#define HANG	600000	/* ms; usual is none */
+
 /* A reader's records by number, and its position. */
 struct reader {
 	int fd;
@@ -241,23 +243,56 @@ static void only_changes(void)
 	reader_close(&reader);
 }
 
+/* Whether a process waits in a call. */
+static bool asleep(pid_t pid)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		bail("%s", path);
+	fclose(file);
+	return state == 'S';
+}
+
+/* Once told, add a name while the process PARENT waits. */
+static void wake(int told, pid_t parent)
+{
+	char byte;
+
+	if (read(told, &byte, 1) != 1)
+		_exit(1);
+	while (!asleep(parent))
+		usleep(1000);
+	client("add waker");
+	_exit(0);
+}
+
 static void wakes(void)
 {
+	pid_t pid, parent = getpid();
 	struct reader reader;
-	pid_t pid;
+	int fds[2];
 
 	reader_open(&reader);
 	reader_finish(&reader, 65536);
+	if (pipe(fds))
+		bail("pipe");
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
-		usleep(300000);
-		client("add waker");
-		_exit(0);
+		close(fds[1]);
+		wake(fds[0], parent);
 	}
 	ok(!readable(&reader, 50), "poll() waits for a change");
-	ok(readable(&reader, 20000), "a change wakes poll()");
+	if (write(fds[1], "", 1) != 1)
+		bail("write");
+	ok(readable(&reader, HANG), "a change wakes poll()");
 	waitpid(pid, NULL, 0);
+	close(fds[0]);
+	close(fds[1]);
 	reader_finish(&reader, 65536);
 	ok(up_to_date(&reader), "and it is there to be read");
 	reader_close(&reader);
