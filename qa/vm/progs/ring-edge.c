@@ -31,7 +31,7 @@
 #include "tap.h"
 
 #define RING	"edge"
-#define NEVER	20000	/* ms; usual are one or two */
+#define NEVER	600000	/* ms; usual are one or two */
 #define RECORD	36	/* bytes on the page, of 24 */
 #define POLLS	20000
 
