@@ -98,7 +98,7 @@ pmproxy -f -t -i 127.0.0.1 -s /mnt/pmproxy.socket -l /mnt/pmproxy.log \
 # web PATH?NAME=VALUE
 web()
 {
-	curl -s -m 60 -G --data-urlencode "${1#*\?}" "http://127.0.0.1:44322/${1%%\?*}"
+	curl -s -m 600 -G --data-urlencode "${1#*\?}" "http://127.0.0.1:44322/${1%%\?*}"
 }
 # shellcheck disable=SC2317 # called by wait_for
 proxy_answers()

@@ -102,7 +102,7 @@ served()
 web()
 {
 	setpriv --reuid 65534 --regid 65534 --clear-groups \
-		curl -s -m 30 "$url/$1"
+		curl -s -m 600 "$url/$1"
 }
 # shellcheck disable=SC2317 # called by wait_for
 serves()
@@ -140,7 +140,7 @@ is "nor has it a client" "$(pminfo -f kmmv.ring.clients |
 
 # Names of metrics in pmproxy's exposition format: no two become one.
 open=$(web "metrics?names=kmmv" 2>/dev/null)
-[ -n "$open" ] || open=$(curl -s -m 60 \
+[ -n "$open" ] || open=$(curl -s -m 600 \
 	"http://127.0.0.1:44322/metrics?names=kmmv.control,kmmv.value,kmmv.ring")
 like "its exposition has values" "$open" '^kmmv_value_counter.* 10'
 is "and each name once" "$(grep '^# TYPE ' <<<"$open" | cut -d' ' -f3 |
