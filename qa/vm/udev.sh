@@ -28,7 +28,7 @@ stop_udev()
 open_nodes()
 {
 	if [ -e /run/udev/control ]; then
-		udevadm settle --timeout=20
+		udevadm settle --timeout=600
 	else
 		chgrp pcp /dev/kmmv/*
 	fi

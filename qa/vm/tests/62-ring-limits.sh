@@ -98,7 +98,7 @@ hold=qa/client/kmmv_hold.ko
 mkdir $rings/held
 echo 1 >$rings/held/enable
 insmod $hold ring=held cpu=1 || bail "no $hold"
-ok "accounts do not wait for it" timeout 20 build/qa/vm/ring-hostile held stats
+ok "accounts do not wait for it" timeout 600 build/qa/vm/ring-hostile held stats
 echo consume >$rings/held/mode &
 ok "nor does another mode" wait_for 20 grep -q consume $rings/held/mode
 rmmod kmmv_hold
