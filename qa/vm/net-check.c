@@ -16,10 +16,10 @@
  *					instances of net.*
  *	net-check send DEVICE COUNT SIZE [CPU]
  *					frames that nobody understands
- *	net-check churn NAME FROM TO FRAMES
+ *	net-check churn NAME FROM TO FRAMES [dropped]
  *					make each veth NAME<i>, send so many frames of
- *					60 bytes through it, and remove it; those of
- *					a hundred exist at once
+ *					60 bytes through it, and remove it, or once
+ *					they were dropped; a hundred exist at once
  *
  * Differences are printed, with status 1. AGE is the greatest age of the copy, in
  * nanoseconds; by default, and elsewhere, it waits for a copy that was begun after
@@ -511,6 +511,7 @@ static void do_request(const char *what)
 /* Those that are made are in this group, and are removed with it. */
 #define GROUP	4242
 #define BATCH	100
+#define HANG	600000	/* ms */
 
 static void make_veth(const char *name, const char *peer)
 {
@@ -550,7 +551,30 @@ static void remove_group(void)
 	do_request("the group");
 }
 
-static void churn(const char *base, unsigned int from, unsigned int to, int frames)
+/*
+ * A frame that nobody understands is dropped some time after it was sent, or is not
+ * counted if its device goes before.
+ */
+static void wait_for_drops(const char *device, int frames)
+{
+	char path[100];
+	int dropped, ms;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/statistics/rx_dropped", device);
+	for (ms = 0; ms < HANG; ms++) {
+		file = fopen(path, "r");
+		if (!file || fscanf(file, "%d", &dropped) != 1)
+			err(2, "%s", path);
+		fclose(file);
+		if (dropped >= frames)
+			return;
+		usleep(1000);
+	}
+	errx(2, "%s has dropped %d frames of %d", device, dropped, frames);
+}
+
+static void churn(const char *base, unsigned int from, unsigned int to, int frames, bool all)
 {
 	char name[32], peer[32];
 	unsigned int i, last;
@@ -565,13 +589,17 @@ static void churn(const char *base, unsigned int from, unsigned int to, int fram
 			set_up(name);
 			send_frames(name, frames, 60);
 		}
+		for (i = from; all && i < last; i++) {
+			snprintf(peer, sizeof(peer), "%.4sp%u", base, i);
+			wait_for_drops(peer, frames);
+		}
 		remove_group();
 	}
 }
 
 static int usage(void)
 {
-	errx(2, "usage: net-check bracket ROUNDS | watch FILE | dump FAMILY [AGE] | sum FAMILY | count | send DEVICE COUNT SIZE [CPU] | churn NAME FROM TO FRAMES");
+	errx(2, "usage: net-check bracket ROUNDS | watch FILE | dump FAMILY [AGE] | sum FAMILY | count | send DEVICE COUNT SIZE [CPU] | churn NAME FROM TO FRAMES [dropped]");
 }
 
 int main(int argc, char **argv)
@@ -585,7 +613,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (argc > 5 && strcmp(what, "churn") == 0) {
-		churn(argv[2], atoi(argv[3]), atoi(argv[4]), atoi(argv[5]));
+		churn(argv[2], atoi(argv[3]), atoi(argv[4]), atoi(argv[5]), argc > 6);
 		return 0;
 	}
 	if (kmmv_open(KMMV_DEVICE_DIR, &kmmv))
