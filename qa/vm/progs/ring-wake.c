@@ -38,6 +38,7 @@
 #define CROWD		256
 #define DRIP		100000	/* ns */
 #define DRIPS		10000
+#define COSTS		101
 #define RECORD		36	/* bytes on the page, of 24 */
 
 static const char *const context_names[RING_CONTEXTS] = {
@@ -46,7 +47,7 @@ static const char *const context_names[RING_CONTEXTS] = {
 
 static struct shared {
 	bool		ready, over;
-	uint64_t	polls, records, sleeps, errors;
+	uint64_t	polls, records, sleeps, errors, cost;
 } *shared;
 
 static int number;	/* of the ring, to the client */
@@ -145,6 +146,36 @@ static void single_records(int rounds, bool claimed)
 
 /* ---- a child that consumes until told to end */
 
+static void one_record(int cpu)
+{
+	client("ring write %d task %d 24 1", number, cpu);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* What it usually takes to poll and to read one record, in ns. */
+static uint64_t cost_of_one(struct reader *reader, bool claimed)
+{
+	struct pollfd wait = { .fd = reader->ring->fd, .events = POLLIN };
+	uint64_t cost[COSTS];
+	int i;
+
+	for (i = 0; i < COSTS; i++) {
+		one_record(1);
+		cost[i] = now();
+		poll(&wait, 1, 0);
+		reader_drain(reader, claimed);
+		cost[i] = now() - cost[i];
+	}
+	qsort(cost, COSTS, sizeof(cost[0]), compare);
+	return cost[COSTS / 2];
+}
+
 static void consume_on(bool claimed)
 {
 	struct rusage before, after;
@@ -154,6 +185,7 @@ static void consume_on(bool claimed)
 
 	open_reader(&reader, &ring, claimed);
 	reader_drain(&reader, claimed);
+	shared->cost = cost_of_one(&reader, claimed);
 	wait.fd = ring.fd;
 	wait.events = POLLIN;
 	getrusage(RUSAGE_SELF, &before);
@@ -187,11 +219,6 @@ static pid_t consumer_start(bool claimed)
 	return pid;
 }
 
-static void one_record(int cpu)
-{
-	client("ring write %d task %d 24 1", number, cpu);
-}
-
 static void consumer_end(pid_t pid)
 {
 	__atomic_store_n(&shared->over, true, __ATOMIC_RELEASE);
@@ -199,22 +226,42 @@ static void consumer_end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Many records in a millisecond wake it once. */
+/* Until the consumer has read COUNT records, or no more for TIMEOUT. */
+static void wait_for_records(uint64_t count)
+{
+	uint64_t seen = 0, moved = now(), records;
+
+	while (now() - moved < TIMEOUT * 1000000ULL) {
+		records = __atomic_load_n(&shared->records, __ATOMIC_RELAXED);
+		if (records >= count)
+			return;
+		if (records != seen)
+			moved = now();
+		seen = records;
+		usleep(20000);
+	}
+}
+
+/*
+ * Many records in a millisecond wake it once. They come so slowly that the consumer
+ * is done with one before the next: else it would find another one, and not sleep.
+ */
 static void seldom(bool claimed)
 {
 	pid_t pid = consumer_start(claimed);
-	uint64_t begin = now(), ms;
-	int i;
+	uint64_t begin, ms, drip = 2 * shared->cost;
 
-	client("ring later %d hardirq 1 %d %d", number, DRIP, DRIPS);
-	for (i = 0; i < 1000; i++) {
-		if (__atomic_load_n(&shared->records, __ATOMIC_RELAXED) ==
-		    DRIPS)
-			break;
-		usleep(20000);
-	}
+	if (drip < DRIP)
+		drip = DRIP;
+	begin = now();
+	client("ring later %d hardirq 1 %llu %d", number,
+	       (unsigned long long)drip, DRIPS);
+	wait_for_records(DRIPS);
 	ms = (now() - begin) / 1000000;
 	consumer_end(pid);
+	note("one each %llu us, as reading one takes %llu us",
+	     (unsigned long long)drip / 1000,
+	     (unsigned long long)shared->cost / 1000);
 	note("%llu ms, %llu records read, %llu polls, %llu sleeps",
 	     (unsigned long long)ms, (unsigned long long)shared->records,
 	     (unsigned long long)shared->polls,
@@ -420,7 +467,8 @@ int main(int argc, char **argv)
 	late_ns = argc > 2 ? strtoull(argv[2], NULL, 10) * 1000 : 0;
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (!ring_create(RING, "mode=overwrite pages=64 spares=4"))
+	/* Pages for all that drips, however late the consumer is. */
+	if (!ring_create(RING, "mode=overwrite pages=128 spares=4"))
 		bail("ring");
 	number = client("ring get " RING);
 	if (number < 0 || client("ring type wake") < 0)
