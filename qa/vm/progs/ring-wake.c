@@ -283,6 +283,7 @@ static void own_waking(bool claimed)
 	usleep(100000);
 	ok(client("ring waking %d %d", number, pid) == 0, "waking is traced");
 	one_record(1);
+	wait_for_records(1);
 	usleep(2000000);
 	polls = __atomic_load_n(&shared->polls, __ATOMIC_RELAXED);
 	consumer_end(pid);
