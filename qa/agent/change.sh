@@ -19,7 +19,8 @@ change()
 		cat
 	} | qa/agent/area.py "$next"
 	echo "$next" >&6
-	read -r -t 20 _ <&7
+	read -r -t 1200 said <&7 && [ "$said" = "done" ] ||
+		bail "the area does not change"
 }
 trap 'exec 6>&- 7<&-; rm -rf "$work"' EXIT
 
@@ -35,8 +36,7 @@ E
 mkfifo "$work/to" "$work/from"
 qa/agent/live.py "$work/dev" <"$work/to" >"$work/from" &
 exec 6>"$work/to" 7<"$work/from"
-read -r -t 20 said <&7
-[ "$said" = "done" ] || bail "no live area"
+read -r -t 1200 said <&7 && [ "$said" = "done" ] || bail "no live area"
 
 flags()
 {
@@ -113,7 +113,7 @@ inst 0 0 0 active 1 x
 inst 1 1 0 active 3 one
 inst 2 1 0 active 4 two
 E
-is "another epoch under the mapping: at once, from where they were" \
+is "another epoch: at once, from where they were" \
 	"$(db_values kmmv.value.counter kmmv.value.late kmmv.all.counter | tr '\n' ',')" \
 	"one 17,two 14,x 2,33,"
 is "state" "$(db_values kmmv.control.state kmmv.control.epoch | tr '\n' ',')" \
