@@ -40,6 +40,7 @@
 #define DRIPS		10000
 #define COSTS		101
 #define RECORD		36	/* bytes on the page, of 24 */
+#define MARK		3000	/* bytes, whole words */
 
 static const char *const context_names[RING_CONTEXTS] = {
 	"task", "softirq", "hardirq", "nmi",
@@ -307,15 +308,34 @@ static uint64_t bytes_inside(struct ring *ring, int cpu)
 	return ring_stats(ring, cpu, &stats) ? stats.bytes.inside : 0;
 }
 
+/*
+ * So much that the next record reaches the watermark: with room for nine times, one
+ * in front of each record after a pause, and then a record that leaves three words.
+ * Return: false if that is not what is inside.
+ */
+static bool fill(struct ring *ring, const char *context, int cpu)
+{
+	uint64_t inside;
+
+	client("ring write %d %s %d 24 %u", number, context, cpu,
+	       (MARK - 120) / RECORD);
+	inside = bytes_inside(ring, cpu);
+	if (inside + 24 + 24 > MARK)
+		return false;
+	client("ring write %d %s %d %u 1", number, context, cpu,
+	       (unsigned int)(MARK - 24 - inside));
+	inside = bytes_inside(ring, cpu);
+	return inside < MARK && inside + RECORD >= MARK;
+}
+
 static void watermarks(void)
 {
 	struct kmmv_ring_stats all;
-	/* Too few for the watermark, even with a time in front. */
-	uint32_t mark = 3000, few = (mark - 9) / RECORD;
+	uint32_t mark = MARK;
 	struct reader reader;
 	struct pollfd wait;
 	struct ring ring;
-	int i, n, early = 0, never = 0;
+	int i, n, early = 0, never = 0, filled = 0;
 
 	open_reader(&reader, &ring, true);
 	reader_drain(&reader, true);
@@ -325,8 +345,7 @@ static void watermarks(void)
 	for (i = 0; i < 20 && !never; i++) {
 		reader_drain(&reader, true);
 		/* One too few on one CPU, and the same on another. */
-		client("ring write %d task 1 24 %u", number, few);
-		client("ring write %d softirq 2 24 %u", number, few);
+		filled += fill(&ring, "task", 1) && fill(&ring, "softirq", 2);
 		n = poll(&wait, 1, i ? 20 : 300);
 		early += n != 0;
 		client("ring later %d %s 1 %d", number, context_names[i % 4],
@@ -337,6 +356,7 @@ static void watermarks(void)
 	}
 	ring_stats(&ring, KMMV_RING_ALL_CPUS, &all);
 	note("%llu bytes inside", (unsigned long long)all.bytes.inside);
+	ok(filled == i, "one record is missing each time (%d of %d)", filled, i);
 	ok(!early, "below the watermark no waiter is woken (%d times)", early);
 	ok(!never, "the record that reaches it wakes (%d times not)", never);
 	ring_close(&ring);
