@@ -12,10 +12,15 @@
 #include "rules.h"
 #include "tap.h"
 
+#define KILLS		10
+#define KILLS_MOST	10000
+#define LIFE		20000		/* us, at least */
+#define LIFE_MOST	10000000
+
 /* How far consumers came, in memory that survives them. */
 static struct will {
 	bool		over;
-	uint64_t	kills, again, rounds, errors;
+	uint64_t	kills, takes, again, rounds, errors;
 	uint64_t	done[CPUS];	/* number of the first event not released */
 	uint64_t	intent[CPUS];	/* likewise, once a release is complete */
 	char		first[240];
@@ -78,6 +83,7 @@ static int mortal_take(struct reader *reader, bool slowly)
 	struct track *track;
 	int i, n = ring_take(reader->ring, KMMV_RING_ALL_CPUS, ranges, 8);
 
+	will->takes += n > 0;
 	for (i = 0; i < n; i++) {
 		track = &reader->tracks[ranges[i].cpu];
 		follow(reader, &ranges[i]);
@@ -136,51 +142,85 @@ static pid_t storm_start(const char *records)
 	return pid;
 }
 
-static void kill_them(pid_t storm, int *status)
+/* Events of consumers that were killed. */
+static uint64_t returned_of(struct ring *ring)
 {
-	bool storms = true;
-	pid_t pid;
+	uint64_t returned = 0;
+	uint32_t cpu;
 
-	/* At least ten, however short the storm is. */
-	while (storms || will->kills < 10) {
+	for (cpu = 0; cpu < ring->header.nr_cpus; cpu++)
+		if (ring_alive(ring, cpu))
+			returned += ((const struct kmmv_ring_reader *)
+				     ((const char *)ring_writer(ring, cpu) +
+				      ring->header.reader_offset -
+				      ring->header.writer_offset))->returned;
+	return returned;
+}
+
+static bool goes_on(struct ring *ring)
+{
+	if (will->kills < KILLS)
+		return true;
+	return will->kills < KILLS_MOST &&
+	       (!will->again || !returned_of(ring));
+}
+
+/*
+ * At least ten, however short the storm is; and until one was killed that had taken
+ * something, which the next one was given. They live longer while none takes anything.
+ */
+static int kill_them(struct ring *ring)
+{
+	const char *records = getenv("RECORDS") ?: "40000";
+	pid_t pid, storm = storm_start(records);
+	int status, bad = 0, life = LIFE;
+	bool storms = true;
+	uint64_t takes;
+
+	while (storms || goes_on(ring)) {
+		if (!storms && will->kills >= KILLS) {
+			storm = storm_start(records);
+			storms = true;
+		}
+		takes = will->takes;
 		pid = fork();
 		if (pid == 0)
 			mortal(will->kills);
-		usleep(20000 + rand() % 60000);
+		usleep(life + rand() % (3 * life));
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 		will->kills++;
-		storms = storms && waitpid(storm, status, WNOHANG) == 0;
+		if (storms && will->takes == takes && life < LIFE_MOST)
+			life *= 2;
+		if (storms && waitpid(storm, &status, WNOHANG) == storm) {
+			storms = false;
+			bad |= status;
+		}
 	}
+	return bad;
 }
 
 int death(void)
 {
 	struct kmmv_ring_stats stats;
-	uint64_t returned = 0;
 	struct reader reader;
+	uint64_t returned;
 	struct ring ring;
-	int n, idle = 0, status = 1;
-	uint32_t cpu;
-	pid_t storm;
+	int n, idle = 0, status;
 
 	will = mmap(NULL, sizeof(*will), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	create("mode=consume pages=16 spares=8");
-	storm = storm_start(getenv("RECORDS") ?: "40000");
-	kill_them(storm, &status);
+	open_reader(&reader, &ring, false);
+	status = kill_them(&ring);
+	ring_close(&ring);
 	open_reader(&reader, &ring, true);
 	while (idle < 3) {
 		n = mortal_take(&reader, false);
 		idle = n > 0 ? 0 : idle + 1;
 	}
 	stats_of(&ring, KMMV_RING_ALL_CPUS, &stats);
-	for (cpu = 0; cpu < ring.header.nr_cpus; cpu++)
-		if (ring_alive(&ring, cpu))
-			returned += ((const struct kmmv_ring_reader *)
-				     ((const char *)ring_writer(&ring, cpu) +
-				      ring.header.reader_offset -
-				      ring.header.writer_offset))->returned;
+	returned = returned_of(&ring);
 	note("%llu killed, %llu rounds, %llu ranges again, %llu events returned, %llu released",
 	     (unsigned long long)will->kills, (unsigned long long)will->rounds,
 	     (unsigned long long)will->again, (unsigned long long)returned,
