@@ -47,10 +47,10 @@ DISPLAY=:$(cat "$work/number") QT_QPA_PLATFORM=xcb HOME=$work XDG_RUNTIME_DIR=$w
 	-c "$PWD/pmda/site/Kmmv.pmchart" -t 1 -s 8 -v 8 >"$work/said" 2>&1 &
 chart_pid=$!
 
-# share COLOUR...: of what is on the display
+# share COLOUR...: of what was on the display
 share()
 {
-	qa/agent/picture.py share "$work/display/Xvfb_screen0" "$@"
+	qa/agent/picture.py share "$work/picture" "$@"
 }
 
 # The legend has as much of each colour, so that they come near the machine's shares, 77,
@@ -60,18 +60,33 @@ count_pid=$!
 # shellcheck disable=SC2317 # called by wait_for
 drawn()
 {
-	share 16d816 2d2de2 e71717 >"$work/shares"
-	read -r idle user system <"$work/shares"
-	[ "$idle" -ge 74 ]
+	cp "$work/display/Xvfb_screen0" "$work/picture"
+	{
+		share 16d816 2d2de2 e71717
+		share ffff00 0000ff ff0000
+	} >"$work/shares"
+	read_shares && [ "$idle" -ge 74 ] && in_order && irqs_in_order
+}
+read_shares()
+{
+	{
+		read -r idle user system && read -r timer net_rx net_tx
+	} <"$work/shares"
+}
+in_order()
+{
+	[ "$idle" -gt "$user" ] && [ "$user" -gt "$system" ] && [ "$system" -gt 0 ]
+}
+irqs_in_order()
+{
+	[ "$net_rx" -gt "$timer" ] && [ "$timer" -gt "$net_tx" ]
 }
 ok "the CPUs' time is drawn while it is counted" wait_for 20 drawn
-read -r idle user system <"$work/shares"
+read_shares
 note "idle, user, system: $idle $user $system of $((idle + user + system))"
-ok "idle, user and system in their order" test "$idle" -gt "$user" -a \
-	"$user" -gt "$system" -a "$system" -gt 0
-read -r timer net_rx net_tx < <(share ffff00 0000ff ff0000)
+ok "idle, user and system in their order" in_order
 note "soft interrupts: TIMER $timer, NET_RX $net_rx, NET_TX $net_tx"
-ok "and so are soft interrupts" test "$net_rx" -gt "$timer" -a "$timer" -gt "$net_tx"
+ok "and so are soft interrupts" irqs_in_order
 ok "pmchart still runs" kill -0 $chart_pid
-[ -z "${KEEP-}" ] || qa/agent/picture.py join "$KEEP" "$work/display/Xvfb_screen0"
+[ -z "${KEEP-}" ] || qa/agent/picture.py join "$KEEP" "$work/picture"
 finish
