@@ -49,17 +49,18 @@ printf 'pcp\n%s\n' "$(id -u pcp)" >/etc/pcp/kmmv/users
 pmcd -f -n /mnt/pmns -c /mnt/pmcd.conf -l /mnt/pmcd.log >/mnt/pmcd.out 2>&1 &
 ok "pmcd runs" wait_for 60 pminfo -f kmmv.control.state
 ok "root may store" pmstore kmmv.control.max_age 50
-is "and have events" "$(pminfo -f kmmv.ring.records 2>&1 | grep -c permission)" 0
-# events_of UID: what a user may have of them
+# events_of UID: what a user may have of them; none have come yet
 events_of()
 {
 	setpriv --reuid "$1" --regid 65534 --clear-groups \
-		pminfo -f kmmv.ring.records 2>&1 | grep -o 'No permission'
+		pminfo -f kmmv.ring.records 2>&1 |
+		grep -o -e 'No permission' -e 'No value(s) available'
 }
+is "and have events" "$(events_of 0)" "No value(s) available"
 echo "latecomer # whom nobody knows" >>/etc/pcp/kmmv/users
 is "a user of the file who is unknown has no events" "$(events_of 4713)" "No permission"
 echo "latecomer:x:4713:65534::/:/bin/sh" >>/etc/passwd
-is "has them once /etc/passwd knows him" "$(events_of 4713)" ""
+is "has them once /etc/passwd knows him" "$(events_of 4713)" "No value(s) available"
 sed -i /latecomer/d /etc/passwd
 is "and no longer than that" "$(events_of 4713)" "No permission"
 
@@ -94,6 +95,8 @@ served()
 			"$(web "$context/store?name=kmmv.ring.queue.limit&value=1")" \
 			'No permission'
 		web "$context/fetch?names=kmmv.ring.records" >/mnt/records
+		like "$host: it may ask for events" "$(cat /mnt/records)" \
+			'"name":"kmmv.ring.records"'
 		not_ok "$host: and it has no events" \
 			grep -q '"instances":\[{' /mnt/records
 	done
@@ -125,8 +128,9 @@ for hide in 1 2; do
 	note "hidepid=$hide, gid=pcp"
 	served root $((44325 + hide)) local:
 	ok "hidepid=$hide, gid=pcp: root may" pmstore kmmv.control.max_age 50
-	not_ok "hidepid=$hide, gid=pcp: nothing is said" \
-		grep -q hidepid <<<"$(pminfo -f kmmv.control.error)"
+	said=$(pminfo -f kmmv.control.error)
+	like "hidepid=$hide, gid=pcp: the agent tells its errors" "$said" 'value "'
+	not_ok "hidepid=$hide, gid=pcp: of this nothing" grep -q hidepid <<<"$said"
 done
 mount -t proc -o hidepid=0 none /proc
 is "what it would have stored is as it was" \
