@@ -19,7 +19,7 @@ start_sim()
 	$sim --live --period-us 2000 --families 2 "$@" "$work/dev" \
 		>"$work/sim" &
 	sim_pid=$!
-	wait_for 10 grep -q ready "$work/sim"
+	wait_for 20 grep -q ready "$work/sim" || bail "kmmvsim does not begin"
 }
 stop_sim()
 {
