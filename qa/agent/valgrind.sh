@@ -102,6 +102,6 @@ gone()
 {
 	! pgrep -f "pmdakmmv.* -l $work/tmp/kmmv.log" >/dev/null
 }
-wait_for 10 gone
+ok "and the daemon ends" wait_for 20 gone
 is "no error of ours in the daemon" "$(ours)" ""
 finish
