@@ -85,5 +85,5 @@ load 11 9010,9010 0
 reattach
 is "nor is it doubled" "$(db_values kmmv.all.stat.irq)" 18020
 is "the sum agrees" "$(db_values kmmv.value.stat.irq)" "9 18020"
-ok "dbpmda ends well" db_stop
+db_stops "dbpmda ends well"
 finish

@@ -184,5 +184,5 @@ change 2 <<E
 set epoch 82
 E
 ok "until it is gone" wait_for 60 shows kmmv.control.error '""'
-ok "dbpmda ends well" db_stop
+db_stops "dbpmda ends well"
 finish

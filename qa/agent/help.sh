@@ -92,7 +92,7 @@ while read -r domain; do
 done <"$work/domains" >"$work/poor"
 is "each instance domain has both" "$(cat "$work/poor")" ""
 like "one that there is not has none" "$(db "text indom $domain.1000")" "Error"
-ok "dbpmda ends" db_stop
+db_stops "dbpmda ends"
 
 # ---- chkhelp
 

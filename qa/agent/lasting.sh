@@ -384,5 +384,5 @@ inst 0 0 0 active 30 level
 E
 is "a family without its source has no values" \
 	"$(db_values kmmv.value.counter)" none
-ok "dbpmda ends well" db_stop
+db_stops "dbpmda ends well"
 finish

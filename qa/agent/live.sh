@@ -73,7 +73,7 @@ for how in dso pipe; do
 		test "$after" -ge "$before"
 	ok "$how: so does the total" \
 		test "$(db_values kmmv.all.sim.f1)" -ge "$all"
-	ok "$how: dbpmda ends well" db_stop
+	db_stops "$how: dbpmda ends well"
 	stop_sim
 done
 finish

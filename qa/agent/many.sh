@@ -65,5 +65,5 @@ is "nor is the family read twice then" \
 db "profile $domain.16 all" >/dev/null
 db "profile $domain.16 delete $own" >/dev/null
 is "a profile of all but one" "$(db_values kmmv.value.counter | wc -l)" 9999
-ok "dbpmda ends well" db_stop
+db_stops "dbpmda ends well"
 finish

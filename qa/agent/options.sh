@@ -39,7 +39,7 @@ refused --keep-names 4294967296 4294967295
 
 db_start pipe
 is "the maximum age without the option" "$(db_values kmmv.control.max_age)" 100
-ok "dbpmda ends well" db_stop
+db_stops "dbpmda ends well"
 for number in 0 70 4294967295; do
 	db_start pipe "--max-age $number"
 	is "--max-age $number" "$(db_values kmmv.control.max_age)" "$number"

@@ -60,7 +60,7 @@ db "profile $domain.17 delete $((own + 1))" >/dev/null
 is "all but one" "$(db_values kmmv.percpu.counter | tr '\n' ',')" \
 	"a_b::cpu0 1,a_b::cpu3 4,x::cpu7::cpu0 10,x::cpu7::cpu1 20,\
 x::cpu7::cpu3 40,"
-ok "dbpmda ends well" db_stop
+db_stops "dbpmda ends well"
 
 # Another client: it has fetched none by name.
 db_start dso
@@ -101,7 +101,7 @@ is "and is in the domain then" "$(listed)" \
 	"a_b::cpu0 a_b::cpu1 a_b::cpu3 x::cpu7::cpu0 x::cpu7::cpu3"
 db 'store kmmv.control.percpu.limit "0"' >/dev/null
 is "no instances at all" "$(db_values kmmv.percpu.counter)" none
-ok "dbpmda ends well" db_stop
+db_stops "dbpmda ends well"
 
 db_start pipe --percpu-limit=1
 is "the limit is an option" "$(db_values kmmv.percpu.counter)" "a_b::cpu0 1"
@@ -125,7 +125,7 @@ id=$(db "instance $domain.17 \"a_b::cpu3\"" |
 	sed -n 's/.*inst: \([0-9]*\).*/\1/p')
 is "a CPU that is not online is not listed" "$(listed)" \
 	"a_b::cpu0 a_b::cpu1 a_b::cpu2"
-ok "dbpmda ends well" db_stop
+db_stops "dbpmda ends well"
 restarted
 db "profile $domain.17 none" >/dev/null
 db "profile $domain.17 add $id" >/dev/null
@@ -136,7 +136,7 @@ db "profile $domain.17 all" >/dev/null
 is "whoever asks for all gets those that are online" \
 	"$(db_values kmmv.percpu.counter | tr '\n' ',')" \
 	"a_b::cpu0 1,a_b::cpu1 2,a_b::cpu2 3,"
-ok "dbpmda ends well" db_stop
+db_stops "dbpmda ends well"
 
 # CPUs come and go: one that was online once stays listed.
 area <<E

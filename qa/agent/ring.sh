@@ -106,7 +106,7 @@ grant
 is "they are for root, from the first request on" "$(db_values kmmv.ring.records)" none
 ok "the agent has claimed the ring" \
 	grep -q claim "$work/dev/sim/default.log"
-ok "dbpmda ends well" db_stop
+db_stops "dbpmda ends well"
 
 # of_default METRIC: its value for the ring default, as a client gets it
 of_default()

@@ -145,7 +145,7 @@ sed -i 's/^instance.*/instance rubbish/' "$work/dev/names"
 attach
 expect "names of no sense" invalid "Bad message"
 again "names of no sense"
-ok "dbpmda ends well" db_stop
+db_stops "dbpmda ends well"
 
 # A device that an ordinary user cannot read.
 good

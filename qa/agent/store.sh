@@ -135,6 +135,6 @@ for how in dso pipe; do
 	else
 		skip "$how: the service's user" "there is none"
 	fi
-	ok "$how: dbpmda ends well" db_stop
+	db_stops "$how: dbpmda ends well"
 done
 finish

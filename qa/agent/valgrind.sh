@@ -78,7 +78,7 @@ db "fetch $all" >/dev/null
 rm -r "${work:?}/dev"
 reattach
 db "fetch $all" >/dev/null
-ok "dbpmda ends well" db_stop
+db_stops "dbpmda ends well"
 is "no error of ours on changing and bad areas" "$(ours)" ""
 
 # The daemon, until its end.
@@ -96,7 +96,7 @@ db_start pipe
 db "fetch $all" >/dev/null
 is "the daemon answers" "$(db_values kmmv.all.counter)" \
 	"$((1 + 2 + 3 + 4 + 500 * 10))"
-ok "dbpmda ends well with the daemon" db_stop
+db_stops "dbpmda ends well with the daemon"
 # shellcheck disable=SC2317 # called by wait_for
 gone()
 {
