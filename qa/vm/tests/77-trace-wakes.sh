@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
+# machine: SMP=1
 #
-# What wakes a ring's reader is itself traced to this ring: each wake-up leaves events,
-# of which none keeps the machine from going on.
+# What wakes a ring's readers is itself traced to this ring: each wake-up leaves events,
+# of which none keeps the CPU from going on.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
@@ -11,37 +12,73 @@
 . qa/vm/trace.sh
 
 counts_values || skip_all "machine: of 32 bits, it counts hits alone"
-trap unload EXIT
+readers=
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	# shellcheck disable=SC2086 # none is none
+	kill $readers 2>/dev/null
+	unload
+}
+trap clean_up EXIT
+
+# read_by LINES: four readers begin, which poll when they have read
+read_by()
+{
+	local i
+
+	readers=
+	for ((i = 0; i < 4; i++)); do
+		timeout 900 build/kmmvdump -R default -N "$1" >"$WORK/events.$i" &
+		readers="$readers $!"
+	done
+}
+
+# have NAME LINES: they end with so many
+have()
+{
+	local i=0 pid
+
+	for pid in $readers; do
+		wait "$pid"
+		is "$1: a reader ends" $? 0
+		ok "$1: and has enough" test "$(wc -l <"$WORK/events.$i")" -ge "$2"
+		i=$((i + 1))
+	done
+	readers=
+}
 
 load ring_pages=64 || bail "does not load"
-ok "a timer starts" define start tracepoint=timer/hrtimer_start 'event=default timer=arg0:8x'
-ok "a timer is cancelled" define cancel tracepoint=timer/hrtimer_cancel \
-	'event=default timer=arg0:8x'
-ok "its function" define function function=hrtimer_start_range_ns \
-	'event=default timer=arg0:8x'
-ok "a task is woken" define wake tracepoint=sched/sched_waking 'event=default task=arg0:8x'
-names="start cancel function wake"
-# Not on each architecture.
-if [ -e /sys/kernel/tracing/events/irq_vectors/irq_work_exit ]; then
-	ok "a work ends" define work tracepoint=irq_vectors/irq_work_exit \
-		'event=default vector=arg0:4'
+insmod qa/client/kmmv_traced.ko || bail "nothing to count"
+ok "something happens" define tp tracepoint=kmmv_traced 'event=default number=arg1:8'
+names="cancel function start tp wake"
+
+# An event of the work's end finds the ring armed if the work has not cleared that. No
+# other event disarms it.
+work=irq_vectors/irq_work_exit
+if [ -e /sys/kernel/tracing/events/$work ]; then
+	ok "a work ends" define work tracepoint=$work 'event=default vector=arg0:4'
+	read_by 400
+	until [ "$(wc -l <"$WORK/events.3")" -ge 400 ]; do
+		hit tp 1
+		sleep 0.02
+	done
+	have "work" 400
 	names="$names work"
 fi
 
-# Each of them polls whenever it has read.
-pids=
-for ((i = 0; i < 4; i++)); do
-	timeout 900 build/kmmvdump -R default -N 3000 >"$WORK/events.$i" &
-	pids="$pids $!"
-done
-for pid in $pids; do
-	ok "a reader gets its events" wait "$pid"
-done
-for ((i = 0; i < 4; i++)); do
-	is "as many as it asked for" "$(wc -l <"$WORK/events.$i")" 3000
-done
-is "of each kind" "$(sed -n 's/.*trace\.\([a-z]*\).*/\1/p' "$WORK"/events.* | sort -u |
-	xargs)" "$(xargs -n 1 <<<"$names" | sort | xargs)"
+# Then all that a wake-up does.
+ok "a task is woken" define wake tracepoint=sched/sched_waking 'event=default task=arg0:8x'
+read_by 10000
+ok "a function starts a timer" define function function=hrtimer_start_range_ns \
+	'event=default timer=arg0:8x'
+ok "a timer starts" define start tracepoint=timer/hrtimer_start 'event=default timer=arg0:8x'
+ok "a timer is cancelled" define cancel tracepoint=timer/hrtimer_cancel \
+	'event=default timer=arg0:8x'
+have "all" 10000
+is "of each kind" "$(sed -n 's/.*trace\.\([a-z]*\) .*/\1/p' "$WORK"/events.* | sort -u |
+	xargs)" "$names"
+note "$(for name in $names; do echo "$name $(get "$name" hits)"; done | xargs)"
 # shellcheck disable=SC2086 # a list
 ok "they end" end $names
 ok "unloads" unload
