@@ -16,7 +16,8 @@
  *		queues an irq_work, which any context can do, NMI included. The
  *		work clears waiting, so that later commits cost nothing more,
  *		wakes files that have something to read, and leaves the ring
- *		quiet or idle;
+ *		quiet or idle. Where locks sleep, a timer does the last two at
+ *		once: until then the ring is armed, and waiting may be clear;
  *	quiet	no commit reports, but the timer looks, a millisecond or more
  *		after the last wake-up: it wakes files that have something to
  *		read by then, or else arms the ring.

@@ -124,6 +124,7 @@ wake_mutants()
 	wake: a file that is left counts as woken|-DCLIENT=EDGE -DEVENTS=1 -DMORE=0 -DLEAVES -DLEFT_KNOWS
 	wake: who is refused does not tell|-DEVENTS=1 -DMORE=0 -DREFUSED_SILENT
 	wake: locks sleep, waiting is cleared once the timer may run|-DTHREADED -DCLIENT=EDGE -DMORE=0 -DCLEAR_LATE
+	wake: locks sleep, each commit queues the work again|-DTHREADED -DCLIENT=EDGE -DMORE=0 -DNO_CLEAR
 	wake: locks sleep, the timer does not look at an armed ring|-DTHREADED -DCLIENT=EDGE -DMORE=0 -DNOT_ARMED
 	END
 }

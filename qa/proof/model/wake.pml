@@ -63,6 +63,7 @@ bit section[2];		/* the writer is in an RCU section */
 bit grace[2];		/* the grace period waits for it */
 bit work, timer, cool, rcu, rcu_again;
 bit at_once;		/* the timer does not wait for !cool */
+bit done[2];		/* the work has run for this CPU since the ring was armed */
 byte watch;
 
 byte consumed[2];	/* by the client */
@@ -116,11 +117,27 @@ inline waiting_set(value)
 	}
 }
 
+/* By the work, without the lock: until it is armed again, this CPU does not report. */
+inline clear(c)
+{
+	d_step {
+#ifndef NO_CLEAR
+		waiting[c] = 0;
+#endif
+		done[c] = 1
+	}
+}
+
 inline arm()
 {
 	assert(!cool);
 	watch = ARMED;
-	waiting_set(1);
+	d_step {
+		waiting[0] = 1;
+		waiting[1] = 1;
+		done[0] = 0;
+		done[1] = 0
+	}
 #ifndef NO_GRACE
 	if
 	:: rcu ->
@@ -208,7 +225,7 @@ proctype writer(bit c)
 		atomic {
 			section[c] = 1;
 			if
-			:: sees = waiting[c]; early = 1
+			:: sees = waiting[c]; assert(!sees || !done[c]); early = 1
 			:: true
 			fi
 		}
@@ -216,7 +233,7 @@ proctype writer(bit c)
 		atomic {
 			if
 			:: early
-			:: else -> sees = waiting[c]
+			:: else -> sees = waiting[c]; assert(!sees || !done[c])
 			fi
 		}
 		atomic {
@@ -253,8 +270,8 @@ end:
 		d_step { timer = 1; at_once = 1 }
 #endif
 		if
-		:: waiting[0] = 0; waiting[1] = 0
-		:: waiting[1] = 0; waiting[0] = 0
+		:: clear(0); clear(1)
+		:: clear(1); clear(0)
 		fi;
 #ifndef CLEAR_LATE
 		d_step { timer = 1; at_once = 1 }
@@ -287,7 +304,7 @@ end:
 		:: watch == ARMED -> tell(woken, at)
 #endif
 		:: watch == IDLE -> waiting_set(0)
-		:: watch == QUIET && cool -> timer = 1
+		:: watch == QUIET && cool -> d_step { timer = 1; at_once = 0 }
 		:: watch == QUIET && !cool ->
 #else
 		:: watch == QUIET ->
