@@ -548,6 +548,9 @@ void agent_records_settle(int ctx, bool is_answered)
 		struct ring *r = agent_ring(rid);
 		struct cursor *c = r ? find(r, ctx) : NULL;
 
+		/* A cursor for which there was no memory leaves its reader. */
+		if (r && !r->cursors && r->reader.since)
+			agent_reader_stop(r);
 		if (!c)
 			continue;
 		if (is_answered)
