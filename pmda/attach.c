@@ -236,7 +236,7 @@ static const struct reason {
 };
 
 /* NULL: any other. */
-static const struct reason *reason(void)
+static const struct reason *find_reason(void)
 {
 	size_t i;
 
@@ -249,7 +249,7 @@ static const struct reason *reason(void)
 
 const char *agent_attach_state(void)
 {
-	const struct reason *r = reason();
+	const struct reason *r = find_reason();
 
 	if (handle)
 		return "attached";
@@ -260,7 +260,7 @@ const char *agent_attach_state(void)
 
 int agent_attach_status(void)
 {
-	const struct reason *r = reason();
+	const struct reason *r = find_reason();
 
 	if (handle || !wanted)
 		return PM_ERR_AGAIN;

@@ -105,6 +105,7 @@ void agent_provider_end(int ctx);
 void agent_provider_names(add_name_fn *add);
 /* Calls .prepare of the providers that REQ needs, from first to last. */
 void agent_provider_prepare(const struct request *req);
+/* Of all that REQ asks: .settle, at the end of the fetch. */
 void agent_provider_settle(const struct request *req, bool is_answered);
 
 /* ---- reading.c ---- */

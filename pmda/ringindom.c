@@ -65,7 +65,7 @@ static bool left_since(const struct selection *s, uint64_t left)
 	return s->ctx && agent_seen_before(*s->ctx, SEEN_RINGS, left);
 }
 
-/* Whether CTX's last fetch of events had any of R, which may be gone. */
+/* Whether CTX's last answer with events had any of R, which may be gone. */
 static bool was_told(const struct ring *r, int ctx)
 {
 	const struct cursor *c;
