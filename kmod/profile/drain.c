@@ -282,7 +282,7 @@ static u64 cpu_time(void)
 	return local_clock() - waited;
 }
 
-/* The scheduler's own count, which lags behind by up to a tick. */
+/* The scheduler's own count, which lags behind by up to its tick. */
 static u64 run_time(void)
 {
 	u64 time;
@@ -302,12 +302,16 @@ struct work_time {
 
 static struct work_time work_begin(void)
 {
-	return (struct work_time){ cpu_time(), run_time(), current->nvcsw };
+	return (struct work_time){
+		.cpu = cpu_time(),
+		.run = run_time(),
+		.sleeps = current->nvcsw,
+	};
 }
 
 /*
- * Count the CPU time since @begun. If the task slept meanwhile, which it does for each
- * lock that another one holds where spinlocks sleep, the scheduler knows the time, nearly.
+ * Count the CPU time since @begun. If the task slept meanwhile, as it does for a
+ * lock where spinlocks sleep, the time is the scheduler's: right but for a tick.
  */
 static void work_end(const struct work_time *begun)
 {
