@@ -4,8 +4,8 @@
 
 DIR/counters becomes a link to a sealed memfd with its contents. Each line on
 standard input names a directory with a captured area of the same geometry,
-which is taken over by the writer's rules: gen1, the header and the incarnations,
-the values, the names, gen2, with PAUSE seconds after each. Two instances of one
+which is taken over by the writer's rules: gen1, the header, the incarnations, the
+values, the names, gen2, with PAUSE seconds after each. Two instances of one
 number need two incarnations: nothing else tells a reader that the value is not
 the name's.
 
@@ -52,6 +52,7 @@ class Served:
 
     def change(self, data, next_dir):
         assert len(data) == len(self.area)
+        assert data[GEN1] != self.area[GEN1]
         values = struct.unpack_from("=Q", data, CPU_OFFSET)[0]
         self.write(GEN1, data)
         self.write(slice(0, GEN1.start), data)

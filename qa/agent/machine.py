@@ -290,7 +290,7 @@ def print_area(machine, t):
         ids[name] = ident
         print("family", ident, name, UNITS[units], ",".join(words), "Help of", name)
     # Who is there without a SET has the same number on each machine, and no two
-    # instances the same incarnation.
+    # names the same incarnation. What returns goes on, with its incarnation.
     numbers = {what: number for number, what in enumerate(Machine([]).rates)}
     for what in machine.rates:
         number = numbers.setdefault(what, len(numbers))
