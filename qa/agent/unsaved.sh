@@ -94,7 +94,6 @@ is "a second agent gives none out" "$(cat "$work/second")" \
 	'one 1,two 1,"new names wait, as their numbers cannot be saved: another agent is running"'
 db_stop
 db_start pipe
-# The first one may still be about to end.
 ok "when it is alone it does" wait_for 60 again "one 1,two 1,three 1,"
 db_stop
 
