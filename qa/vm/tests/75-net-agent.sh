@@ -61,6 +61,13 @@ is "a device's packets" "$(value $metric pcp0)" 12
 is "on the CPU that counted them" "$(value kmmv.percpu.net.out.packets pcp0::cpu1)" 12
 is "its peer's" "$(value kmmv.value.net.in.packets pcp1)" 12
 is "its bytes" "$(value kmmv.value.net.out.bytes pcp0)" "$(proc pcp0 10)"
+# That is some time after it was sent.
+# shellcheck disable=SC2317 # called by wait_for
+dropped()
+{
+	[ "$(proc pcp1 5)" = 12 ]
+}
+ok "what nobody understands is dropped" wait_for 20 dropped
 is "what was dropped" "$(value kmmv.value.net.in.drops pcp1)" "$(proc pcp1 5)"
 
 id=$(id $metric pcp0)
