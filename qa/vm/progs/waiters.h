@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #define WAITERS_SETS	40
-#define WAITERS_HANG	20000	/* ms; usual is none */
+#define WAITERS_HANG	600000	/* ms; usual is none */
 
 /*
  * Of many sets with @fd, on which there is nothing to read, @most are woken by @wake,
