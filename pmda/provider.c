@@ -109,9 +109,9 @@ void agent_provider_names(add_name_fn *add)
 		table[i].provider->names(add);
 }
 
-/* Which lines of the table REQ asks. */
-static void find_asked(const struct request *req, bool *asked)
+void agent_provider_prepare(const struct request *req)
 {
+	bool asked[NR_PROVIDERS] = { false };
 	int i, line;
 
 	for (i = 0; i < req->count; i++) {
@@ -119,14 +119,6 @@ static void find_asked(const struct request *req, bool *asked)
 		if (line >= 0)
 			asked[line] = true;
 	}
-}
-
-void agent_provider_prepare(const struct request *req)
-{
-	bool asked[NR_PROVIDERS] = { false };
-	int line;
-
-	find_asked(req, asked);
 	for (line = 0; line < NR_PROVIDERS; line++) {
 		if (asked[line] && table[line].provider->prepare)
 			table[line].provider->prepare(req);
@@ -135,12 +127,10 @@ void agent_provider_prepare(const struct request *req)
 
 void agent_provider_settle(const struct request *req, bool is_answered)
 {
-	bool asked[NR_PROVIDERS] = { false };
-	int line;
+	int i;
 
-	find_asked(req, asked);
-	for (line = 0; line < NR_PROVIDERS; line++) {
-		if (asked[line] && table[line].provider->settle)
-			table[line].provider->settle(req, is_answered);
+	for (i = 0; i < NR_PROVIDERS; i++) {
+		if (table[i].provider->settle)
+			table[i].provider->settle(req, is_answered);
 	}
 }

@@ -58,8 +58,8 @@ struct provider {
 	/* Returns NULL if there is no memory. NULL: metrics have no values. */
 	pmValueSet *(*fetch)(pmID pmid, const struct request *req);
 	/*
-	 * Called after a fetch of any of its metrics: whether the client gets the
-	 * answer. NULL: nothing to do.
+	 * Called at the end of each fetch: whether the client gets the answer. NULL:
+	 * nothing to do.
 	 */
 	void (*settle)(const struct request *req, bool is_answered);
 	/* NULL: the help file has the text. */
@@ -105,7 +105,7 @@ void agent_provider_end(int ctx);
 void agent_provider_names(add_name_fn *add);
 /* Calls .prepare of the providers that REQ needs, from first to last. */
 void agent_provider_prepare(const struct request *req);
-/* Of all that REQ asks: .settle, at the end of the fetch. */
+/* Calls .settle of all providers. */
 void agent_provider_settle(const struct request *req, bool is_answered);
 
 /* ---- reading.c ---- */

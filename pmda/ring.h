@@ -159,6 +159,7 @@ struct reader {
 	uint32_t nr_cpus;
 };
 
+/* Where a client is in a queue. */
 struct place {
 	uint64_t at;		/* events read or reported as missed */
 	uint64_t serial;	/* of the next entry */
