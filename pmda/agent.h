@@ -521,6 +521,8 @@ enum agent_seen { SEEN_FAMILIES, SEEN_RINGS, NR_SEEN };
 
 /* CTX fetches metrics of this kind. */
 void agent_seen_fetch(int ctx, enum agent_seen what);
+/* CTX's fetch ends. One that is not answered does not count. */
+void agent_seen_settle(int ctx, bool is_answered);
 void agent_seen_end(int ctx);
 /* The time, for what leaves now. */
 uint64_t agent_seen_moment(void);

@@ -20,6 +20,7 @@
 struct client {
 	int ctx;
 	uint64_t last[NR_SEEN];	/* 0: none yet */
+	uint64_t answered[NR_SEEN]; /* last, without the fetch that is under way */
 };
 
 static struct client *clients;
@@ -52,6 +53,19 @@ void agent_seen_fetch(int ctx, enum agent_seen what)
 		*c = (struct client){ .ctx = ctx };
 	}
 	c->last[what] = moment++;
+	oldest_known = false;
+}
+
+void agent_seen_settle(int ctx, bool is_answered)
+{
+	struct client *c = find(ctx);
+
+	if (!c)
+		return;
+	if (is_answered)
+		memcpy(c->answered, c->last, sizeof(c->answered));
+	else
+		memcpy(c->last, c->answered, sizeof(c->last));
 	oldest_known = false;
 }
 

@@ -160,6 +160,12 @@ static void view_prepare(const struct request *req)
 	}
 }
 
+/* Of rings, too. */
+static void view_settle(const struct request *req, bool is_answered)
+{
+	agent_seen_settle(req->ctx, is_answered);
+}
+
 static void view_end(int ctx)
 {
 	agent_seen_end(ctx);
@@ -205,6 +211,7 @@ const struct provider agent_view_provider = {
 	.desc = view_desc,
 	.prepare = view_prepare,
 	.fetch = view_fetch,
+	.settle = view_settle,
 	.text = view_text,
 	.label = view_label,
 	.instance = agent_member_instance,

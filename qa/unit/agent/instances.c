@@ -501,6 +501,37 @@ START_TEST(what_was_fetched_has_names)
 }
 END_TEST
 
+/* Also if the next fetch had no memory: the client was not answered. */
+START_TEST(what_was_fetched_has_names_unanswered)
+{
+	pmValueSet *sums, *cells;
+	pmID pmid = host_pmid("kmmv.value.counter");
+	pmdaResult *result;
+	int n, rc;
+
+	next_names(2, true);
+	cells = host_fetch("kmmv.percpu.counter");
+	sums = host_fetch("kmmv.value.counter");
+	ck_assert_int_eq(sums->numval, 1);
+	next_names(3, false);
+	ck_assert(agent_attach_sync());
+	for (n = 1;; n++) {
+		host_fails_at = n;
+		rc = CALL(fetch, 1, &pmid, &result);
+		host_fails_at = 0;
+		if (rc >= 0)
+			break;
+		check_named("value", 16, sums);
+		check_named("percpu", 17, cells);
+	}
+	ck_assert_int_gt(n, 1);
+	free(result->vset[0]);
+	ck_assert_int_eq(host_listed(indom(16)), 0);
+	free(sums);
+	free(cells);
+}
+END_TEST
+
 START_TEST(what_was_fetched_has_names_detached)
 {
 	pmValueSet *sums = host_fetch("kmmv.value.counter");
@@ -591,6 +622,7 @@ void add_instances(Suite *suite)
 
 	tcase = add_case(suite, "instances", setup);
 	tcase_add_test(tcase, what_was_fetched_has_names);
+	tcase_add_test(tcase, what_was_fetched_has_names_unanswered);
 	tcase_add_test(tcase, what_was_fetched_has_names_detached);
 	tcase_add_test(tcase, what_left_is_listed_once);
 	tcase_add_test(tcase, list_of_what_left_stays_short);
