@@ -370,7 +370,7 @@ guest_test 60-another <<'E'
 echo 1..1
 test ! -e /tmp/left && echo ok 1
 E
-said=$(SMP=1 MEM=512M KMMV_LIMIT=60 KMMV_GRACE=1 "$dir/qa/check" vm/ 2>&1)
+said=$(SMP=1 MEM=512M KMMV_LIMIT=60 KMMV_GRACE=1 KMMV_LEAVE=10 "$dir/qa/check" vm/ 2>&1)
 is "boots" "$(sed -n 's/^\(ok\|FAILED\)  *vm.\([0-9a-z-]*\)  *\([0-9]*\) .*/\1 \2 \3/p' \
 	<<<"$said")" "ok 10-leaves 1
 ok 20-another 1
