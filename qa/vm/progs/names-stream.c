@@ -16,8 +16,7 @@
 #include <linux/kmmv.h>
 
 #include "tap.h"
-
-#define HANG	600000	/* ms; usual is none */
+#include "waiters.h"
 
 /* A reader's records by number, and its position. */
 struct reader {
@@ -243,20 +242,6 @@ static void only_changes(void)
 	reader_close(&reader);
 }
 
-/* Whether a process waits in a call. */
-static bool asleep(pid_t pid)
-{
-	char path[64], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		bail("%s", path);
-	fclose(file);
-	return state == 'S';
-}
-
 /* Once told, add a name while the process PARENT waits. */
 static void wake(int told, pid_t parent)
 {
@@ -264,7 +249,7 @@ static void wake(int told, pid_t parent)
 
 	if (read(told, &byte, 1) != 1)
 		_exit(1);
-	while (!asleep(parent))
+	while (!waiters_asleep(parent))
 		usleep(1000);
 	client("add waker");
 	_exit(0);
@@ -289,7 +274,7 @@ static void wakes(void)
 	ok(!readable(&reader, 50), "poll() waits for a change");
 	if (write(fds[1], "", 1) != 1)
 		bail("write");
-	ok(readable(&reader, HANG), "a change wakes poll()");
+	ok(readable(&reader, WAITERS_HANG), "a change wakes poll()");
 	waitpid(pid, NULL, 0);
 	close(fds[0]);
 	close(fds[1]);

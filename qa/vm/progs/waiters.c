@@ -57,7 +57,7 @@ bool waiters_asleep(int tid)
 	char path[64], state = 0;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
 	file = fopen(path, "r");
 	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
 		bail("%s", path);

@@ -14,7 +14,7 @@
  */
 void waiters_most(int fd, int most, void (*wake)(void), const char *what);
 
-/* Whether the thread @tid of this process waits in a call. */
+/* Whether the thread @tid, of any process, waits in a call. */
 bool waiters_asleep(int tid);
 
 /*
