@@ -390,7 +390,7 @@ END_TEST
 /* Names that came before the last step are on the disk of the new file, too. */
 START_TEST(a_new_file_is_on_disk_before_it_is_the_file)
 {
-	char names[128];
+	char names[160];
 	int i = 0;
 
 	fake.ms = agent_now_ms() + 100000;
