@@ -80,8 +80,10 @@ static bool sigbus(uint32_t instance)
 static void cross_border(int border, uint32_t first)
 {
 	uint32_t per_page = header->page_size / sizeof(uint64_t);
+	/* On a machine of 32 bits, a word precedes the counters on their first page. */
+	uint32_t before = header->counter_offset % header->page_size / sizeof(uint64_t);
 	uint32_t nr = header->nr_instances;
-	uint32_t end = (nr + per_page - 1) / per_page * per_page;
+	uint32_t end = (before + nr + per_page - 1) / per_page * per_page - before;
 	uint64_t generation = header->gen2;
 	uint32_t last;
 
