@@ -43,10 +43,14 @@ tell()
 	{ echo "$1" >$frozen/call; } 2>&1 | sed 's/.*: //'
 }
 
-# address NAME: of something of kmmv.ko
+# address NAME: of data of kmmv.ko, which not every kernel's kallsyms has
 address()
 {
-	sed -n "s/^\([0-9a-f]*\) . $1\t\[kmmv]$/0x\1/p" /proc/kallsyms
+	local offset section
+
+	read -r offset section < <(objdump -t kmod/kmmv.ko |
+		awk -v name="$1" '$NF == name { print $1, $(NF - 2) }')
+	printf '0x%x\n' $((16#$offset + $(cat "/sys/module/kmmv/sections/$section")))
 }
 
 # waits PID: whether the task sleeps and no signal wakes it, as for I/O
