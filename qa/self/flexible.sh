@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tier: all
+# beside: yes
+# Modules with the other allocator are built, whatever was built of them before.
+
+# shellcheck source=qa/tap.sh
+. qa/tap.sh
+
+mkdir -p build
+dir=$(mktemp -d "$PWD/build/self.XXXXXX") || bail "no directory"
+trap 'rm -rf "$dir"' EXIT
+git ls-files -z kmod qa/client qa/flexible qa/kver VERSION |
+	xargs -0 cp --parents -t "$dir" || bail "no copy"
+# What modpost does not find there, it only warns of.
+: >"$dir/kmod/Module.symvers"
+
+built()
+{
+	(cd "$dir/build/flexible" && ls kmod/kmmv.ko qa/client/*.ko | wc -l)
+}
+
+ok "all" "$dir/qa/flexible"
+all=$(built)
+ok "are some" test "$all" -gt 2
+ok "those that are to be refused" "$dir/qa/flexible" refused
+ok "all again" "$dir/qa/flexible"
+is "are as many" "$(built)" "$all"
+finish
