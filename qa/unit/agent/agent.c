@@ -429,6 +429,7 @@ int main(void)
 	add_reading(suite);
 	add_limits(suite);
 	add_purge(suite);
+	add_since(suite);
 
 	return run_all(suite);
 }
