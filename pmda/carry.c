@@ -25,21 +25,24 @@ static void settle(struct carry *carry)
 		carry->seen = 0;
 }
 
-void agent_carry_since(struct family *f, bool since_boot)
+static void settle_all(struct family *f)
 {
 	uint32_t pos, cpu;
 
-	if (f->since_boot == since_boot)
-		return;
 	for (pos = 0; pos < f->nr_insts; pos++) {
 		const struct inst *inst = &f->insts[pos];
 
-		if (!f->since_boot)
-			break;
 		settle(&f->carry[pos]);
 		for (cpu = 0; inst->cpus && cpu < inst->cpus->nr; cpu++)
 			settle(&inst->cpus->cpu[cpu]);
 	}
+}
+
+void agent_carry_since(struct family *f, bool since_boot)
+{
+	/* What marks a count as not read is a value in other families. */
+	if (f->since_boot && !since_boot)
+		settle_all(f);
 	f->since_boot = since_boot;
 }
 
