@@ -240,6 +240,74 @@ START_TEST(lines_of_no_agent_are_damage)
 }
 END_TEST
 
+/* A block whose instance has no record is nobody's, and its number is not given out. */
+START_TEST(blocks_of_no_instance)
+{
+	host_write(host.var, NUMBERS,
+		   HEADER "+ 17 4 9.0\n+ 16 9 zero\n+ 17 6 9.1\n");
+	load_numbers(true);
+	ck_assert_ptr_null(agent_id_by_number(17, 4));
+	ck_assert_ptr_nonnull(agent_id_by_number(17, 6));
+	names_are(INST(0, 0, "active", "zero"));
+	ck_assert_int_eq(host_id(indom(17), "zero::cpu0"),
+			 7 << PERCPU_BLOCK_BITS);
+	ck_assert(!told_of("is damaged"));
+}
+END_TEST
+
+/* A name that has two numbers in a file has the last one. */
+START_TEST(names_have_their_last_number)
+{
+	host_write(host.var, NUMBERS,
+		   HEADER "+ 16 9 zero\n+ 16 3 one\n+ 17 0 9.0\n+ 16 5 zero\n");
+	load_numbers(true);
+	ck_assert_ptr_null(agent_id_by_number(16, 9));
+	ck_assert_ptr_null(agent_id_by_number(17, 0));
+	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "two"));
+	ck_assert_int_eq(number_of("counter", "zero"), 5);
+	ck_assert_int_eq(number_of("counter", "two"), 10);
+}
+END_TEST
+
+/* A client knows the number of a name in use: whatever the file has, it stays. */
+START_TEST(names_in_use_keep_their_numbers)
+{
+	struct id *id;
+
+	names_are(INST(0, 0, "active", "zero"));
+	id = agent_id_find(16, "zero");
+	ck_assert_int_eq(id->number, 0);
+	host_write(host.var, NUMBERS,
+		   HEADER "+ 16 0 zero\n! 16 0 1\n+ 16 7 zero\nx 16 0\n");
+	load_numbers(true);
+	ck_assert_ptr_eq(agent_id_find(16, "zero"), id);
+	ck_assert_int_eq(id->state, ID_USED);
+	ck_assert_int_eq(number_of("counter", "zero"), 0);
+	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "one"));
+	ck_assert_int_eq(number_of("counter", "one"), 8);
+}
+END_TEST
+
+/* So does a number of this process alone; the next ones are above those of the file. */
+START_TEST(own_numbers_stay)
+{
+	enum { OWN = 1 << 30 };
+
+	names_are(INST(0, 0, "active", "zero"));
+	ck_assert_int_eq(number_of("counter", "zero"), OWN);
+	host_write(host.var, NUMBERS,
+		   HEADER "+ 16 1073741824 other\n+ 16 3 zero\n"
+			  "x 16 1073741824\n= 16 1073741900\n");
+	load_numbers(false);
+	ck_assert(!told_of("is damaged"));
+	names_are(INST(0, 0, "active", "zero") INST(5, 0, "active", "one")
+		  INST(6, 0, "active", "other"));
+	ck_assert_int_eq(number_of("counter", "zero"), OWN);
+	ck_assert_int_eq(number_of("counter", "one"), 1073741900);
+	ck_assert_int_eq(number_of("counter", "other"), 1073741901);
+}
+END_TEST
+
 void add_reading(Suite *suite)
 {
 	TCase *tcase;
@@ -258,4 +326,10 @@ void add_reading(Suite *suite)
 	tcase_add_test(tcase, damage_leaves_half);
 	tcase_add_test(tcase, numbers_that_cannot_be_read_are_told_of);
 	tcase_add_test(tcase, lines_of_no_agent_are_damage);
+	tcase_add_test(tcase, blocks_of_no_instance);
+	tcase_add_test(tcase, names_have_their_last_number);
+	tcase_add_test(tcase, names_in_use_keep_their_numbers);
+
+	tcase = add_case(suite, "own", setup);
+	tcase_add_test(tcase, own_numbers_stay);
 }
