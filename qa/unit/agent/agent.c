@@ -417,6 +417,7 @@ int main(void)
 	add_asked(suite);
 	add_changes(suite);
 	add_instances(suite);
+	add_families(suite);
 	add_fields(suite);
 	add_rings(suite);
 	add_who(suite);

@@ -343,6 +343,7 @@ void add_pool(Suite *suite);
 void add_profile(Suite *suite);
 void add_purge(Suite *suite);
 void add_reading(Suite *suite);
+void add_families(Suite *suite);
 void add_fields(Suite *suite);
 void add_rings(Suite *suite);
 void add_since(Suite *suite);
