@@ -177,31 +177,6 @@ static bool valid_name(const char *name)
 	return !reserved(name) && agent_name_valid(name);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* A name cannot be both a metric and a branch of the name space. */
-static bool has_prefix(const char *name, const char **names, uint32_t count)
-{
-	char prefix[256];
-	const char *key = prefix;
-	const char *dot;
-
-	for (dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
-		size_t len = dot - name;
-
-		if (len >= sizeof(prefix))
-			return true;
-		memcpy(prefix, name, len);
-		prefix[len] = '\0';
-		if (bsearch(&key, names, count, sizeof(*names), compare_names))
-			return true;
-	}
-	return false;
-}
-
 static struct family *make(const char *name, int fid)
 {
 	struct family *f = calloc(1, sizeof(*f));
@@ -462,25 +437,17 @@ bool agent_family_sync(struct kmmv *handle)
 {
 	const struct kmmv_family_info *info;
 	struct kmmv_info table;
-	const char **names;
 	struct kid *list;
 	bool new = false;
 	uint32_t i, n;
 
 	kmmv_get_info(handle, &table);
 	n = table.nr_families;
-	names = calloc(n + 1, sizeof(*names));
 	list = calloc(n + 1, sizeof(*list));
-	if (!names || !list) {
+	if (!list) {
 		agent_attach_no_memory("%u families", n);
-		free(names);
-		free(list);
 		return false;
 	}
-	for (i = 0; i < n; i++)
-		names[i] = kmmv_family(handle, i)->name;
-	qsort(names, n, sizeof(*names), compare_names);
-
 	free(kids);
 	kids = list;
 	agent_family_absent_all();
@@ -491,7 +458,7 @@ bool agent_family_sync(struct kmmv *handle)
 	}
 	for (i = 0; i < n; i++) {
 		info = kmmv_family(handle, i);
-		if (valid_name(info->name) && !has_prefix(info->name, names, n))
+		if (valid_name(info->name))
 			add_number(info);
 		else
 			agent_error(agent_table_errors,
@@ -503,7 +470,7 @@ bool agent_family_sync(struct kmmv *handle)
 		struct family *f;
 
 		info = kmmv_family(handle, i);
-		if (!valid_name(info->name) || has_prefix(info->name, names, n))
+		if (!valid_name(info->name))
 			continue;
 		f = take(info, &new);
 		if (!f)
@@ -512,7 +479,6 @@ bool agent_family_sync(struct kmmv *handle)
 		kids[nr_kids++].family = f;
 		present++;
 	}
-	free(names);
 	qsort(kids, nr_kids, sizeof(*kids), compare_kids);
 	if (new)
 		pmdaExtSetFlags(agent_ext, PMDA_EXT_LABEL_CHANGE);
