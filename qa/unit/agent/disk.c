@@ -461,6 +461,44 @@ START_TEST(a_rewrite_that_fails_late_is_begun_again)
 }
 END_TEST
 
+/* So does a new file that is whole, but cannot take the old one's place. */
+START_TEST(a_new_file_that_has_no_place_goes)
+{
+	int i;
+
+	disk.rename_error = EIO;
+	for (i = 0; i < 8; i++)
+		work_at(1000 + i);
+	ck_assert(told_of("cannot be rewritten: Input/output error"));
+	ck_assert(!is_rewritten());
+	ck_assert_int_eq(on_disk("* 16 0\n"), 3 * 6000);
+	/* The old one takes names. */
+	names_are(INST(0, 0, "active", "late"));
+	ck_assert_int_eq(number_of("counter", "late"), 6000);
+	ck_assert_int_eq(on_disk("+ 16 6000 late\n"), 1);
+	disk.rename_error = 0;
+	for (i = 0; i < 8; i++)
+		work_at(2000 + i);
+	ck_assert_int_eq(on_disk("* 16 0\n"), 0);
+	ck_assert_int_eq(on_disk("+ 16 "), 6001);
+	ck_assert(!told_of("cannot be rewritten"));
+}
+END_TEST
+
+/* A damaged file that cannot be kept is told of, and replaced all the same. */
+START_TEST(a_damaged_file_that_cannot_be_kept)
+{
+	begin_machine(HEADER "+ 16 4 zero\n% no record\n");
+	ck_assert_int_eq(mkdir(host_path(NUMBERS ".damaged"), 0755), 0);
+	load_numbers(true);
+	begin_attached(ZERO);
+	ck_assert(told_of("cannot be kept: File exists"));
+	ck_assert_int_eq(number_of("counter", "zero"), 4);
+	ck_assert_int_eq(on_disk("+ 16 4 zero\n"), 1);
+	ck_assert_int_eq(on_disk("% "), 0);
+}
+END_TEST
+
 void add_disk(Suite *suite)
 {
 	TCase *tcase;
@@ -482,10 +520,12 @@ void add_disk(Suite *suite)
 	tcase_add_test(tcase, families_wait_for_the_disk);
 	tcase_add_test(tcase, a_new_file_waits_for_the_disk);
 	tcase_add_test(tcase, a_new_file_is_on_disk_with_its_name);
+	tcase_add_test(tcase, a_damaged_file_that_cannot_be_kept);
 
 	tcase = add_case(suite, "disk: rewrites", setup_garbage);
 	tcase_add_test(tcase, a_rewrite_waits_for_the_disk);
 	tcase_add_test(tcase, a_rewrite_that_fails_late_is_begun_again);
+	tcase_add_test(tcase, a_new_file_that_has_no_place_goes);
 	tcase_add_test(tcase, a_new_file_is_on_disk_before_it_is_the_file);
 	tcase_add_test(tcase, a_new_file_goes_while_names_come);
 }

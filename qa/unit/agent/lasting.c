@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "clock.h"
 #include "numbers.h"
 
 /* A state that could not be written is written with the next ones. */
@@ -280,6 +281,28 @@ START_TEST(files_are_appended_to)
 }
 END_TEST
 
+/* If it is unknown what a write that failed has left, the file is replaced, too. */
+START_TEST(files_of_unknown_content_are_replaced)
+{
+	ino_t ino = numbers_ino();
+
+	disk.write_error = EIO;
+	cuts_fail = _i;
+	names_are(INST(0, 0, "active", "new"));
+	ck_assert_int_eq(number_of("counter", "new"), -1);
+	disk.write_error = 0;
+	cuts_fail = false;
+	fake.ms = agent_now_ms() + 100000;
+	fake.on = true;
+	ck_assert(agent_attach_sync());
+	fake.on = false;
+	ck_assert_int_eq(number_of("counter", "new"), 2);
+	ck_assert_int_eq(numbers_ino() == ino, !_i);
+	ck_assert_int_eq(on_disk("+ 16 2 new\n"), 1);
+	ck_assert_int_eq(on_disk("+ 16 0 zero\n"), 1);
+}
+END_TEST
+
 /* One that is damaged is replaced, and kept beside it. */
 START_TEST(damaged_files_are_replaced)
 {
@@ -374,6 +397,7 @@ void add_lasting(Suite *suite)
 	tcase_add_test(tcase, names_in_use_are_not_read_anew);
 	tcase_add_test(tcase, fields_of_while_another_ran_are_numbered);
 	tcase_add_loop_test(tcase, files_are_appended_to, 0, 3);
+	tcase_add_loop_test(tcase, files_of_unknown_content_are_replaced, 0, 2);
 	tcase_add_test(tcase, damaged_files_are_replaced);
 
 	tcase = add_case(suite, "files", setup);

@@ -46,6 +46,7 @@ extern struct disk {
 	unsigned int delay;	/* of each fdatasync(), in microseconds */
 	int write_error;	/* what write() to the file fails with */
 	int copy_error;		/* and to the new file */
+	int rename_error;	/* what keeps the new file from its place */
 	bool unlink_stalls;	/* unlink() of the new file waits as well */
 	int unsynced;		/* new files that were renamed before they were on disk */
 } disk;

@@ -222,7 +222,7 @@ START_TEST(lines_of_no_agent_are_damage)
 	static const char *const lines[] = {
 		"+ 0 4080 a\n", "+ 2 4096 a\n", "+ 8176 0 a\n",
 		"= 1 8193\n", "= 8176 1\n", "- 16 2147483647 1\n",
-		"* 8176 1\n", "+ 16 0 another\n",
+		"* 8176 1\n", "+ 16 0 another\n", "- 16 0\n", "! 16 0 x\n",
 	};
 	static const char with_nul[] = HEADER "+ 16 1 a\0b\n";
 	char text[128];
