@@ -123,10 +123,7 @@ bool agent_seen_has(int ctx, const struct inst *inst)
 	       agent_seen_before(ctx, SEEN_FAMILIES, inst->left);
 }
 
-/*
- * Drop instances that are active again or that no client can ask for; if the
- * list is still at its limit, the oldest half.
- */
+/* Drop instances that are active again or that no client can ask for. */
 static void prune(struct family *f)
 {
 	uint64_t since = oldest();
@@ -140,22 +137,31 @@ static void prune(struct family *f)
 		else if (inst)
 			inst->listed = false;
 	}
-	if (n == LEFT_MAX) {
-		n /= 2;
-		for (i = 0; i < n; i++)
-			agent_instance_by_id(f, f->left[i])->listed = false;
-		memmove(f->left, f->left + n, n * sizeof(*f->left));
-	}
 	f->nr_left = n;
 }
 
-/* Keep half of the list free, so that pruning is rare. */
+static void drop_oldest_half(struct family *f)
+{
+	uint32_t i, n = f->nr_left / 2;
+
+	for (i = 0; i < n; i++)
+		agent_instance_by_id(f, f->left[i])->listed = false;
+	f->nr_left -= n;
+	memmove(f->left, f->left + n, f->nr_left * sizeof(*f->left));
+}
+
+/*
+ * Keep half of the list free, so that pruning is rare; at its limit, the oldest half
+ * goes.
+ */
 static void make_room(struct family *f)
 {
 	uint32_t room = f->left_room ? 2 * f->left_room : 64;
 	void *p;
 
 	prune(f);
+	if (f->nr_left == LEFT_MAX)
+		drop_oldest_half(f);
 	if (f->nr_left < f->left_room / 2 || room > LEFT_MAX)
 		return;
 	p = realloc(f->left, room * sizeof(*f->left));

@@ -446,6 +446,69 @@ START_TEST(left_of_many_is_bounded)
 }
 END_TEST
 
+/* As many are active as a family keeps when they leave, or one more. */
+enum { CROWD = 76459, LEFT_MAX = 65536 };
+
+static void begin_crowd(uint32_t count)
+{
+	area_init(&area, 1, count, count, true);
+	name_many(count, true, 1);
+	area_share(&area);
+	host_init(area.dir);
+}
+
+static void setup_crowd(void)
+{
+	begin_crowd(CROWD);
+}
+
+static void setup_more(void)
+{
+	begin_crowd(CROWD + 1);
+}
+
+/* Return: how many are listed, from FIRST to LAST. */
+static int list_crowd(const char *first, const char *last)
+{
+	pmInResult *all;
+	int n, count;
+
+	ck_assert_int_eq(CALL(instance, indom(16), PM_IN_NULL, NULL, &all), 0);
+	count = all->numinst;
+	ck_assert_int_gt(count, 0);
+	ck_assert_str_eq(all->namelist[0], first);
+	ck_assert_str_eq(all->namelist[count - 1], last);
+	for (n = 0; n < count; n++)
+		free(all->namelist[n]);
+	free(all->namelist);
+	free(all->instlist);
+	free(all);
+	return count;
+}
+
+START_TEST(left_of_a_crowd_has_names)
+{
+	free(host_fetch("kmmv.value.counter"));
+	lose_many(CROWD);
+	ck_assert_int_eq(list_crowd("n1", "n76458"), LEFT_MAX);
+	ck_assert_int_eq(list_crowd("n1", "n76458"), LEFT_MAX);
+}
+END_TEST
+
+/* Of too many, those that left last; the others may be purged. */
+START_TEST(left_of_a_crowd_is_bounded)
+{
+	struct family *f = agent_family_by_name("counter");
+
+	free(host_fetch("kmmv.value.counter"));
+	lose_many(CROWD + 1);
+	ck_assert_int_eq(list_crowd("n38230", "n76459"), LEFT_MAX / 2 + 1);
+	ck_assert_uint_eq(f->left_room, LEFT_MAX);
+	ck_assert(!agent_seen_awaits(agent_instance_by_name(f, "n1")->lasting));
+	ck_assert(agent_seen_awaits(agent_instance_by_name(f, "n38230")->lasting));
+}
+END_TEST
+
 /* Only the last CPUs of one instance, in their own block, were asked for. */
 START_TEST(left_with_some_blocks)
 {
@@ -616,6 +679,12 @@ void add_instances(Suite *suite)
 	tcase_add_test(tcase, percpu_memory_is_bounded);
 	tcase_add_test(tcase, request_memory_is_bounded);
 	tcase_add_test(tcase, left_of_many_is_bounded);
+
+	tcase = add_case(suite, "crowd", setup_crowd);
+	tcase_add_test(tcase, left_of_a_crowd_has_names);
+
+	tcase = add_case(suite, "more", setup_more);
+	tcase_add_test(tcase, left_of_a_crowd_is_bounded);
 
 	tcase = add_case(suite, "wide", setup_wide);
 	tcase_add_test(tcase, left_with_some_blocks);
