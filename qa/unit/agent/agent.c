@@ -384,6 +384,88 @@ START_TEST(labels_are_of_instances)
 }
 END_TEST
 
+static const char *const keys[] = {
+	"action", "agent", "cpu", "cpus", "domainname", "family", "groupid",
+	"hostname", "indom_name", "instid", "instname", "machineid", "name",
+	"userid",
+};
+
+enum { NR_KEYS = sizeof(keys) / sizeof(keys[0]) };
+
+/* An instance for each key. */
+static void setup_keys(void)
+{
+	int n;
+
+	area_init(&area, 1, 16, NR_KEYS, true);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+		   "family id=0 units=count semantics=counter name=some\n");
+	for (n = 0; n < NR_KEYS; n++)
+		area_names(&area, "instance number=%d family=0 incarnation=0 state=active name=n%d\n"
+			   "label number=%d incarnation=0 key=%s text=x\n",
+			   n, n, n, keys[n]);
+	area_names(&area, "end 1\n");
+	area_share(&area);
+	host_init(area.dir);
+}
+
+/* An instance's label hides the host's of the same name: the series would leave it. */
+START_TEST(labels_hide_none_of_the_host)
+{
+	pmLabelSet *sets = NULL;
+	int count;
+
+	count = CALL(label, indom(serial_of("kmmv.value.some")),
+		     PM_LABEL_INSTANCES, &sets);
+	ck_assert_int_eq(count, 2);
+	ck_assert_str_eq(sets[0].json, "{\"action\":\"x\"}");
+	ck_assert_str_eq(sets[1].json, "{\"cpus\":\"x\"}");
+	pmFreeLabelSets(sets, count);
+}
+END_TEST
+
+/* ---- names */
+
+/* PCP takes them, and as much of the raw name is in them as can be. */
+START_TEST(names_that_pcp_takes)
+{
+	static const struct {
+		const char *raw, *name;
+	} all[] = {
+		{ "", "_" },
+		{ "a b", "a_b" },
+		{ "[0]", "_0]" },
+		{ "a[0]", "a[0]" },
+		{ "\x01\x7f", "__" },
+		/* Each first and last character of two, three and four bytes. */
+		{ "\xc2\x80\xdf\xbf", "\xc2\x80\xdf\xbf" },
+		{ "\xe0\xa0\x80\xef\xbf\xbf", "\xe0\xa0\x80\xef\xbf\xbf" },
+		{ "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf",
+		  "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf" },
+		/* Surrogates, and those before and behind them. */
+		{ "\xed\x9f\xbf\xed\xa0\x80\xed\xbf\xbf\xee\x80\x80",
+		  "\xed\x9f\xbf______\xee\x80\x80" },
+		/* Too long for what they say, too great, and no beginning. */
+		{ "\xc1\xbf\xe0\x9f\xbf\xf0\x8f\xbf\xbf", "_________" },
+		{ "\xf4\x90\x80\x80\xf5\x80\x80\x80", "________" },
+		{ "\x80\xbf\xff", "___" },
+		/* Cut short, by the end and by another. */
+		{ "\xe2\x82", "__" },
+		{ "\xe2\x82\xc3\xa4", "__\xc3\xa4" },
+	};
+	char name[32], text[32];
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		agent_instance_sanitise(all[i].raw, name, sizeof(name));
+		ck_assert_str_eq(name, all[i].name);
+	}
+	strcpy(text, "a\tb\x7f\xff\xc3\xa4\n");
+	agent_clean_text(text);
+	ck_assert_str_eq(text, "a b??\xc3\xa4 ");
+}
+END_TEST
+
 /* With ASan each takes a third of a second: every-memory.c has the others. */
 #ifdef __SANITIZE_ADDRESS__
 enum { ALLOCATIONS = 97 };
@@ -405,12 +487,16 @@ int main(void)
 	tcase_add_test(tcase, errors_are_known_once);
 	tcase_add_test(tcase, device_is_tried_each_second);
 	tcase_add_test(tcase, fetch_without_memory);
+	tcase_add_test(tcase, names_that_pcp_takes);
 
 	tcase = add_case(suite, "invalid", setup_invalid);
 	tcase_add_test(tcase, labels_are_whole);
 	tcase = add_case(suite, "labels", setup_labels);
 	tcase_add_loop_test(tcase, labels_are_of_instances, 0,
 			    sizeof(labelled) / sizeof(labelled[0]));
+
+	tcase = add_case(suite, "keys", setup_keys);
+	tcase_add_test(tcase, labels_hide_none_of_the_host);
 
 	tcase = add_case(suite, "texts", setup_texts);
 	tcase_add_loop_test(tcase, texts_of_families, 0, 4);
