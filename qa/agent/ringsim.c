@@ -17,7 +17,8 @@
  *	DIR/sim/NAME.log	the calls, a line each
  *	DIR/sim/types		lines ID NAME [FIELD KIND OFFSET SIZE UNITS]...
  *
- * The ring's clock is CLOCK_REALTIME, or DIR/sim/NAME.behind nanoseconds behind.
+ * The ring's clock is CLOCK_REALTIME, or DIR/sim/NAME.behind nanoseconds behind;
+ * while that file is empty, it cannot be read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -345,12 +346,12 @@ int kmmv_ring_realtime(struct kmmv_ring *r, uint64_t time, uint64_t *realtime)
 {
 	FILE *f = side(r, "behind", "r");
 	unsigned long long behind = 0;
+	bool is_known = !f || fscanf(f, "%llu", &behind) == 1;
 
-	if (f) {
-		if (fscanf(f, "%llu", &behind) != 1)
-			abort();
+	if (f)
 		fclose(f);
-	}
+	if (!is_known)
+		return -EIO;
 	*realtime = time + behind;
 	return 0;
 }

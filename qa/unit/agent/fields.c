@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Fields of events: their names, and the parameters that clients get. */
+#include <time.h>
+
 #include "numbers.h"
 
 /* Fields of an earlier load do not collide with new ones, and come back. */
@@ -253,6 +255,100 @@ static int first_has(const char *name, const char * not )
 	return found;
 }
 
+/* The next event, which is of type 17, has these bytes. */
+static void bytes_come(const char *hex)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line),
+		 "%lld000000000 0 0 0 0 4294967295 0 17 %s\n",
+		 (long long)time(NULL) + 3600, hex);
+	host_write(area.dir, "ring/default", line);
+}
+
+/* Return: whether the first record has the field; *VALUE is what it says then. */
+static bool first_says(const char *name, uint64_t *value)
+{
+	pmID pmid = host_pmid(name);
+	pmValueSet *set = host_fetch("kmmv.ring.records");
+	event_record **records;
+	bool found = false;
+	int i;
+
+	ck_assert_int_eq(set->numval, 1);
+	ck_assert_int_gt(pmUnpackEventRecords(set, 0, &records), 0);
+	for (i = 0; i < records[0]->numpmid; i++) {
+		if (records[0]->vset[i]->pmid != pmid)
+			continue;
+		*value = host_u64(records[0]->vset[i], 0);
+		found = true;
+	}
+	pmFreeEventResult(records);
+	free(set);
+	return found;
+}
+
+/* Of each size, signed or not. */
+START_TEST(fields_have_a_sign)
+{
+	static const int sizes[] = { 1, 2, 4, 8 };
+	int size = sizes[_i / 2], sign = _i % 2;
+	char types[64];
+	uint64_t value;
+
+	snprintf(types, sizeof(types), "17 v1.evt n %d 0 %d none\n", sign,
+		 size);
+	reload_types(types);
+	free(host_fetch("kmmv.ring.records"));
+	bytes_come("f9ffffffffffffff");
+	ck_assert(first_says(EVT ".n", &value));
+	ck_assert_uint_eq(value, sign ? -7ULL : -7ULL & (UINT64_MAX >> (64 - 8 * size)));
+}
+END_TEST
+
+/* A time is of the ring's clock, and is shown as one of the system's if it is whole. */
+START_TEST(fields_that_are_times)
+{
+	static const struct {
+		const char *name;
+		bool shown;
+		uint64_t value;
+	} all[] = {
+		{ EVT ".at", true, 1007 },
+		{ EVT ".short", true, 1 },
+		{ EVT ".number", true, 2 },
+		{ EVT ".cut", false, 0 },
+	};
+	uint64_t value = 0;
+
+	reload_types("17 v1.evt at 4 0 8 none short 4 8 4 none "
+		     "number 0 12 8 none cut 4 16 8 none\n");
+	host_write(area.dir, "sim/default.behind", "1000");
+	free(host_fetch("kmmv.ring.records"));
+	bytes_come("0700000000000000010000000200000000000000");
+	ck_assert(first_says(all[_i].name, &value) == all[_i].shown);
+	ck_assert_uint_eq(value, all[_i].value);
+}
+END_TEST
+
+/* One that cannot be told in the system's clock stays as it is; its event came now. */
+START_TEST(fields_that_are_times_of_no_clock)
+{
+	uint64_t value, before = (uint64_t)time(NULL) * 1000000000;
+
+	reload_types("17 v1.evt at 4 0 8 none\n");
+	free(host_fetch("kmmv.ring.records"));
+	host_write(area.dir, "sim/default.behind", "");
+	host_write(area.dir, "ring/default",
+		   "1 0 0 0 0 4294967295 0 17 0700000000000000\n");
+	ck_assert(first_says(_i ? EVT ".at" : "kmmv.ring.event.time", &value));
+	if (_i)
+		ck_assert_uint_eq(value, 7);
+	else
+		ck_assert_uint_ge(value, before);
+}
+END_TEST
+
 /* An event that ends where a text begins has none, not an empty one. */
 START_TEST(fields_behind_the_end)
 {
@@ -447,6 +543,9 @@ void add_fields(Suite *suite)
 	tcase_add_test(tcase, fields_twice_in_a_type);
 	tcase_add_test(tcase, fields_that_are_metrics);
 	tcase_add_test(tcase, fields_behind_the_end);
+	tcase_add_loop_test(tcase, fields_have_a_sign, 0, 8);
+	tcase_add_loop_test(tcase, fields_that_are_times, 0, 4);
+	tcase_add_loop_test(tcase, fields_that_are_times_of_no_clock, 0, 2);
 
 	tcase = add_case(suite, "field-file", NULL);
 	tcase_add_test(tcase, fields_of_the_file_are_metrics);
