@@ -446,6 +446,77 @@ static void reader_is(const char *word)
 	free(set);
 }
 
+/* One that is not wanted is seen, and not read. */
+START_TEST(rings_that_are_excluded)
+{
+	pmValueSet *set;
+	int i, id;
+
+	host_write(area.dir, "ring/other", "");
+	records_of(CTX);
+	id = host_id(indom(SERIAL_RINGS), "other");
+	set = host_fetch("kmmv.ring.reader");
+	ck_assert_int_eq(set->numval, 2);
+	for (i = 0; i < 2; i++)
+		ck_assert_str_eq(set->vlist[i].value.pval->vbuf,
+				 set->vlist[i].inst == id ? "excluded" :
+							    "consumer");
+	free(set);
+}
+END_TEST
+
+/* Of a CPU that came after the ring was opened. */
+START_TEST(events_of_another_cpu)
+{
+	uint32_t missed, events;
+	char line[128];
+
+	fetch_missed(&missed, &events);
+	snprintf(line, sizeof(line),
+		 "%lld000000000 9 5 2 1 4294967295 0 17 07\n",
+		 (long long)time(NULL) + 3600);
+	host_write(area.dir, "ring/default", line);
+	fetch_missed(&missed, &events);
+	ck_assert_uint_eq(events, 1);
+	ck_assert_uint_eq(missed, 3);
+}
+END_TEST
+
+static int store_limit(uint64_t bytes)
+{
+	char space[PM_VAL_HDR_SIZE + sizeof(bytes)] __attribute__((aligned(8)));
+	pmValueBlock *block = (pmValueBlock *)space;
+	pmValueSet set = {
+		.pmid = host_pmid("kmmv.ring.queue.limit"),
+		.numval = 1,
+		.valfmt = PM_VAL_DPTR,
+		.vlist = { { .inst = PM_IN_NULL, .value.pval = block } },
+	};
+
+	block->vtype = PM_TYPE_U64;
+	block->vlen = sizeof(space);
+	memcpy(block->vbuf, &bytes, sizeof(bytes));
+	return host_store(&set);
+}
+
+/* The limit of queues is one number of bytes that memory can have; nothing else is set. */
+START_TEST(stores_that_are_refused)
+{
+	const uint64_t kept = agent_queue_bytes;
+	pmValueSet set = { .numval = 0, .valfmt = PM_VAL_INSITU };
+
+	ck_assert_int_eq(host_store_u32("kmmv.ring.size", 1), PM_ERR_PERMISSION);
+	ck_assert_int_eq(host_store_text("kmmv.ring.queue.limit", "1"),
+			 PM_ERR_CONV);
+	ck_assert_int_eq(store_limit(AGENT_QUEUE_MAX + 1), PM_ERR_BADSTORE);
+	set.pmid = host_pmid("kmmv.ring.queue.limit");
+	ck_assert_int_eq(host_store(&set), PM_ERR_VALUE);
+	ck_assert_uint_eq(agent_queue_bytes, kept);
+	ck_assert_int_eq(store_limit(AGENT_QUEUE_MAX), 0);
+	ck_assert_uint_eq(agent_queue_bytes, AGENT_QUEUE_MAX);
+}
+END_TEST
+
 /* A ring without buffers is no error, and is read once it has some. */
 START_TEST(rings_that_were_not_enabled)
 {
@@ -491,8 +562,11 @@ void add_rings(Suite *suite)
 	tcase_add_test(tcase, drops_of_before);
 	tcase_add_test(tcase, queue_without_memory);
 	tcase_add_test(tcase, an_answer_without_memory);
+	tcase_add_test(tcase, events_of_another_cpu);
+	tcase_add_test(tcase, stores_that_are_refused);
 
 	tcase = add_case(suite, "claim", setup);
 	tcase_add_test(tcase, a_claim_begins_a_pause);
 	tcase_add_test(tcase, rings_that_were_not_enabled);
+	tcase_add_test(tcase, rings_that_are_excluded);
 }
