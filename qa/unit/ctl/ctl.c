@@ -134,6 +134,28 @@ START_TEST(hints)
 }
 END_TEST
 
+/* The nearest three, each once, wherever they come. */
+START_TEST(nearest_hints)
+{
+	static const char *const names[] = { "reabXY", "readXY",   "readXY",
+					     "readX",  "readX_ZZ", "readX_" };
+	char far[100];
+	struct hint h;
+	unsigned int i;
+
+	kmmv_hint_begin(&h, "readX_Y");
+	memset(far, 'x', sizeof(far) - 1);
+	far[sizeof(far) - 1] = '\0';
+	kmmv_hint_offer(&h, far);
+	ck_assert_uint_eq(h.nr, 0);
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		kmmv_hint_offer(&h, names[i]);
+	kmmv_fault_set(0, "x");
+	kmmv_hint_say(&h);
+	ck_assert_str_eq(kmmv_fault_text(), "x; near: readXY, readX_, reabXY");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ctl");
@@ -149,6 +171,7 @@ int main(void)
 	add_files(t);
 	add_texts(t);
 	tcase_add_test(t, hints);
+	tcase_add_test(t, nearest_hints);
 	suite_add_tcase(s, t);
 	return run_all(s);
 }

@@ -30,6 +30,10 @@
  *		const volatile int changes;	// 288
  *		bool yes;			// 292
  *		int tail[];			// 296
+ *		double ratio;			// 296
+ *		union { ... } choice;		// 296
+ *		struct ... *long_type;		// 296
+ *		unsigned long long split : 20;	// in two words
  *	};
  */
 #include <bpf/btf.h>
@@ -139,6 +143,12 @@ static void add_thing(struct btf *b, bool moved)
 		  288 },
 		{ "yes", truth, 292 },
 		{ "tail", add_array(b, s32, 0), 296 },
+		{ "ratio", btf__add_float(b, "double", 8), 296 },
+		{ "choice", either, 296 },
+		{ "long_type",
+		  btf__add_ptr(b, btf__add_fwd(b, CTL_BTF_LONG CTL_BTF_LONG,
+					       BTF_FWD_STRUCT)),
+		  296 },
 	};
 	/* A pointer to what comes next. */
 	int next = btf__add_ptr(b, btf__type_cnt(b) + 1);
@@ -157,6 +167,7 @@ static void add_thing(struct btf *b, bool moved)
 			       members[i].byte * 8, 0);
 	btf__add_field(b, "far", u64, 264 * 8, 20);
 	btf__add_field(b, "wide_bits", u64, 264 * 8 + 20, 40);
+	btf__add_field(b, "split", u64, 264 * 8 + 60, 20);
 }
 
 static void add_function(struct btf *b, const char *name, int result,
@@ -195,10 +206,15 @@ static void add_functions(struct btf *b)
 	ADD(b, "qa_twice", s32, NAMES("thing"), thing_ptr);
 	ADD(b, "qa_struct", inside, NAMES("count"), u64);
 	ADD(b, "qa_printf", s32, NAMES("format", ""), string, 0);
+	ADD(b, "qa_none", s32, NULL, 0);
 	/* A tracepoint of which only the type is known. */
 	ADD(b, NULL, 0, NAMES("", "", ""), void_ptr, thing_ptr, u64);
 	btf__add_typedef(b, "btf_trace_qa_old",
 			 btf__add_ptr(b, btf__type_cnt(b) - 1));
+	/* Neither is a pointer to a prototype. */
+	btf__add_typedef(b, "btf_trace_qa_const",
+			 btf__add_const(b, btf__type_cnt(b) - 3));
+	btf__add_typedef(b, "btf_trace_qa_pointer", thing_ptr);
 }
 
 static void add_module(struct btf *b)

@@ -65,6 +65,9 @@ static const struct {
 	{ "[a]\nfunction = x\ntracepoint = y\n", false, "either" },
 	{ "[a]\nfunction = x\nvalu = y\n", false, "near: value" },
 	{ "[a]\nfunction = x\nfunction = y\n", false, "twice" },
+	{ "[a]\nfunction = x\na_name_that_is_longer_than_those_which_inih_keeps"
+	  " = y\n",
+	  false, "_which_inih_keeps: the name is too long" },
 	{ "[a]\nfunction = x\nenable = perhaps\n", false, "yes or no" },
 	{ "[a]\nfunction = x\nmax_keys = many\n", false, "a number" },
 	{ "[a]\nfunction = x\nmax_keys = 3\n", false, "with a key" },

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "ctlbtf.h"
 
 /* What a key becomes, for each kind of member. */
 static const struct {
@@ -69,6 +70,10 @@ START_TEST(resolves)
 }
 END_TEST
 
+/* One byte more than is kept. */
+#define LONG_NAME \
+	"a_name_of_64_bytes_which_is_one_byte_more_than_what_is_kept_of_i"
+
 static const struct {
 	const char *what, *name, *attribute, *text;
 	int err;
@@ -102,6 +107,16 @@ static const struct {
 	{ KEY, "thing->list[x]", EINVAL, "index" },
 	{ KEY, "thing->list[1", EINVAL, "']'" },
 	{ KEY, "= thing->level", EINVAL, "name is missing" },
+	{ KEY, "thing->" LONG_NAME, EINVAL, "name is too long" },
+	{ KEY, "thing[0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0]",
+	  EINVAL, "more than 16 steps from thing" },
+	{ KEY, "thing->address[1]", EINVAL, "size of what it points to" },
+	{ KEY, "number.x", EINVAL, "number has no members" },
+	{ KEY, "thing->split", EOPNOTSUPP, "a bit field in two words" },
+	{ KEY, "thing->ratio", EINVAL, "no number and no text" },
+	{ KEY, "thing->choice", EINVAL, "is a union: choose a member" },
+	{ KEY, "thing->long_type", EOPNOTSUPP,
+	  "is an address (struct " CTL_BTF_LONG },
 	{ KEY, "thing->next->next->next->next->next->next->next->next->level",
 	  E2BIG, "more than 8 loads" },
 #undef KEY
@@ -129,6 +144,9 @@ static const struct {
 	{ "tracepoint", "qa_old", "key", "thing->level", ENOENT, "arg1" },
 	{ "function", "qa_call", "value", "ret", EOPNOTSUPP,
 	  "no return value" },
+	{ "function", "qa_none", "value", "count", ENOENT, "none at all" },
+	{ "tracepoint", "qa_const", "key", "arg0", ENXIO, "no tracepoint" },
+	{ "tracepoint", "qa_pointer", "key", "arg0", ENXIO, "no tracepoint" },
 	{ "function", "qa_struct", "value", "count", EOPNOTSUPP,
 	  "returns a struct" },
 	{ "function", "qa_twice", "value", "count", ENOTUNIQ, "several" },
