@@ -130,7 +130,6 @@ static int begin(const struct hook *hook, const char *wanted,
 	memset(target, 0, sizeof(*target));
 	target->btf = hook->btf;
 	target->type = type;
-	target->in_register = true;
 	target->argument = i;
 	return check_before(hook, i) ?: check_register(hook, wanted, i);
 }
@@ -161,7 +160,6 @@ static int follow(struct target *t, const char *before, uint64_t bit)
 		return kmmv_fault_set(-E2BIG, "%s: more than %d loads", before,
 				      PLACE_LOADS);
 	t->bits[t->nr_loads++] = bit;
-	t->in_register = false;
 	t->type = type->type;
 	return 0;
 }
@@ -268,11 +266,6 @@ int kmmv_resolve_step(struct target *t, const struct step *step,
 		if (err)
 			return err;
 	}
-	if (t->in_register)
-		return kmmv_fault_set(-EINVAL,
-				      "%s has no members: it is of "
-				      "type %s",
-				      before, type_text(t));
 	return take_member(t, step->member, before);
 }
 

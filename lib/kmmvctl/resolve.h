@@ -28,7 +28,6 @@ struct place {
 struct target {
 	const struct btf *btf;
 	uint32_t type;
-	bool in_register; /* the argument itself */
 	unsigned int argument;
 	unsigned int nr_loads;
 	uint64_t bits[PLACE_LOADS]; /* offsets, in bits */
