@@ -5,7 +5,9 @@
  * line in $KERNEL/log. What is counted is not its business. The metrics that it knows are
  * files in $KERNEL/families, which kmmv.ko forgets when it is unloaded. While there is a
  * file $KERNEL/full, it has no memory to enable a counter; each one takes a byte away, and
- * the file if it has none. The machine is $MACHINE, or one with registers enough.
+ * the file if it has none. While there is $KERNEL/busy, no directory can be removed; with
+ * $KERNEL/dead, ftrace has failed: nothing can be disabled, and what was removed counts.
+ * The machine is $MACHINE, or one with registers enough.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -78,6 +80,14 @@ static void get(const char *dir, const char *attribute, char *text, int size)
 	text[strcspn(text, "\n")] = '\0';
 }
 
+static bool has(const char *file)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", getenv("KERNEL"), file);
+	return !access(path, F_OK);
+}
+
 int uname(struct utsname *name)
 {
 	const char *machine = getenv("MACHINE");
@@ -95,6 +105,10 @@ int mkdir(const char *path, mode_t mode)
 
 	if (name && !strcmp(name, "stat")) {
 		errno = EADDRINUSE;
+		return -1;
+	}
+	if (name && !strcmp(name, "removed") && has("dead")) {
+		errno = EBUSY;
 		return -1;
 	}
 	if (syscall(SYS_mkdirat, AT_FDCWD, path, mode))
@@ -119,6 +133,10 @@ int rmdir(const char *path)
 	char file[4096];
 	unsigned int i;
 
+	if (name && has("busy")) {
+		errno = EBUSY;
+		return -1;
+	}
 	for (i = 0; name && i < NR; i++) {
 		snprintf(file, sizeof(file), "%s/%s", path, attributes[i]);
 		unlink(file);
@@ -229,6 +247,8 @@ ssize_t write(int fd, const void *data, size_t size)
 		return refuse(dir, EBUSY, "the counter is enabled");
 	if (!strcmp(attribute, "units") && !strcmp(text, "apples"))
 		return refuse(dir, EINVAL, "not units in PCP's spelling");
+	if (!strcmp(attribute, "enable") && *text == '0' && has("dead"))
+		return refuse(dir, ENODEV, "ftrace has failed");
 	if (!strcmp(attribute, "enable") && *text == '0')
 		set(dir, "state", "off");
 	if (!strcmp(attribute, "enable") && *text == '1' && enable(dir))

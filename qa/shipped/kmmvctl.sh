@@ -15,6 +15,10 @@ export LC_ALL=C
 
 says "no module" 'modprobe kmmv_trace' list
 says "nor to add to" 'modprobe kmmv_trace' add one tracepoint=qa_hit
+says "nor to remove from" 'modprobe kmmv_trace' remove one
+printf '[one]\nfunction = qa_call\n' >"$work/one.conf"
+says "nor to apply to" 'modprobe kmmv_trace' apply "$work/one.conf"
+is "--version" "$(ctl --version)" "kmmvctl $(cat VERSION)"
 mv "$root/sys/kernel/config" "$work/config"
 says "no configfs" 'mount -t configfs' list
 mv "$work/config" "$root/sys/kernel/config"
@@ -95,10 +99,19 @@ says "what cannot be enabled" 'more functions than' add two 'function=qa_*'
 is "is not left behind either" "$(ls "$counters")" io.read
 says "a function that is inlined" 'no such function; it is not among' \
 	add two function=qa_inlined
+echo qa_inlined >>"$root/sys/kernel/tracing/available_filter_functions"
+says "one that the kernel refuses all the same" 'no such function$' \
+	add two function=qa_inlined
+sed -i '$d' "$root/sys/kernel/tracing/available_filter_functions"
 says "a typo" 'struct thing \*thing' add two tracepoint=qa_hit key=thnig
 says "a field of the event" 'shown is a field of the trace event' \
 	add two tracepoint=qa_hit key=shown
+says "what is no field of it either" 'no argument nothing[^;]*; it has: [^;]*$' \
+	add two tracepoint=qa_hit key=nothing
 says "another system" 'there is qa/qa_hit$' add two tracepoint=qq/qa_hit
+cp -r "$root/sys/kernel/tracing/events/qa" "$root/sys/kernel/tracing/events/qb"
+says "two other systems" 'there is qa/qa_hit and qb/qa_hit$' add two tracepoint=qq/qa_hit
+rm -r "$root/sys/kernel/tracing/events/qb"
 says "a wrong attribute" 'no attribute keey; near: key' add two function=qa_call keey=x
 says "no attribute" 'not ATTRIBUTE=TEXT' add two function
 log >/dev/null
@@ -118,6 +131,23 @@ io.read on 0 qa/qa_hit"
 like "list -v" "$(ctl list -v io.read)" 'value +log2 number=arg1:8u'
 is "list of one" "$(ctl list far | wc -l)" 1
 says "list of none" 'no counter nobody' list nobody
+echo 'Words of the module' >"$counters/far/error"
+like "list has what the module says" "$(ctl list far)" '^.error +Words of the module$'
+: >"$counters/far/error"
+# A module of another version.
+mv "$counters/far/help" "$work/help"
+says "an attribute that is missing" 'far/help: No such file' list
+says "also in JSON" 'far/help: No such file' list -j
+says "and when it is enabled" 'far/help: No such file' enable far
+mv "$work/help" "$counters/far/help"
+# It goes meanwhile.
+mv "$counters/far" "$work/far"
+mkdir "$counters/far"
+is "one that is being removed is not listed" \
+	"$(ctl list | awk '{ print $1 }') $? $(ctl list -j | grep -c '"name"')" "io.read 0 1"
+is "nor exported" "$(ctl export | grep -c '^\[')" 1
+rmdir "$counters/far"
+mv "$work/far" "$counters/far"
 is "JSON" "$(ctl list -j | python3 -c '
 import json, sys
 for c in json.load(sys.stdin):
@@ -182,6 +212,21 @@ log >/dev/null
 ok "another one of its name" ctl enable hand
 is "is left as it is" "$(log) $(get hand key)" "write hand/enable 1 n=arg0:4u"
 ok "remove" ctl remove hand
+ok "disable" ctl disable far
+: >"$root/busy"
+says "one that cannot be removed" 'io.read: Device or resource busy' remove io.read
+says "nor another" 'far: Device or resource busy' remove far
+is "is as it was" "$(get io.read state) $(get far state)" "on off"
+rm "$root/busy"
+: >"$root/dead"
+says "where ftrace has failed" 'io.read: enable: ftrace has failed' remove io.read
+is "it stays" "$(get io.read state)" on
+says "one that counts until the next boot" 'the removed counter removed continues to count' \
+	add removed function=qa_call
+says "one that is refused then" 'not units.*it stays, and may count, until the next boot' \
+	add two function=qa_call value=count units=apples
+rm "$root/dead"
+ok "remove" ctl remove two
 ok "remove" ctl remove far
 is "is gone" "$(ls "$counters")" io.read
 ctl remove nobody io.read 2>/dev/null
@@ -203,9 +248,15 @@ like "describe what is in a register" "$text" '^f +unsigned long long +arg5:8u$'
 like "and what is not" "$text" \
 	'^g +unsigned long long +\(g is arg6: this machine passes 6 in registers, arg0 to arg5\)$'
 is "nor what it points to" "$(grep -c 'thing->' <<<"$text")" 0
+says "no path" "a name is missing where a value was expected" describe qa_call '.level'
+says "more than a path" '"x" is not expected' describe qa_call 'thing->level x'
+says "a path that leads nowhere" 'no member levle; near: level' describe qa_call 'thing->levle'
+like "arguments without names" "$(ctl describe qa_old)" '^arg1 +unsigned long long +arg1:8u$'
 says "its path" 'thing is arg8: this machine passes 6' describe qa_wide_call 'thing->level'
 like "describe a tracepoint's" "$(ctl describe qa/qa_wide)" '\(f is arg5: .* passes 5 '
 printf '[wide]\nfunction = qa_wide_call\nvalue = g\n' >"$work/wide.conf"
+printf '[a]\nfunction = x\nvalu = y\n' >"$work/a.conf"
+says "check says what is wrong with a section" 'a.conf:3: .*near: value' check "$work/a.conf"
 says "check looks, too" 'wide: g is arg6: this machine passes 6' check "$work/wide.conf"
 like "a machine that tells none" "$(MACHINE=i686 ctl describe qa_other)" \
 	'^thing +struct thing \* +\(value, key and event are not supported on this machine: count hits alone\)$'
