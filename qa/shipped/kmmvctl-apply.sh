@@ -154,6 +154,19 @@ says "a file that is wrong" 'trace.conf:1: neither a section' apply -p
 is "keeps nobody from the others" "$(ctl apply -v 2>/dev/null)" "leave third"
 rm "$root/etc/kmmv/trace.conf"
 is "nothing is pruned then" "$(cd "$counters" && echo *)" "first mine second third"
+echo nonsense >"$root/etc/kmmv/trace.d/a.conf"
+ln -s nothing "$root/etc/kmmv/trace.d/b.conf"
+says "the first of two that are wrong" 'a.conf:1: neither a section' apply -p
+is "keeps nobody from the others either" "$(ctl apply -v 2>/dev/null)" "leave third"
+is "nor are any pruned then" "$(cd "$counters" && echo *)" "first mine second third"
+rm "$root/etc/kmmv/trace.d/a.conf"
+says "one that leads nowhere" 'b.conf: No such file' apply
+rm "$root/etc/kmmv/trace.d/b.conf"
+mv "$root/etc/kmmv/trace.d" "$work/trace.d"
+: >"$root/etc/kmmv/trace.d"
+says "no folder" 'trace.d: Not a directory' apply -p
+rm "$root/etc/kmmv/trace.d"
+mv "$work/trace.d" "$root/etc/kmmv/trace.d"
 
 # ---- check, export
 
@@ -223,6 +236,71 @@ is "is left disabled" "$(get poor enable) $(left) $(ctl export poor | grep -c en
 ok "disable" ctl disable poor
 is "also by the user" "$(ctl export poor | grep -c enable)" 1
 ok "the end of it" ctl remove poor
+
+# ---- files of kmmvctl's own that are not what it wrote
+
+ok "one more" ctl apply "$work/poor.conf"
+cp "$root/run/kmmvctl/poor" "$work/poor"
+# is_raw NAME: without the user's words
+is_raw()
+{
+	is "$1: no names are exported" "$(ctl export poor | sed -n 2p)" "# [poor]"
+}
+for lines in 0 1 2; do
+	head -n $lines "$work/poor" >"$root/run/kmmvctl/poor"
+	is_raw "$lines lines"
+	ok "$lines lines: disable" ctl disable poor
+	ok "$lines lines: enable" ctl enable poor
+	is "$lines lines: is as it was" "$(get poor key) $(get poor enable)" \
+		"thing->level=arg0@8:4s 1"
+done
+is "one line: it is not pruned" "$(head -n 1 "$work/poor" >"$root/run/kmmvctl/poor"
+	ctl apply -p -n | grep poor)" ""
+ok "disable" ctl disable poor
+sed 's/^key.*/nonsense/' "$work/poor" >"$root/run/kmmvctl/poor"
+is_raw "nonsense"
+says "nonsense" 'kmmvctl/poor:5: neither a section' enable poor
+sed 's/^\[.*/nonsense/' "$work/poor" >"$root/run/kmmvctl/poor"
+is_raw "no section"
+says "no section" 'kmmvctl/poor:3: neither a section' enable poor
+rm "$root/run/kmmvctl/poor"
+mkdir "$root/run/kmmvctl/poor"
+for command in "enable poor" "export poor" "apply -p -n"; do
+	# shellcheck disable=SC2086 # words
+	says "a folder: $command" 'kmmvctl/poor: Is a directory' $command
+done
+rmdir "$root/run/kmmvctl/poor"
+ln -s poor "$root/run/kmmvctl/poor"
+says "a circle" 'kmmvctl/poor: Too many levels' enable poor
+cp --remove-destination "$work/poor" "$root/run/kmmvctl/poor"
+ok "as it was: enable" ctl enable poor
+is "as it was: export" "$(ctl export poor)" "$(sed 1,2d "$work/poor")"
+ok "the end of it" ctl remove poor
+for file in .new poor; do
+	mkdir "$root/run/kmmvctl/$file"
+	text=$(ctl apply "$work/poor.conf" 2>&1)
+	is "one that cannot be saved is made, and it is said" \
+		"$? $(get poor state) ${text//$root/}" \
+		"0 on kmmvctl: /run/kmmvctl/$file: Is a directory"
+	rmdir "$root/run/kmmvctl/$file"
+	is_raw "$file"
+	ok "$file: the end of it" ctl remove poor
+done
+rm "$root/run/kmmvctl/.lock"
+mkdir "$root/run/kmmvctl/.lock"
+says "no lock" '/.lock: Is a directory' add poor function=qa_call
+says "no lock, either" '/.lock: Is a directory' apply "$work/poor.conf"
+rmdir "$root/run/kmmvctl/.lock"
+mv "$root/run" "$work/run"
+says "no folder for them" '/run/kmmvctl: No such file' remove first
+mv "$work/run" "$root/run"
+is "nothing is changed without" "$(cd "$counters" && echo *)" "first mine second third"
+mv "$root/run/kmmvctl/.system" "$work/system"
+mkdir "$root/run/kmmvctl/.system"
+says "no mark" '/.system: Is a directory' apply
+rmdir "$root/run/kmmvctl/.system"
+mv "$work/system" "$root/run/kmmvctl/.system"
+
 ok "as they were" ctl apply "$work/all.conf"
 echo 'number=arg1:8u' >"$counters/first/key"
 like "what was changed by hand is a comment" "$(ctl export first)" \
