@@ -88,6 +88,9 @@ is "JSON: percentages add up" "$(query '
 	d["events"][0]["unit"], d["events"][0]["samples"],
 	d["accounts"]["between_states"]["inside"], d["source"]' \
 	$prof report -j -D "$dir")" "100.0 ns 100 0 cpu-clock"
+is "JSON: what is not shown is summed up" "$(query '
+	len(d["events"][0]["rows"]), *d["events"][0]["more"].values()' \
+	$prof report -j -n 2 -D "$dir")" "2 30.0 5 30 30000000"
 ok "record" $prof record -D "$dir" -o "$work/recording"
 is "a recording has the same report" \
 	"$($prof report -i "$work/recording" -b symbol,mode)" \
@@ -114,6 +117,19 @@ ok "it is still a recording" $prof report -i "$work/forged"
 is "what it says has no controls" "$({ $prof report -i "$work/forged" -b symbol,command
 	$prof folded -i "$work/forged"; } | grep -caP '[^\n -~]')" 0
 like "in the notes" "$($prof report -i "$work/forged")" '^ +1 in x[?][?]y: z[?][?]$'
+python3 - "$work/recording" >"$work/noted" <<'E2'
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+notes = [{"note": True, "image": f"i{n:02}", "symbol": "why", "samples": str(20 - n),
+          "period": "0"} for n in range(12)]
+for line in lines[:-1] + notes + [{"end": str(len(lines) - 2 + len(notes))}]:
+    print(json.dumps(line))
+E2
+is "ten notes are shown" "$($prof report -i "$work/noted" | grep -A 1 '^ *11 in')" \
+"    11 in i09: why
+    and in 2 more"
+is "JSON has all" "$(query 'len(d["functions_not_known"]), *d["functions_not_known"][0].values()' \
+	$prof report -j -i "$work/noted")" "12 20 i00 why"
 is "and no lines of its own" "$($prof folded -i "$work/forged" | wc -l)" \
 	"$($prof folded -i "$work/recording" | wc -l)"
 sed '$d' "$work/recording" >"$work/cut"
@@ -124,6 +140,25 @@ dies "a recording with a line too few" 1 'line 8: lines are missing' \
 	$prof report -i "$work/cut"
 echo 'x' >"$work/cut"
 dies "no recording" 1 'cut: line 1: is not JSON' $prof report -i "$work/cut"
+# altered SCRIPT REASON: what sed makes of the recording
+altered()
+{
+	sed "$1" "$work/recording" >"$work/cut"
+	dies "a recording after $1" 1 "cut: $2" $prof report -i "$work/cut"
+}
+altered '1s/"kmmvprof":1/"kmmvprof":2/' "line 1: is no recording of this kmmvprof's format"
+altered 1d "line 1: is no recording of this kmmvprof's format"
+altered '1s/"others":"0"/"others":"-1"/' 'line 1: accounts are missing'
+altered '1s/"source"/"sauce"/' 'line 1: accounts are missing'
+altered '2s/"image"/"imago"/' 'line 2: a row is not whole'
+altered '3s/"samples":"/&+/' 'line 3: a row is not whole'
+altered '2,3s/"samples":"[0-9]*/"samples":"18446744073709551615/' \
+	'line 3: the sum of its rows exceeds 64 bits'
+cat "$work/recording" "$work/recording" >"$work/cut"
+dies "two recordings" 1 'cut: line 10: goes on after its end' $prof report -i "$work/cut"
+altered '1,$d' 'is cut off; record it again'
+dies "no file" 1 'none: No such file' $prof report -i "$work/none"
+dies "a folder" 1 'area: Is a directory' $prof report -i "$dir"
 dies "a recording that cannot be written" 1 'No such file' \
 	$prof record -D "$dir" -o "$work/none/file"
 
@@ -241,4 +276,15 @@ functions not known:
 read 32 samples, of which 0 were not asked for; 0 malformed
 E2
 )"
+strip -o "$work/far" "$work/fixed"
+{
+	user 7 100 $far x far burn_one 0 "$work/fixed"
+	echo "sample 4 0 100 0 0 0 0 1 1 1 1 0 -1 x default"
+	echo "sample 3 0 100 1 2 9 0 1 1 1 1 0 -1 x default"
+} >"$work/lines"
+serve "$dir" <"$work/lines"
+is "each has its reason" "$($prof report -D "$dir" | tidy | grep '^ .* in ')" \
+' 7 in far: is stripped; install its debugging information
+ 4 in [unknown]: the kernel did not find the mapping
+ 3 in [unknown]: the file'"'s name is not kept; increase the module's room for names"
 finish

@@ -81,6 +81,15 @@ START_TEST(hostile)
 	((ElfW(Ehdr) *)copy)->e_type = ET_REL;
 	write_file(copy, length);
 	ck_assert_int_eq(open_functions(&f), -ENOEXEC);
+	/* Of 32 bits, with more sections than its header can count; of no bits. */
+	copy[EI_CLASS] = ELFCLASS32;
+	((Elf32_Ehdr *)copy)->e_shoff = 1;
+	((Elf32_Ehdr *)copy)->e_shnum = 0;
+	write_file(copy, length);
+	ck_assert_int_eq(open_functions(&f), -EFBIG);
+	copy[EI_CLASS] = ELFCLASSNONE;
+	write_file(copy, length);
+	ck_assert_int_eq(open_functions(&f), -ENOEXEC);
 	free(copy);
 	for (round = 0; round < 60; round++) {
 		n = round < 30 ? length >> round : length - length / 31 * (round - 30);

@@ -80,6 +80,35 @@ START_TEST(images)
 }
 END_TEST
 
+/* Files of two devices can have one number. */
+START_TEST(devices)
+{
+	struct prof_table notes;
+	struct prof_images images;
+	struct prof_mapped m;
+	uint64_t offset = offset_of(open_functions), *number;
+	unsigned int i;
+
+	prof_table_init(&notes, 1U << PROF_PART_IMAGE | 1U << PROF_PART_SYMBOL,
+			10);
+	prof_images_init(&images, "/nonexistent", &notes);
+	write_file(bytes, length);
+	m = mapped_of();
+	for (i = 0; i < 4; i++) {
+		number = i % 2 ? &m.major : &m.minor;
+		ck_assert_str_eq(prof_images_function(&images, &m, offset),
+				 "open_functions");
+		*number ^= 1;
+		ck_assert_str_eq(prof_images_function(&images, &m, offset),
+				 PROF_IMAGE_UNKNOWN);
+		*number ^= 1;
+	}
+	ck_assert_uint_eq(images.nr, 3);
+	prof_images_free(&images);
+	prof_table_free(&notes);
+}
+END_TEST
+
 /* A file that is touched is still that of samples of before. */
 START_TEST(touched)
 {
@@ -219,6 +248,7 @@ END_TEST
 void add_images(TCase *tcase)
 {
 	tcase_add_test(tcase, images);
+	tcase_add_test(tcase, devices);
 	tcase_add_test(tcase, touched);
 	tcase_add_loop_test(tcase, images_by_mapping, 0, 3);
 }
