@@ -259,6 +259,7 @@ static const char *read_line(struct reading *r, const json_t *line)
 	struct prof_profile *p = r->profile;
 	struct prof_row row;
 	uint64_t lines;
+	int err;
 
 	if (!r->begun) {
 		r->begun = true;
@@ -277,11 +278,14 @@ static const char *read_line(struct reading *r, const json_t *line)
 		return "goes on after its end";
 	if (!read_row(line, note ? p->notes.parts : PROF_PARTS_ALL, &row))
 		return "a row is not whole";
-	if (!note && !is_wanted(r, &row)) {
-		p->accounts.others += row.samples;
-		return NULL;
-	}
-	switch (prof_table_add(note ? &p->notes : &p->table, &row)) {
+	if (note || is_wanted(r, &row))
+		err = prof_table_add(note ? &p->notes : &p->table, &row);
+	else if (__builtin_add_overflow(p->accounts.others, row.samples,
+					&p->accounts.others))
+		err = -EOVERFLOW;
+	else
+		err = 0;
+	switch (err) {
 	case 0:
 		return NULL;
 	case -EOVERFLOW:

@@ -140,11 +140,12 @@ dies "a recording with a line too few" 1 'line 8: lines are missing' \
 	$prof report -i "$work/cut"
 echo 'x' >"$work/cut"
 dies "no recording" 1 'cut: line 1: is not JSON' $prof report -i "$work/cut"
-# altered SCRIPT REASON: what sed makes of the recording
+# altered SCRIPT REASON [OPTION]: what sed makes of the recording
 altered()
 {
 	sed "$1" "$work/recording" >"$work/cut"
-	dies "a recording after $1" 1 "cut: $2" $prof report -i "$work/cut"
+	# shellcheck disable=SC2086 # no word
+	dies "a recording after $1${3:+ with $3}" 1 "cut: $2" $prof report ${3-} -i "$work/cut"
 }
 altered '1s/"kmmvprof":1/"kmmvprof":2/' "line 1: is no recording of this kmmvprof's format"
 altered 1d "line 1: is no recording of this kmmvprof's format"
@@ -154,6 +155,8 @@ altered '2s/"image"/"imago"/' 'line 2: a row is not whole'
 altered '3s/"samples":"/&+/' 'line 3: a row is not whole'
 altered '2,3s/"samples":"[0-9]*/"samples":"18446744073709551615/' \
 	'line 3: the sum of its rows exceeds 64 bits'
+altered '2,3s/"samples":"[0-9]*/"samples":"18446744073709551615/' \
+	'line 3: the sum of its rows exceeds 64 bits' -k
 cat "$work/recording" "$work/recording" >"$work/cut"
 dies "two recordings" 1 'cut: line 10: goes on after its end' $prof report -i "$work/cut"
 altered '1,$d' 'is cut off; record it again'
