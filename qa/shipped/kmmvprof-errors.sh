@@ -47,6 +47,29 @@ dies "a disk that is full" 1 'No space left' \
 dies "a recording to a disk that is full" 1 'No space left|full' \
 	$prof record -D "$dir" -o /dev/full
 ok "and that is still a device" test -c /dev/full
+# limited ARGUMENT...: files have no room
+# shellcheck disable=SC2317 # called by dies
+limited()
+(
+	set -o pipefail
+	{
+		trap '' XFSZ
+		ulimit -f 0
+		"$prof" "$@"
+	} 2>&1 >/dev/null | cat >&2
+)
+case ${LDFLAGS-} in
+*--coverage*)
+	skip "a file that has no room" "machine: what gcov counts has none either"
+	;;
+*)
+	echo "an old one" >"$work/kept"
+	dies "a file that has no room" 1 'kept: File too large' \
+		limited record -D "$dir" -o "$work/kept"
+	is "the old one is kept" "$(cat "$work/kept")" "an old one"
+	is "and nothing beside it" "$(cd "$work" && echo kept*)" kept
+	;;
+esac
 dies "an output that is closed" 1 '^kmmvprof: Bad file descriptor' \
 	sh -c "$prof report -D $dir >&-"
 ok "a recording without standard descriptors" \
