@@ -53,6 +53,40 @@ except OSError:
 print("status", os.waitpid(pid, 0)[1])
 E2
 is "top: draws, and ends with q" "$(cat "$work/drawn")" "status 0"
+# Samples come until another view has shown them.
+while [ ! -e "$work/viewed" ]; do
+	kernel 3 1000000 0 $schedule Quickly
+	sleep 0.1
+done >&8 &
+feeder=$!
+LSAN_OPTIONS=suppressions=$work/suppressed:print_suppressions=0 \
+	timeout 600 python3 - "$prof" "$dir" >"$work/drawn" 2>&1 <<'E2'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ.update(TERM="vt100", LINES="24", COLUMNS="40")
+    os.execv(sys.argv[1], [sys.argv[1], "top", "-d", "0.5", "-D", sys.argv[2]])
+seen = b""
+def wait_for(text):
+    global seen
+    while text not in seen:
+        seen += os.read(fd, 4096)
+wait_for(b"[kernel]")
+by_symbol = b"Quickly" in seen
+seen = b""
+os.write(fd, b"xc")
+wait_for(b"Quickly")
+os.write(fd, b"q")
+try:
+    while os.read(fd, 4096):
+        pass
+except OSError:
+    pass
+print("status", os.waitpid(pid, 0)[1], by_symbol)
+E2
+is "top: a key changes the view" "$(cat "$work/drawn")" "status 0 False"
+: >"$work/viewed"
+wait $feeder
 # The ring fails while it is drawn; xterm has another screen, on which that happens.
 cat >"$work/fails.c" <<'E2'
 #include <unistd.h>
