@@ -220,6 +220,16 @@ void client_moment_init(void)
 	INIT_WORK(&later.work, later_work);
 }
 
+void client_moment_end(const struct kmmv_ring *ring)
+{
+	if (late.ring == ring)
+		later_wait();
+	if (waker.ring == ring)
+		waking_stop();
+	if (stranger.ring == ring)
+		nmi_stop();
+}
+
 void client_moment_exit(void)
 {
 	later_wait();

@@ -71,6 +71,8 @@ void client_ring_storm(struct kmmv_ring *ring, u64 records, bool nmi,
 int client_moment_later(struct kmmv_ring *ring, const char *text);
 int client_moment_waking(struct kmmv_ring *ring, const char *text);
 int client_moment_nmi(struct kmmv_ring *ring);
+/* No record comes to RING any more, which is about to be put. */
+void client_moment_end(const struct kmmv_ring *ring);
 void client_moment_init(void);
 void client_moment_exit(void);
 

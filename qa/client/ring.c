@@ -232,6 +232,7 @@ static int put(const char *text)
 		if (rings[i] == ring)
 			break;
 	rings[i] = NULL;
+	client_moment_end(ring);
 	kmmv_ring_put(ring);
 	return 0;
 }
