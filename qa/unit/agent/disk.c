@@ -358,8 +358,7 @@ START_TEST(a_rewrite_waits_for_the_disk)
 	for (i = 0; i < 2; i++) {
 		fake.ms += 2000;
 		disk_stalls();
-		ck_assert_int_eq(agent_id_work(), AGENT_ID_POLL_MS);
-		disk_is_waited_for();
+		work_waits_for_disk();
 		ck_assert(is_rewritten());
 		names_are(INST(0, 0, "active", "n0")
 				  INST(1, 0, "active", "late"));

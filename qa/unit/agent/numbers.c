@@ -199,17 +199,30 @@ void disk_stalls(void)
 	disk.stalls = true;
 }
 
+static bool is_waited_for(void)
+{
+	bool waited_for;
+
+	pthread_mutex_lock(&lock);
+	waited_for = waits;
+	pthread_mutex_unlock(&lock);
+	return waited_for;
+}
+
 void disk_is_waited_for(void)
 {
-	bool waited_for = false;
-
-	while (!waited_for) {
+	do {
 		agent_iddisk_poll();
 		usleep(1000);
-		pthread_mutex_lock(&lock);
-		waited_for = waits;
-		pthread_mutex_unlock(&lock);
-	}
+	} while (!is_waited_for());
+}
+
+void work_waits_for_disk(void)
+{
+	do {
+		ck_assert_int_eq(agent_id_work(), AGENT_ID_POLL_MS);
+		usleep(1000);
+	} while (!is_waited_for());
 }
 
 void disk_lets_go(int error)

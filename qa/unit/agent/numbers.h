@@ -55,6 +55,8 @@ extern struct disk {
 void disk_stalls(void);
 /* Returns when a call waits. */
 void disk_is_waited_for(void);
+/* Has the agent work until then. Whatever precedes the call may be late, too. */
+void work_waits_for_disk(void);
 /* They go on, and fail with ERROR. */
 void disk_lets_go(int error);
 /* What waits for the disk has ended, too. */
