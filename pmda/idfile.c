@@ -471,15 +471,23 @@ static void look_for_file(bool wait)
 
 int agent_idfile_save(bool wait)
 {
+	static bool has_looked; /* for what is to be saved, which is not done */
 	int rc;
 
-	look_for_file(wait);
+	/*
+	 * On a slow disk, another look would be as late as the last one. What
+	 * appends looks itself.
+	 */
+	if (!has_looked)
+		look_for_file(wait);
+	has_looked = false;
 	if (!agent_idrecord_pending() && !lost && !rewrite)
 		return 0;
 	rc = agent_idfile_open(wait);
 	if (rc == 0)
 		return agent_idfile_commit(NULL);
-	if (rc != -EINPROGRESS) {
+	has_looked = rc == -EINPROGRESS;
+	if (!has_looked) {
 		agent_idrecord_drop();
 		lose();
 	}

@@ -211,6 +211,25 @@ START_TEST(states_wait_for_the_disk)
 }
 END_TEST
 
+/* However long each look whether the file is there takes. */
+START_TEST(states_are_written_after_a_late_look)
+{
+	int i;
+
+	names_are(ZERO ONE);
+	names_are(INST(0, 0, "free", "zero") ONE);
+	agent_iddisk_moment = 0;
+	fake.on = true;
+	fake.ms = 1000000;
+	for (i = 0; agent_id_work() == AGENT_ID_POLL_MS; i++) {
+		ck_assert_int_lt(i, 8);
+		wait_for_disk();
+	}
+	fake.on = false;
+	ck_assert_int_eq(on_disk("! 16 0 "), 1);
+}
+END_TEST
+
 /* Nor if that fails: the file is written anew. */
 START_TEST(states_that_were_late_in_vain_are_written)
 {
@@ -511,6 +530,7 @@ void add_disk(Suite *suite)
 	tcase_add_test(tcase, names_that_go_meanwhile_keep_their_numbers);
 	tcase_add_test(tcase, blocks_may_go_with_their_instance);
 	tcase_add_test(tcase, states_wait_for_the_disk);
+	tcase_add_test(tcase, states_are_written_after_a_late_look);
 	tcase_add_test(tcase, states_that_were_late_in_vain_are_written);
 	tcase_add_test(tcase, the_end_waits_for_the_disk);
 	tcase_add_test(tcase, the_end_waits_for_a_new_file);
