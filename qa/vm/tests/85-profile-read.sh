@@ -17,7 +17,8 @@ ok "loads" load freq=197 read_entries=200
 is "root's" "$(command stat -c '%U:%G %a' $device)" "root:root 440"
 echo 1 >$config/idle
 # So that nothing is lost before it is an entry, whatever the machine does.
-echo 65536 >$config/buffer_size
+buffer=65536
+echo $buffer >$config/buffer_size
 
 program=$(build/qa/vm/profile-read)
 status=$?
@@ -34,7 +35,11 @@ is "all of it was run" "$status $planned" \
 	"0 $(printf '%s\n' "$program" | grep -cE '^(not )?ok ')"
 accounted "after all readers"
 
-# What a program's samples say, by the tools of a shell.
+# What a program's samples say, by the tools of a shell. The queue is as long as a
+# reader may be late.
+ok "unloads" unload
+ok "loads with a long queue" load freq=197 read_entries=65536
+echo $buffer >$config/buffer_size
 echo 0 >$config/idle
 echo 100 >/sys/module/kmmv_profile/parameters/drain_ms
 # Page faults, by the numbers of sysfs.
@@ -48,14 +53,20 @@ start
 # It ends when sampling does.
 dd bs=65536 <&7 2>/dev/null >"$WORK/entries" &
 reader=$!
+kill -STOP $reader
 # A program that ends before the worker has found its file is [unknown].
 burn_until 50 $burn 3000 100 >/dev/null
+kill -CONT $reader
 not_ok "it does not unload while the file is open" rmmod kmmv_profile
 stop
 wait $reader
 is "a reader comes to its end" $? 0
 exec 7<&-
 is "whole entries" $(($(command stat -c %s "$WORK/entries") % 256)) 0
+is "none was lost" "$(python3 -c 'import struct, sys
+entries = sys.stdin.buffer.read()
+print(sum(struct.unpack_from("<Q", entries, at + 32)[0]
+          for at in range(0, len(entries), 256)))' <"$WORK/entries")" 0
 tr '\0' '\n' <"$WORK/entries" | sort | uniq -c >"$WORK/words"
 for word in burn default qafault "/.*/burn"; do
 	like "entries have $word" "$(cat "$WORK/words")" "^ *[0-9]+ $word\$"
