@@ -269,13 +269,13 @@ static const char *read_line(struct reading *r, const json_t *line)
 		return read_accounts(line, &p->accounts) ? NULL :
 		       "accounts are missing";
 	}
+	if (r->ended)
+		return "goes on after its end";
 	if (prof_text_u64(line, "end", &lines)) {
 		r->ended = true;
 		return lines == r->lines ? NULL : "lines are missing";
 	}
 	r->lines++;
-	if (r->ended)
-		return "goes on after its end";
 	if (!read_row(line, note ? p->notes.parts : PROF_PARTS_ALL, &row))
 		return "a row is not whole";
 	if (note || is_wanted(r, &row))

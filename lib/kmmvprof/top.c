@@ -59,15 +59,18 @@ static void put_title(const struct prof_top *top,
 	fprintf(out, "%s\n", line);
 }
 
+static int no_memory(void)
+{
+	fprintf(stderr, "kmmvprof: out of memory\n");
+	return -1;
+}
+
 static int put_frame(struct prof_top *top, const struct prof_counts *before,
 		     FILE *out)
 {
 	put_title(top, before, out);
-	if (prof_report_tables(top->profile, &top->report, out)) {
-		fprintf(stderr, "kmmvprof: out of memory\n");
-		return -1;
-	}
-	return 0;
+	return prof_report_tables(top->profile, &top->report, out) ?
+		       no_memory() : 0;
 }
 
 /* ---- the terminal */
@@ -84,16 +87,20 @@ static int draw(struct prof_top *top, const struct prof_counts *before)
 				   (size_t)(LINES - LINES_ABOVE - 1) : 1;
 	out = open_memstream(&text, &size);
 	if (!out)
-		return -1;
+		return no_memory();
 	err = put_frame(top, before, out);
-	if (fclose(out) || !text)
-		return -1;
+	if (fclose(out) && !err)
+		err = no_memory();
+	if (err) {
+		free(text);
+		return err;
+	}
 	erase();
 	for (rest = text; y < LINES && (line = strsep(&rest, "\n")); y++)
 		mvaddnstr(y, 0, line, COLS);
 	refresh();
 	free(text);
-	return err;
+	return 0;
 }
 
 /* False to quit. */

@@ -159,6 +159,7 @@ altered '2,3s/"samples":"[0-9]*/"samples":"18446744073709551615/' \
 	'line 3: the sum of its rows exceeds 64 bits' -k
 cat "$work/recording" "$work/recording" >"$work/cut"
 dies "two recordings" 1 'cut: line 10: goes on after its end' $prof report -i "$work/cut"
+altered '$p' 'line 10: goes on after its end'
 altered '1,$d' 'is cut off; record it again'
 dies "no file" 1 'none: No such file' $prof report -i "$work/none"
 dies "a folder" 1 'area: Is a directory' $prof report -i "$dir"
