@@ -544,9 +544,13 @@ uint32_t agent_seen_list(struct family *f, int ctx, const int **ids);
 
 /* Limit of the identifiers kept, of all families and clients. */
 extern uint64_t agent_asked_max;
-/* CTX has fetched by a list what SET has: MOST values at most. */
+/*
+ * CTX fetches by a list what SET has: MOST values at most. It counts once the fetch is
+ * settled as answered.
+ */
 void agent_asked_fetch(struct family *f, int ctx, const pmValueSet *set,
 		       uint32_t most);
+void agent_asked_settle(bool is_answered);
 /* The identifiers of such fetches, sorted; *IDS is valid until the next one. */
 uint32_t agent_asked_list(const struct family *f, int ctx, const int **ids);
 void agent_asked_end(int ctx);

@@ -140,10 +140,21 @@ static void prune(struct family *f)
 	f->nr_left = n;
 }
 
+static int compare_left(const void *a, const void *b, void *family)
+{
+	struct family *f = family;
+	uint64_t one = agent_instance_by_id(f, *(const int *)a)->left;
+	uint64_t other = agent_instance_by_id(f, *(const int *)b)->left;
+
+	return (one > other) - (one < other);
+}
+
+/* What left, came back and left again has kept its old place. */
 static void drop_oldest_half(struct family *f)
 {
 	uint32_t i, n = f->nr_left / 2;
 
+	qsort_r(f->left, f->nr_left, sizeof(*f->left), compare_left, f);
 	for (i = 0; i < n; i++)
 		agent_instance_by_id(f, f->left[i])->listed = false;
 	f->nr_left -= n;

@@ -164,6 +164,7 @@ static void view_prepare(const struct request *req)
 static void view_settle(const struct request *req, bool is_answered)
 {
 	agent_seen_settle(req->ctx, is_answered);
+	agent_asked_settle(is_answered);
 }
 
 static void view_end(int ctx)

@@ -158,6 +158,65 @@ START_TEST(memory_is_bounded)
 }
 END_TEST
 
+/* Fetches that name, once each step of it has had no memory. */
+static void fails_to_fetch(const char *name, const char *before)
+{
+	pmID pmids[] = { host_pmid("kmmv.percpu.counter"),
+			 host_pmid("kmmv.value.counter"),
+			 host_pmid("kmmv.percpu.counter") };
+	int n, i, rc, failed = 0, found, all, id = host_id(indom(17), name);
+	pmdaResult *result;
+
+	for (n = 1;; n++) {
+		host_profile(indom(17), &id, 1, true);
+		host_fails_at = n;
+		rc = CALL(fetch, 3, pmids, &result);
+		host_fails_at = 0;
+		found = listed(name, &all);
+		if (rc < 0) {
+			failed++;
+			ck_assert_int_eq(found, 0);
+			ck_assert_int_eq(listed(before, &all), 1);
+			continue;
+		}
+		for (i = 0; i < 3; i++)
+			free(result->vset[i]);
+		if (found)
+			break;
+		/* An answer, and no memory to note it. */
+		ck_assert_int_eq(fetches_name(before), 1);
+	}
+	ck_assert_int_gt(failed, 0);
+	ck_assert_int_eq(found, 1);
+}
+
+/* A fetch that is not answered changes nothing: among the limits, and beyond one. */
+START_TEST(unanswered)
+{
+	int all;
+
+	ck_assert_int_eq(fetches_name("one::cpu2"), 1);
+	fails_to_fetch("two::cpu1", "one::cpu2");
+	ck_assert_int_eq(listed("one::cpu2", &all), 1);
+	ck_assert_int_eq(all, 4);
+	agent_asked_max = 3;
+	ck_assert_int_eq(fetches_name("one::cpu1"), 1);
+	ck_assert_int_eq(listed("one::cpu2", &all), 1);
+	ck_assert_int_eq(all, 5);
+	agent_percpu_limit = 1;
+	ck_assert_int_eq(fetches_name("two::cpu1"), 1);
+	fails_to_fetch("two::cpu2", "two::cpu1");
+	ck_assert_int_eq(listed("two::cpu1", &all), 0);
+	agent_percpu_limit = 3;
+	agent_asked_max = 1;
+	fails_to_fetch("one::cpu1", "two::cpu2");
+	ck_assert_int_eq(listed("two::cpu2", &all), 0);
+	ck_assert_int_eq(fetches_name("one::cpu2"), 1);
+	ck_assert_int_eq(listed("one::cpu2", &all), 1);
+	ck_assert_int_eq(listed("one::cpu1", &all), 0);
+}
+END_TEST
+
 /* What leaves after the fetch is listed until the next one, detached or not. */
 START_TEST(until_it_leaves)
 {
@@ -220,6 +279,7 @@ void add_asked(Suite *suite)
 	tcase_add_test(tcase, only_what_was_fetched);
 	tcase_add_test(tcase, behind_the_limit);
 	tcase_add_test(tcase, memory_is_bounded);
+	tcase_add_test(tcase, unanswered);
 	tcase_add_test(tcase, until_it_leaves);
 	tcase_add_test(tcase, cpu_that_is_not_possible);
 }

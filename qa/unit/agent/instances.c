@@ -509,6 +509,48 @@ START_TEST(left_of_a_crowd_is_bounded)
 }
 END_TEST
 
+/* The next generation: n1 is active or not, and the others from this one on are. */
+static void crowd_is(bool one, uint32_t from)
+{
+	uint64_t generation = area.header->gen1 + 1;
+	uint32_t n;
+
+	__atomic_store_n(&area.header->gen1, generation, __ATOMIC_RELEASE);
+	area_names_start(&area);
+	area_names(&area, "kmmv abi=1.0 epoch=77\n"
+		   "family id=0 units=count semantics=counter name=counter\n");
+	for (n = 0; n < CROWD + 1; n++)
+		area_names(&area, "instance number=%u family=0 incarnation=0 state=%s name=n%u\n",
+			   n, n % 7 && (n == 1 ? one : n >= from) ? "active" : "inactive", n);
+	area_names(&area, "end %llu\n", (unsigned long long)generation);
+	area_put_names(&area);
+	__atomic_store_n(&area.header->gen2, generation, __ATOMIC_RELEASE);
+	ck_assert(agent_attach_sync());
+}
+
+/* The first on the list came back, was fetched, and left again: nearly the last. */
+START_TEST(left_of_a_crowd_again)
+{
+	struct family *f = agent_family_by_name("counter");
+
+	host_client(8, "0");
+	free(host_fetch("kmmv.value.counter"));
+	host_client(CTX, "0");
+	free(host_fetch("kmmv.value.counter"));
+	crowd_is(false, 2);
+	crowd_is(false, CROWD);
+	ck_assert_uint_eq(f->nr_left, LEFT_MAX);
+	crowd_is(true, CROWD);
+	free(host_fetch("kmmv.value.counter"));
+	crowd_is(false, CROWD);
+	ck_assert_uint_eq(f->nr_left, LEFT_MAX);
+	crowd_is(false, CROWD + 1);
+	ck_assert_uint_lt(f->nr_left, LEFT_MAX);
+	ck_assert_int_eq(list_crowd("n1", "n76459"), 2);
+	ck_assert(agent_seen_awaits(agent_instance_by_name(f, "n1")->lasting));
+}
+END_TEST
+
 /* Only the last CPUs of one instance, in their own block, were asked for. */
 START_TEST(left_with_some_blocks)
 {
@@ -685,6 +727,7 @@ void add_instances(Suite *suite)
 
 	tcase = add_case(suite, "more", setup_more);
 	tcase_add_test(tcase, left_of_a_crowd_is_bounded);
+	tcase_add_test(tcase, left_of_a_crowd_again);
 
 	tcase = add_case(suite, "wide", setup_wide);
 	tcase_add_test(tcase, left_with_some_blocks);
