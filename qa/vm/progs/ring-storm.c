@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ring-read.h"
@@ -25,6 +26,9 @@
 #define RING		"storm"
 #define CPUS		64
 #define READERS		3
+#define STORMS		20	/* at most, unless TIME has not passed */
+#define TIME		600	/* s, for what usually takes a few */
+#define ENOUGH		1000	/* records, of a reader */
 
 static const char *const reader_names[READERS] = {
 	"the consumer", "the snapshot reader", "the reader without claim",
@@ -34,9 +38,10 @@ static const char *const context_names[RING_CONTEXTS] = {
 	"task", "softirq", "hardirq", "nmi",
 };
 
-/* A reader's findings; shared with the parent. */
+/* A reader's findings; shared with the parent, those by CPU at the end. */
 struct findings {
 	uint64_t	rounds, again, errors;
+	uint64_t	all_events, all_seen[RING_CONTEXTS];
 	uint64_t	events[CPUS], bytes[CPUS], lost[CPUS], expected[CPUS];
 	uint64_t	seen[CPUS][RING_CONTEXTS];
 	char		first[240];
@@ -63,6 +68,32 @@ static bool consume_by_read, nmi, still;
 static bool is_over(void)
 {
 	return __atomic_load_n(&shared->over, __ATOMIC_ACQUIRE);
+}
+
+static time_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/* After each round, for seen_enough(). */
+static void publish_sums(struct findings *found, const struct reader *reader)
+{
+	uint64_t seen[RING_CONTEXTS] = { 0 };
+	uint32_t cpu, i;
+
+	for (cpu = 0; cpu < reader->nr_cpus && cpu < CPUS; cpu++)
+		for (i = 0; i < RING_CONTEXTS; i++)
+			seen[i] += reader->tracks[cpu].seen[i];
+	for (i = 0; i < RING_CONTEXTS; i++)
+		__atomic_store_n(&found->all_seen[i], seen[i],
+				 __ATOMIC_RELAXED);
+	__atomic_store_n(&found->all_events, reader_events(reader),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&found->errors, reader->errors, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&found->rounds, 1, __ATOMIC_RELAXED);
 }
 
 static void publish(struct findings *found, const struct reader *reader)
@@ -122,8 +153,7 @@ static int read_on(int which)
 			found->again++;
 		else if (n)
 			reader_finding(&reader, "read: %s", strerror(-n));
-		__atomic_fetch_add(&found->rounds, 1, __ATOMIC_RELAXED);
-		found->errors = reader.errors;
+		publish_sums(found, &reader);
 		if (reader.errors > 100)
 			break;
 		if (which == 1 && !idle)
@@ -301,6 +331,12 @@ static void compare(struct ring *ring)
 	ok(seen, "snapshot readers account for as many records");
 }
 
+static bool enough(uint64_t events, const uint64_t *seen)
+{
+	return events >= ENOUGH && seen[0] && seen[1] && seen[2] &&
+	       (!nmi || seen[3]);
+}
+
 static void report(int which)
 {
 	const struct findings *found = &shared->findings[which];
@@ -322,33 +358,57 @@ static void report(int which)
 	if (found->errors)
 		note("%llu errors, first: %s",
 		     (unsigned long long)found->errors, found->first);
-	ok(!found->errors && events >= 1000 && seen[0] && seen[1] && seen[2] &&
-		   (!nmi || seen[3]),
+	ok(!found->errors && enough(events, seen),
 	   "%s: each record is what it says, and in its place",
 	   reader_names[which]);
 }
 
-/* Ends the storm with a record on each CPU that no reader loses. */
+/*
+ * Ends the storm with a record on each CPU that no reader loses. A ring that overwrites
+ * nothing may be full until the consumer has caught up.
+ */
 static bool close_storm(int number)
 {
-	int cpu, cpus = sysconf(_SC_NPROCESSORS_ONLN), tries;
+	int cpu, cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	time_t end = seconds() + TIME;
 
-	for (cpu = 0; cpu < cpus; cpu++) {
-		for (tries = 0; tries < 200; tries++) {
-			if (!client("ring write %d task %d 24 1", number, cpu))
-				break;
+	for (cpu = 0; cpu < cpus; cpu++)
+		while (client("ring write %d task %d 24 1", number, cpu)) {
+			if (seconds() > end)
+				return false;
 			usleep(20000);
 		}
-		if (tries == 200)
-			return false;
-	}
 	return true;
 }
 
-/* One storm with these settings; then more, until enough CPUs have gone. */
+/* Whether enough CPUs have gone, and each reader had what report() asks for. */
+static bool seen_enough(void)
+{
+	uint64_t seen[RING_CONTEXTS];
+	struct findings *found;
+	int which, i;
+
+	for (which = 0; which < READERS; which++) {
+		found = &shared->findings[which];
+		/* It has failed, and need not be waited for. */
+		if (__atomic_load_n(&found->errors, __ATOMIC_RELAXED))
+			return true;
+		for (i = 0; i < RING_CONTEXTS; i++)
+			seen[i] = __atomic_load_n(&found->all_seen[i],
+						  __ATOMIC_RELAXED);
+		if (!enough(__atomic_load_n(&found->all_events,
+					    __ATOMIC_RELAXED), seen))
+			return false;
+	}
+	return still || __atomic_load_n(&shared->hotplugs,
+					__ATOMIC_RELAXED) >= 2;
+}
+
+/* One storm with these settings; then more, until all had enough of it. */
 static void raise_storms(int number, const char *records)
 {
 	unsigned long long in[RING_CONTEXTS], sums[RING_CONTEXTS] = { 0 };
+	time_t end = seconds() + TIME;
 	bool well = true;
 	int i, storms = 0;
 	const char *said;
@@ -362,8 +422,8 @@ static void raise_storms(int number, const char *records)
 			      &in[0], &in[1], &in[2], &in[3]) == 4;
 		for (i = 0; i < RING_CONTEXTS && well; i++)
 			sums[i] += in[i];
-	} while (well && !still && ++storms < 20 &&
-		 __atomic_load_n(&shared->hotplugs, __ATOMIC_RELAXED) < 2);
+	} while (well && !seen_enough() &&
+		 (++storms < STORMS || seconds() < end));
 	ok(well, "the client found nothing wrong");
 	ok(sums[0] && sums[1] && sums[2] && (!nmi || sums[3]) &&
 		   sums[0] + sums[1] + sums[2] + sums[3] >=
