@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <linux/kmmv.h>
 
@@ -25,6 +26,10 @@
 #define READERS		3
 #define STEPS_MAX	(15 + 3)	/* of a name that comes and goes */
 #define STABLE_MAX	64
+#define ROUNDS		10	/* of each reader at least */
+#define VALUES		500	/* more than these */
+#define STORMS		50	/* at most, unless TIME has not passed */
+#define TIME		600	/* s */
 
 /* A reader's findings; shared with the parent. */
 struct findings {
@@ -181,7 +186,7 @@ static void check_instance(struct reader *reader, uint32_t number)
 				reader->status[number]);
 		return;
 	}
-	reader->findings->values++;
+	__atomic_fetch_add(&reader->findings->values, 1, __ATOMIC_RELAXED);
 	if (reader->sums[number] < seen->sum)
 		finding(reader, "%s fell: %llu, %llu", info->name,
 			(unsigned long long)seen->sum,
@@ -225,7 +230,7 @@ static void read_round(struct reader *reader)
 		finding(reader, "read: %s", kmmv_error(reader->handle));
 	for (i = 0; i < info.nr_instances; i++)
 		check_instance(reader, i);
-	reader->findings->rounds++;
+	__atomic_fetch_add(&reader->findings->rounds, 1, __ATOMIC_RELAXED);
 }
 
 /* One reader never pauses, one waits for changes, one sleeps. */
@@ -285,7 +290,7 @@ static int plug(void)
 		plug_cpu(handle, cpu, false);
 		usleep(50000);
 		plug_cpu(handle, cpu, true);
-		shared->hotplugs++;
+		__atomic_fetch_add(&shared->hotplugs, 1, __ATOMIC_RELAXED);
 		cpu = cpu % (cpus - 1) + 1;
 	}
 	kmmv_close(handle);
@@ -339,19 +344,23 @@ static void report(int which)
 	if (found->errors)
 		note("%llu errors, first: %s",
 		     (unsigned long long)found->errors, found->first);
-	ok(!found->errors && found->rounds >= 10 && found->values > 500,
+	ok(!found->errors && found->rounds >= ROUNDS && found->values > VALUES,
 	   "reader %d: nothing fell, torn or misnamed", which);
 }
 
-/* Whether all readers had enough rounds. */
+/* Whether all readers had enough rounds and values, or one has failed. */
 static bool seen_enough(void)
 {
-	int i;
+	const struct findings *found;
 
-	for (i = 0; i < READERS; i++)
-		if (__atomic_load_n(&shared->findings[i].rounds,
-				    __ATOMIC_RELAXED) < 10)
+	for (found = shared->findings; found < shared->findings + READERS;
+	     found++) {
+		if (__atomic_load_n(&found->errors, __ATOMIC_RELAXED))
+			return true;
+		if (__atomic_load_n(&found->rounds, __ATOMIC_RELAXED) < ROUNDS ||
+		    __atomic_load_n(&found->values, __ATOMIC_RELAXED) <= VALUES)
 			return false;
+	}
 	return __atomic_load_n(&shared->hotplugs, __ATOMIC_RELAXED) >= 4;
 }
 
@@ -360,10 +369,12 @@ static void raise_storms(const char *updates, const char *turns,
 			 const char *nmi)
 {
 	unsigned long long in[4], all[4] = { 0 };
+	struct timespec now, begin;
 	int i, storms = 0;
 	bool well = true;
 	const char *said;
 
+	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do {
 		said = client_text("storm %s %s %s", updates, turns, nmi);
 		note("%s", strtok(strdup(said), "\n"));
@@ -373,7 +384,9 @@ static void raise_storms(const char *updates, const char *turns,
 			break;
 		for (i = 0; i < 4; i++)
 			all[i] += in[i];
-	} while (++storms < 50 && well && !seen_enough());
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (well && !seen_enough() &&
+		 (++storms < STORMS || now.tv_sec - begin.tv_sec < TIME));
 	ok(well, "the client found nothing wrong");
 	ok(all[0] && all[1] && all[2] && (!*nmi || all[3]),
 	   "it counted in every context");
