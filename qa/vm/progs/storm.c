@@ -233,13 +233,24 @@ static void read_round(struct reader *reader)
 	__atomic_fetch_add(&reader->findings->rounds, 1, __ATOMIC_RELAXED);
 }
 
+/* The table changes all the time: one who changes it may be held up meanwhile. */
+static int open_device(struct kmmv **handle)
+{
+	int err;
+
+	do
+		err = kmmv_open(KMMV_DEVICE_DIR, handle);
+	while (err == -EAGAIN);
+	return err;
+}
+
 /* One reader never pauses, one waits for changes, one sleeps. */
 static int read_on(int which)
 {
 	struct reader reader = { .findings = &shared->findings[which] };
 	struct kmmv_info info;
 
-	if (kmmv_open(KMMV_DEVICE_DIR, &reader.handle)) {
+	if (open_device(&reader.handle)) {
 		finding(&reader, "open: %s", kmmv_error(NULL));
 		return 1;
 	}
@@ -284,7 +295,7 @@ static int plug(void)
 	int cpus = sysconf(_SC_NPROCESSORS_ONLN), cpu = 1;
 	struct kmmv *handle;
 
-	if (cpus < 2 || kmmv_open(KMMV_DEVICE_DIR, &handle))
+	if (cpus < 2 || open_device(&handle))
 		return 1;
 	while (!__atomic_load_n(&shared->over, __ATOMIC_ACQUIRE)) {
 		plug_cpu(handle, cpu, false);
