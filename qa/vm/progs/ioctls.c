@@ -132,6 +132,27 @@ static const char *area(int fd, uint32_t cpu, struct kmmv_ring_header *header)
 	return map;
 }
 
+/*
+ * The bytes on a page up to END, but for the times in front of events: whether an event
+ * has one depends on how long after the last it came.
+ */
+static uint32_t without_times(const struct kmmv_ring_page *at, uint32_t end)
+{
+	uint32_t times = 0, offset, size, item[2];
+
+	for (offset = 0; offset < end; offset += size) {
+		memcpy(item, at->data + offset, sizeof(item));
+		size = 8;
+		if ((item[0] & 31) == KMMV_RING_TIME_EXTEND)
+			times += size;
+		else if ((item[0] & 31) - 1U < KMMV_RING_TYPE_LEN_MAX)
+			size = 4 * (item[0] & 31) + 4;
+		else
+			break;
+	}
+	return end - times;
+}
+
 static void takes(int fd)
 {
 	struct kmmv_ring_range ranges[8] = {};
@@ -149,7 +170,8 @@ static void takes(int fd)
 	at = (const void *)(map + header.data_offset +
 			    (uint64_t)ranges[0].id * page);
 	printf("CPU %u from %u to %u, lost %llu, flags %llx, mapped %d\n",
-	       ranges[0].cpu, ranges[0].offset, ranges[0].end,
+	       ranges[0].cpu, ranges[0].offset,
+	       without_times(at, ranges[0].end),
 	       (unsigned long long)ranges[0].lost,
 	       (unsigned long long)ranges[0].flags,
 	       at->seq == ranges[0].seq && at->commit == ranges[0].end);
