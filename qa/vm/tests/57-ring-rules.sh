@@ -75,9 +75,11 @@ events()
 # From the first event until the storm is over, and a hundred times at least.
 follow()
 {
-	local i=0 turn=0 number
+	local i=0 turn=0 number over=
 
-	until [ -e "$WORK/over" ]; do
+	# It may first run when the storm is over, whose events are there still.
+	until [ -n "$over" ]; do
+		[ ! -e "$WORK/over" ] || over=yes
 		events >"$WORK/events"
 		[ ! -s "$WORK/events" ] || break
 		sleep 0.1
