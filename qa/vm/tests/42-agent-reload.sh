@@ -96,6 +96,7 @@ log()
 
 	cat >"$WORK/config" <<-EOT
 		log mandatory on 500 msec {
+			kmmv.value.stat.copied
 			kmmv.value.stat.cpu
 			kmmv.value.stat.softirq
 		}
