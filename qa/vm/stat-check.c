@@ -23,6 +23,7 @@
  */
 #include <ctype.h>
 #include <err.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,14 +57,25 @@ static uint64_t nanoseconds(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
+/* Whoever changes the table may be held up while it is not to be read. */
+static void update(void)
+{
+	int err;
+
+	do
+		err = kmmv_update(kmmv);
+	while (err == -EAGAIN);
+	if (err < 0)
+		errx(2, "update: %s", kmmv_error(kmmv));
+}
+
 /* The total of an instance. */
 static uint64_t read_total(const char *family, const char *name)
 {
 	const struct kmmv_instance_info *instance;
 	uint64_t value;
 
-	if (kmmv_update(kmmv) < 0)
-		errx(2, "update: %s", kmmv_error(kmmv));
+	update();
 	instance = kmmv_lookup(kmmv, family, name);
 	if (!instance || kmmv_read_sums(kmmv, &instance->number, 1, &value, NULL) != 1)
 		errx(2, "no %s %s", family, name);
@@ -75,8 +87,7 @@ static bool copies_are_made(void)
 {
 	const struct kmmv_instance_info *in;
 
-	if (kmmv_update(kmmv) < 0)
-		errx(2, "update: %s", kmmv_error(kmmv));
+	update();
 	in = kmmv_lookup(kmmv, "stat.copied", "monotonic");
 	return in && in->state == KMMV_ACTIVE;
 }
@@ -95,8 +106,7 @@ static void refresh(uint64_t max_age)
 			break;
 		nanosleep(&moment, NULL);
 	}
-	if (kmmv_update(kmmv) < 0)
-		errx(2, "update: %s", kmmv_error(kmmv));
+	update();
 }
 
 static uint32_t nr_cpus(void)
@@ -593,11 +603,14 @@ static void storm(int callers, uint64_t wanted)
 
 int main(int argc, char **argv)
 {
-	int i;
+	int i, err;
 
 	if (argc < 3)
 		errx(2, "usage: stat-check bracket ROUNDS [CPU...] | watch SECONDS | dump FAMILY [AGE] | storm CALLERS COPIES");
-	if (kmmv_open(KMMV_DEVICE_DIR, &kmmv))
+	do
+		err = kmmv_open(KMMV_DEVICE_DIR, &kmmv);
+	while (err == -EAGAIN);
+	if (err)
 		errx(2, "%s", kmmv_error(NULL));
 	for (i = 3; i < argc && nr_away < 64; i++)
 		was_away[nr_away++] = atoi(argv[i]);

@@ -4,6 +4,7 @@
  * prints the instance's sum.
  */
 #include <err.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -17,13 +18,19 @@ int main(int argc, char **argv)
 	const struct kmmv_instance_info *in;
 	struct kmmv *kmmv;
 	uint64_t sum;
+	int err;
 
 	if (argc != 3)
 		errx(2, "usage: stat-first FAMILY NAME");
-	if (kmmv_open(KMMV_DEVICE_DIR, &kmmv))
+	/* Whoever changes the table may be held up while it is not to be read. */
+	do
+		err = kmmv_open(KMMV_DEVICE_DIR, &kmmv);
+	while (err == -EAGAIN);
+	if (err)
 		errx(2, "%s", kmmv_error(NULL));
 	do {
-		if (kmmv_update(kmmv) < 0)
+		err = kmmv_update(kmmv);
+		if (err < 0 && err != -EAGAIN)
 			errx(2, "update: %s", kmmv_error(kmmv));
 		in = kmmv_lookup(kmmv, argv[1], argv[2]);
 	} while (!in || in->state != KMMV_ACTIVE);
