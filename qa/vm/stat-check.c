@@ -399,9 +399,12 @@ static void bracket(int rounds)
 	struct reading before = { proc_new(), proc_new() };
 	struct reading after = { proc_new(), proc_new() };
 	size_t i, checked = 0;
-	uint32_t nr = 0;
+	uint32_t nr;
 	int round;
 
+	/* The first round has earlier values, too: see was_higher(). */
+	update();
+	nr = read_values();
 	for (round = 0; round < rounds; round++) {
 		uint64_t *swap = earlier;
 
