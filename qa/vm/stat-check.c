@@ -21,9 +21,11 @@
  * in nanoseconds; by default, and elsewhere, it waits for a copy that was begun
  * after the request.
  */
+#define _GNU_SOURCE
 #include <ctype.h>
 #include <err.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -432,9 +434,34 @@ static void bracket(int rounds)
 
 /* ---- watch */
 
+/* When an idle period of each CPU had ended, before the first copy; or 0. */
+static uint64_t woken[4096];
+
+/*
+ * Run on each CPU: an idle period that was iowait so far, and may be long, is all idle
+ * once what was waited for has come.
+ */
+static void wake_cpus(void)
+{
+	cpu_set_t all, one;
+	uint32_t cpu;
+
+	if (sched_getaffinity(0, sizeof(all), &all))
+		err(2, "affinity");
+	for (cpu = 0; cpu < nr_cpus() && cpu < CPU_SETSIZE; cpu++) {
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		/* Not if it is offline. */
+		if (!sched_setaffinity(0, sizeof(one), &one))
+			woken[cpu] = nanoseconds();
+	}
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
 /*
  * The sum of idle time against the clock: a copy is made between its begin time
- * and now. There is slack for what the kernel itself counts twice for a moment.
+ * and now, and what became idle afterwards was not before the CPU was woken. There is
+ * slack for what the kernel itself counts twice for a moment.
  */
 static void check_idle(void)
 {
@@ -451,7 +478,7 @@ static void check_idle(void)
 	begun = value_of(copied->number, 0);
 	for (cpu = 0; cpu < nr_cpus() && cpu < 4096; cpu++) {
 		if (!first_begun[cpu]) {
-			first_begun[cpu] = begun;
+			first_begun[cpu] = woken[cpu] ? woken[cpu] : begun;
 			idle[cpu] = value_of(row->number, cpu);
 		}
 		passed = now - first_begun[cpu] + slack;
@@ -491,6 +518,7 @@ static void watch(double duration, const char *file)
 	size_t nr = 0;
 	long rounds;
 
+	wake_cpus();
 	/* Fewer would prove nothing. */
 	for (rounds = 0; rounds < 3 || nanoseconds() < end ||
 	     (file && access(file, F_OK)); rounds++) {
