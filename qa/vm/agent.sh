@@ -79,6 +79,14 @@ has_values()
 	pminfo -f kmmv.control.state | grep -q '"attached"'
 }
 
+# agents COUNT: so many processes of the agent are there, those included that have ended
+# and that pmcd has not waited for
+# shellcheck disable=SC2317 # called by wait_for
+agents()
+{
+	[ "$(pgrep -c -x pmdakmmv)" = "$1" ]
+}
+
 make_family()
 {
 	call "family 0|byte|$family|Bytes of the test|How many bytes there were."

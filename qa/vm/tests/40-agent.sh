@@ -22,6 +22,7 @@ is "group pcp may read the nodes, nobody else" \
 ok "they will be loaded at the next boot" grep -rqx kmmv \
 	/etc/modules-load.d
 ok "the agent reads the device" wait_for 20 has_values
+wait_for 20 agents 1
 is "there is one" "$(pgrep -c -x pmdakmmv)" 1
 is "that is not root's" "$(ps -o user= -C pmdakmmv)" pcp
 
@@ -86,6 +87,7 @@ rmmod kmmv_client
 ok "./Remove" sh -c './Remove </dev/null'
 note "$tap_text"
 not_ok "the metrics are gone" pminfo kmmv
+wait_for 20 agents 0
 is "the agent is gone" "$(pgrep -c -x pmdakmmv)" 0
 ok "the module is gone" test ! -d /sys/module/kmmv
 ok "numbers are kept" test -s /var/lib/pcp/config/pmda/389.numbers

@@ -15,6 +15,7 @@ make_sda
 loaded() { sed -n 's/^\(kmmv[^ ]*\) .*/\1/p' /proc/modules | sort | xargs; }
 ok "./Install again, where it was installed" installs /var/lib/pcp/pmdas/kmmv
 is "is one agent" "$(grep -c '^kmmv[[:space:]]' /etc/pcp/pmcd/pmcd.conf)" 1
+wait_for 20 agents 1
 is "and one process" "$(pgrep -c -x pmdakmmv)" 1
 ok "it reads the device again" wait_for 20 has_values
 is "values are what they were" "$(value "$metric" sda)" 3003
