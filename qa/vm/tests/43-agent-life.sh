@@ -78,8 +78,8 @@ is "with the same numbers" "$(id "$metric" sda)" "$sda"
 rmmod kmmv_block
 build/kmmvdump --follow >"$WORK/follow" 2>&1 &
 follower=$!
-held() { [ "$(cat /sys/module/kmmv/refcnt)" -ge "$1" ]; }
-ok "a program follows a ring" wait_for 20 held 3
+has_ring() { [ -n "$(find "/proc/$1/fd" -lname '/dev/kmmv/ring/*' 2>/dev/null)" ]; }
+ok "a program follows a ring" wait_for 20 has_ring $follower
 ok "./Remove while it does" sh -c './Remove </dev/null'
 like "it says so" "$tap_text" "^  a program\.$"
 like "and what to do then" "$tap_text" "^  Once it is not: rmmod kmmv_stat kmmv$"
