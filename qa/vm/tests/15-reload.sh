@@ -42,6 +42,13 @@ settle()
 	sleep 0.5
 }
 
+# no_more NAME KB: the item is KB at most, once workers have given back what they have
+# shellcheck disable=SC2317 # called by wait_for
+no_more()
+{
+	[ "$(memory "$1")" -le "$2" ]
+}
+
 epochs='' stale=0 wrong=0
 # once INSTANCES: load kmmv, use it, and unload it
 once()
@@ -76,8 +83,8 @@ is "each load is an epoch of its own" "$(printf %s "$epochs" | sort -u |
 	grep -c '^[1-9]')" $loads
 note "Percpu $percpu -> $(memory Percpu), SUnreclaim $slab ->" \
 	"$(memory SUnreclaim), free $free -> $(free) kB"
-ok "no per-CPU memory is lost" test "$(memory Percpu)" -le $((percpu + 300))
-ok "no slab memory is lost" test "$(memory SUnreclaim)" -le $((slab + 3000))
+ok "no per-CPU memory is lost" wait_for 20 no_more Percpu $((percpu + 300))
+ok "no slab memory is lost" wait_for 20 no_more SUnreclaim $((slab + 3000))
 ok "no memory is lost" test "$(free)" -ge $((free - 3000 - loads * 50))
 # Whoever mapped it has no name any more.
 is "nothing of it is mapped" "$(awk '$3 ~ /^0x/' /proc/vmallocinfo)" ""

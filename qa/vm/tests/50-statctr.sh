@@ -18,6 +18,29 @@ percpu_kb()
 	awk '/^Percpu:/ { print $2 }' /proc/meminfo
 }
 
+# Memory is given back, and some had ready, by a worker that may be late: wait until it
+# stays what it is.
+settled()
+{
+	local last='' now i=0
+
+	while [ $i -lt 5 ]; do
+		now=$(percpu_kb)
+		i=$((i + 1))
+		[ "$now" = "$last" ] || i=0
+		last=$now
+		sleep 1
+	done
+	echo "$now"
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+none_left()
+{
+	after=$(percpu_kb)
+	[ "$after" -le "$before" ]
+}
+
 hotplug()
 {
 	while [ ! -e /tmp/storm-over ]; do
@@ -37,7 +60,7 @@ value()
 unload
 insmod "$modules/kmod/kmmv.ko"
 rmmod kmmv
-before=$(percpu_kb)
+before=$(settled)
 ok "kmmv loads" insmod "$modules/kmod/kmmv.ko"
 note "$(modinfo -F parm "$modules/kmod/kmmv.ko" | wc -l) parameters, $modules"
 
@@ -78,7 +101,7 @@ is "the level is what was set" "$(value statctr.level level)" 41
 not_ok "kmmv stays while it is used" rmmod kmmv
 ok "the client goes" rmmod kmmv_statctr
 ok "kmmv goes" rmmod kmmv
-after=$(percpu_kb)
+wait_for 20 none_left
 ok "no per-CPU memory is left over ($before, $after kB)" \
 	test "$after" -le "$before"
 finish
