@@ -166,8 +166,10 @@ static int storm(void)
 			break;
 		}
 	}
+	/* On a slow machine for minutes: the kernel would take it for hung. */
 	while (i--)
-		wait_for_completion(&workers[i].done);
+		while (!wait_for_completion_timeout(&workers[i].done, 10 * HZ))
+			continue;
 	kfree(workers);
 	return err;
 }
