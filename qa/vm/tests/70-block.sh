@@ -105,9 +105,7 @@ is "that are no disks" "$(instances block.dev.read | grep -c '^sda')" 1
 ok "requests passed through when it came" \
 	test "$(value block.dev.passthrough sda)" -ge 0
 # The disk's own sectors 4660 to 4669 are bad.
-for name in sda sda1 sda2; do
-	before $name
-done
+before sda sda1 sda2
 io sda2
 agrees "partition" sda2
 agrees "and its disk" sda
@@ -152,8 +150,7 @@ modprobe scsi_debug dev_size_mb=32 num_parts=1 lbpu=1 delay=0
 ok "the disk comes back" wait_for 20 is_there block.partitions.write sda1
 is "with its number" "$(number block.dev.write sda)" "$first"
 ok "its count goes on" test "$(value block.dev.write sda)" -ge "$count"
-before sda
-before sda1
+before sda sda1
 io sda1
 agrees "the disk that came back" sda
 agrees "its partition" sda1
@@ -223,8 +220,7 @@ modprobe dm_mod
 if dmsetup create qa --table "0 32768 linear /dev/sda 2048" 2>/dev/null; then
 	ok "so does a mapped one" wait_for 5 is_there block.dev.write dm-0
 	is "it says so, too" "$(label block.dev.write dm-0)" 'counts="bios"'
-	before dm-0
-	before sda
+	before dm-0 sda
 	dd if=/dev/zero of=/dev/dm-0 bs=64k count=10 oflag=direct 2>/dev/null
 	is "is counted" "$(gain dm-0 write_bytes)" 655360
 	agrees "the disk below" sda
@@ -246,9 +242,7 @@ dd if=/dev/md7 of=/dev/null count=1 2>/dev/null
 wait_for 10 idle md7
 wait_for 10 idle "$disk"
 wait_for 10 idle "$other"
-for name in md7 "$disk" "$other"; do
-	before "$name"
-done
+before md7 "$disk" "$other"
 dd if=/dev/zero of=/dev/md7 bs=64k count=20 oflag=direct 2>/dev/null
 dd if=/dev/zero of=/dev/md7 bs=256k count=5 oflag=direct 2>/dev/null
 dd if=/dev/md7 of=/dev/null bs=4k count=7 iflag=direct 2>/dev/null

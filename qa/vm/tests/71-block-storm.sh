@@ -166,7 +166,6 @@ ok "unloads" unload
 ok "loads with few numbers" load capacity=20
 new_null qa3
 disk=$(null_disk qa3)
-before "$disk"
 io "$disk"
 # shellcheck disable=SC2317 # called by wait_for
 has_failed()

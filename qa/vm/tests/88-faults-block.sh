@@ -67,7 +67,7 @@ agrees "after the faults" vda
 # after the disk has, and then what it counted before: another try follows.
 agree()
 {
-	before "$1"
+	note_counts "$1"
 	dd if=/dev/zero of="/dev/$1" bs=4k count=20 oflag=direct 2>/dev/null
 	[ -z "$(differences "$1")" ]
 }
