@@ -6,9 +6,10 @@
  *					in /proc/diskstats, its value in kmmv; - for
  *					none. NAME is a disk or a partition. The
  *					histograms' values are the sums of their buckets
- *	block-check watch FILE		until FILE exists: no value of any instance
- *					falls, and no number has another name; prints
- *					how often it looked, and at how many instances
+ *	block-check watch FILE		until FILE exists, and twice at least: no value of
+ *					any instance falls, and no number has another
+ *					name; prints how often it looked, and at how
+ *					many instances
  *	block-check addpart DISK N START LENGTH
  *	block-check delpart DISK N	a partition comes or goes, in sectors: newer
  *					util-linux has no commands for it
@@ -224,7 +225,7 @@ static int watch(const char *end)
 		for (i = 0; i < info.nr_instances && bad < 20; i++)
 			bad += look(&seen[i], i);
 		rounds++;
-	} while (access(end, F_OK) != 0);
+	} while (access(end, F_OK) != 0 || rounds < 2);
 	for (i = 0; i < info.nr_instances; i++)
 		nr += seen[i].name != NULL;
 	printf("%" PRIu64 " rounds, %u instances\n", rounds, nr);

@@ -6,9 +6,10 @@
  *					/proc before <= value <= /proc after, and
  *					both have the same devices; except those
  *					named, of which kmmv has more than one life
- *	net-check watch FILE [NAME...]	until FILE exists: no value of any CPU falls,
- *					nor the sum over all instances, active or not;
- *					NAMEs always have the number they had first
+ *	net-check watch FILE [NAME...]	until FILE exists, and twice at least: no value of
+ *					any CPU falls, nor the sum over all instances,
+ *					active or not; NAMEs always have the number they
+ *					had first
  *	net-check dump FAMILY [AGE]	a line for each instance: name, state, number, a
  *					value for each CPU area
  *	net-check sum FAMILY		over all instances, active or not
@@ -354,10 +355,8 @@ static void watch(const char *file, char **names)
 			number[i] = in->number;
 		}
 		rounds++;
-	} while (access(file, F_OK));
+	} while (access(file, F_OK) || rounds < 2);
 	printf("%d rounds\n", rounds);
-	if (rounds < 2 && ++bad)
-		printf("too few\n");
 }
 
 /* ---- dump, sum, count */
