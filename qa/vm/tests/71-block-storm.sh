@@ -111,7 +111,12 @@ is "no value fell, no number changed its name" \
 	"$? $(grep -v ' rounds, ' "$WORK/watch")" "0 "
 note "$(cat "$WORK/watch")"
 ok "it has looked" test "$(sed -n 's/ rounds, .*//p' "$WORK/watch")" -gt 1
-wait_for 5 is_gone block.dev.write qa2
+# shellcheck disable=SC2317 # called by wait_for
+all_shown()
+{
+	[ "$(instances block.dev.read)" = "$(disks)" ]
+}
+wait_for 20 all_shown
 is "what is there are instances" "$(instances block.dev.read)" \
 	"$(disks)"
 is "no failures" "$(value block.failed instances)" 0
@@ -124,8 +129,8 @@ is "all that the disks wrote that were there for a moment is counted" \
 rm "$WORK/end"
 steady &
 jobs=$!
-start=$(value block.dev.write_bytes "$disk")
 low=$(written "$disk")
+start=$(value block.dev.write_bytes "$disk")
 for order in "block stat" "stat block"; do
 	ok "loads stat" insmod kmod/kmmv_stat.ko
 	for name in $order; do
