@@ -30,7 +30,11 @@ overflown()
 	[ "$(stat sample_lost_overflow)" -gt 20 ]
 }
 ok "the buffers overflow" wait_for 10 overflown
-ok "they are full: $(stat sample_inside)" test "$(stat sample_inside)" -gt 32
+full()
+{
+	[ "$(stat sample_inside)" -gt 32 ]
+}
+ok "they are full" wait_for 10 full
 stop
 accounted "after an overflow"
 is "nothing is inside" "$(stat sample_inside)" 0
@@ -61,7 +65,8 @@ accounted "after watersheds"
 
 # ---- a ring that does not record
 
-echo 0 >/sys/kernel/config/kmmv/rings/profile/enable
+ring=/sys/kernel/config/kmmv/rings/profile
+echo 0 >$ring/enable
 before=$(sum command.samples)
 start
 start_loop $burn 500
@@ -75,8 +80,8 @@ stop
 ok "and lost for the ring: $(stat event_lost_disabled)" \
 	test "$(stat event_lost_disabled)" -ge 30
 accounted "without a ring"
-echo 1 >/sys/kernel/config/kmmv/rings/profile/enable
-not_ok "its directory stays" rmdir /sys/kernel/config/kmmv/rings/profile
+echo 1 >$ring/enable
+not_ok "its directory stays" rmdir $ring
 
 # ---- an event whose number is known
 
@@ -156,6 +161,10 @@ like "says so, too" "$(cat $config/events/qafault/error)" \
 rmdir $config/events/qafault
 echo 1 >$config/events/default/enabled
 not_ok "a rate above the limit" sh -c "echo 1001 >$config/events/default/freq"
+# The reader finds the change, however late it begins: the ring's first pages are those of
+# now, and are not overwritten soon.
+ok "the ring has long buffers" sh -c "echo 0 >$ring/enable && echo 2048 >$ring/pages &&
+	echo 1 >$ring/enable"
 ok "up to the limit, while it samples" sh -c "echo 1 >$config/enable &&
 	echo 500 >$config/events/default/freq"
 is "the period follows" "$(value period default)" 2000000
@@ -236,8 +245,9 @@ counted_off()
 }
 ok "what is not taken is counted" wait_for 30 counted_off
 stop_loops
-echo 1000 >/sys/module/kmmv_profile/parameters/max_overhead
+# Before it can recover.
 longest=$(value period default)
+echo 1000 >/sys/module/kmmv_profile/parameters/max_overhead
 shorter()
 {
 	[ "$(value period default)" -lt "$longest" ]
