@@ -67,7 +67,7 @@ says()
 adjusted_until()
 {
 	call "adjust task $1 $2 1" >/dev/null
-	says "$3" || ! kill -0 "$pid"
+	says "$3" || ! kill -0 "$pid" 2>/dev/null
 }
 
 # shellcheck disable=SC2317 # called by wait_for
@@ -77,12 +77,18 @@ has_shown()
 }
 
 # during COMMAND CPU NUMBER ERE [SIGNAL]: it is run while a counter is adjusted again and
-# again, until it says what it should; it ends by itself, or by the signal
+# again, until it says what it should; it ends by itself, or by the signal. One that has
+# ended by itself before the counter was adjusted is run again.
 during()
 {
-	eval "exec $1" >"$WORK/said" 2>&1 &
-	pid=$!
-	wait_for 60 adjusted_until "$2" "$3" "$4"
+	local i
+
+	for ((i = 0; i < 20; i++)); do
+		eval "exec $1" >"$WORK/said" 2>&1 &
+		pid=$!
+		wait_for 60 adjusted_until "$2" "$3" "$4"
+		! says "$4" && ! kill -0 $pid 2>/dev/null || break
+	done
 	like "$1" "$(cat "$WORK/said")" "$4"
 	kill -"${5:-TERM}" $pid 2>/dev/null
 	wait $pid
