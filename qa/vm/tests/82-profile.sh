@@ -160,19 +160,29 @@ is "without a name it is what there is" "$(source_of '')" "cpu-clock timer 010"
 each_fault
 folder=$(printf 'd%.0s' {1..200})
 start
-python3 - "$WORK" "$PWD/$burn" "$folder" <<-'E2'
+python3 - "$WORK" "$PWD/$burn" "$folder" >/dev/null <<-'E2' &
 	import os, shutil, sys
 	os.chdir(sys.argv[1])
 	for _ in range(25):
 	    os.mkdir(sys.argv[3])
 	    os.chdir(sys.argv[3])
 	shutil.copy(sys.argv[2], "burn")
-	# It lives until the worker has looked.
-	os.execv("./burn", ["burn", "15000", "2000"])
+	# It lives until the worker has looked, and is killed then.
+	os.execv("./burn", ["burn", "1000000000", "2000"])
 E2
-stop
 long=$folder/$folder/burn
-ok "has its last bytes" test "$(value image.samples "${long: -255}")" -gt 0
+# shellcheck disable=SC2317 # called by wait_for
+has_long()
+{
+	local count
+
+	count=$(value image.samples "${long: -255}")
+	[ "${count:-0}" -gt 0 ]
+}
+ok "has its last bytes" wait_for 60 has_long
+kill $!
+wait $! 2>/dev/null
+stop
 rmdir $config/events/qafault
 echo 1 >$config/events/default/enabled
 
