@@ -265,8 +265,13 @@ ok "a tracepoint in each interrupt" define irq \
 ok "every switch" define switch tracepoint=sched_switch 'key=prev=arg1:8x'
 ok "reads of the clock" define clock function=ktime_get 'value=log2 x=arg0:8'
 hit tp 1000 1
+# shellcheck disable=SC2317 # called by wait_for
+some()
+{
+	[ "$(get "$1" hits)" -gt 0 ]
+}
 for name in irq switch clock; do
-	ok "there were some: $name" test "$(get $name hits)" -gt 0
+	ok "there were some: $name" wait_for 20 some $name
 	put $name enable 0
 	is "$name: all of them are in an instance" "$(values $name |
 		awk '{ n += $2 } END { print n }')" \
