@@ -25,6 +25,7 @@
 
 #define DEVICE	  "/dev/kmmv/profile"
 #define CONFIG	  "/sys/kernel/config/kmmv/profile/"
+#define FREQ	  CONFIG "events/default/freq"
 #define DRAIN	  "/sys/module/kmmv_profile/parameters/drain_ms"
 #define ENTRIES	  256
 #define WATERSHED 32
@@ -82,15 +83,29 @@ static void stop(void)
 	put(CONFIG "enable", "0");
 }
 
-/* The worker runs when sampling stops, and not before. */
+/* Until there is something to read after a stop. */
+static void wait_sample(void)
+{
+	while (!stat_of("sample_inside"))
+		usleep(1000);
+}
+
+/*
+ * Nothing is due before sampling stops. The worker runs every ten seconds at least,
+ * whatever the parameter, and a full queue is due: at one sample in a second, that of four
+ * CPUs is full after a minute. It has to stop before that.
+ */
 static void drain_never(void)
 {
+	put(FREQ, "1");
 	put(DRAIN, "1000000");
 	put(CONFIG "buffer_watershed", "1000000");
 }
 
+/* What is due comes soon. */
 static void drain_often(void)
 {
+	put(FREQ, "197");
 	put(DRAIN, "10");
 	put(CONFIG "buffer_watershed", "32");
 }
@@ -183,8 +198,7 @@ static void waits(void)
 	   "a signal ends the wait");
 	ok(poll(&p, 1, -1) < 0 && errno == EINTR, "and that of poll()");
 	setitimer(ITIMER_REAL, &never, NULL);
-	while (!stat_of("sample_inside"))
-		usleep(1000);
+	wait_sample();
 	stop();
 	ok(poll(&p, 1, 0) == 1 && p.revents == POLLIN, "the rest can be read");
 	sum = read_all(fd, 3);
@@ -209,8 +223,7 @@ static void restart(void)
 
 	drain_never();
 	start();
-	while (!stat_of("sample_inside"))
-		usleep(1000);
+	wait_sample();
 	stop();
 	all = made() - before;
 	start();
@@ -327,12 +340,12 @@ static void waiters(void)
 
 	drain_never();
 	start();
-	while (!stat_of("sample_inside"))
-		usleep(1000);
+	wait_sample();
 	waiters_most(fd, WAITERS, stop, "a stop");
 	close(fd);
 	fd = open_device(0);
 	start();
+	wait_sample();
 	waiters_again(fd, WAITERS, NULL);
 	waiters_all(fd, WAITERS, stop);
 	close(fd);
@@ -371,8 +384,7 @@ static void beside(void)
 	ok(read(w.fd, &one, sizeof(one)) < 0 && errno == EAGAIN,
 	   "EAGAIN beside a read that waits");
 	waiters_again(w.fd, WAITERS, NULL);
-	while (!stat_of("sample_inside"))
-		usleep(1000);
+	wait_sample();
 	stop();
 	pthread_join(thread, NULL);
 	exact(&w.sum, before, "the read that waited");
