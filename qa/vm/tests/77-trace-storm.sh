@@ -111,6 +111,8 @@ fi
 start hotplug
 start watch
 start flicker
+# It has looked before the first hits, and looks again.
+wait_for 60 test -s "$WORK/watched"
 for ((i = 0; i < rounds; i++)); do
 	pids=
 	for name in a b c d; do
