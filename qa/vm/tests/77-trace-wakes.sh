@@ -12,12 +12,12 @@
 . qa/vm/trace.sh
 
 counts_values || skip_all "machine: of 32 bits, it counts hits alone"
-readers=
+readers='' hitter=''
 # shellcheck disable=SC2317 # called by the trap
 clean_up()
 {
 	# shellcheck disable=SC2086 # none is none
-	kill $readers 2>/dev/null
+	kill $readers $hitter 2>/dev/null
 	unload
 }
 trap clean_up EXIT
@@ -69,6 +69,11 @@ fi
 
 # Then all that a wake-up does.
 ok "a task is woken" define wake tracepoint=sched/sched_waking 'event=default task=arg0:8x'
+# What was hit before may be overwritten when the readers begin.
+while hit tp 1; do
+	sleep 0.02
+done &
+hitter=$!
 read_by 10000
 ok "a function starts a timer" define function function=hrtimer_start_range_ns \
 	'event=default timer=arg0:8x'
@@ -76,6 +81,9 @@ ok "a timer starts" define start tracepoint=timer/hrtimer_start 'event=default t
 ok "a timer is cancelled" define cancel tracepoint=timer/hrtimer_cancel \
 	'event=default timer=arg0:8x'
 have "all" 10000
+kill $hitter
+wait $hitter 2>/dev/null
+hitter=
 is "of each kind" "$(sed -n 's/.*trace\.\([a-z]*\) .*/\1/p' "$WORK"/events.* | sort -u |
 	xargs)" "$names"
 note "$(for name in $names; do echo "$name $(get "$name" hits)"; done | xargs)"
