@@ -138,7 +138,8 @@ is "while it does not sample, a third one is enabled" "$(put one enabled 1)" ""
 text=$(start 2>&1)
 like "it does not start" "${text##*: }" "^Device or resource busy\$"
 like "as the last one finds no counter" "$(cat $config/error)" "^qa_one: $in_use\$"
-like "the log says so" "$(dmesg | tail -n 5)" "kmmv_profile: event qa_one: $in_use\$"
+like "the log says so" "$(dmesg | grep kmmv_profile | tail -n 1)" \
+	"kmmv_profile: event qa_one: $in_use\$"
 is "and none is sampled" \
 	"$(cat $config/enable) $(period one) $(period two) $(period three)" "0 0 0 0"
 put one enabled 0
