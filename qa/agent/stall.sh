@@ -5,6 +5,9 @@
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh
+# The daemon as it is shipped: see qa/agent/link.
+# shellcheck disable=SC2034
+impatient=yes
 # shellcheck source=qa/agent/env
 . qa/agent/env
 # shellcheck source=qa/agent/ring

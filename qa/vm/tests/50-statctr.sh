@@ -78,6 +78,8 @@ is "no read fell" "$(cat $parameters/read_fell)" 0
 pcp()
 {
 	(
+		# shellcheck disable=SC2034 # no daemon: see qa/agent/link
+		impatient=yes
 		# shellcheck source=qa/agent/env
 		. qa/agent/env
 		export KMMV_DEVICE_DIR=/dev/kmmv
