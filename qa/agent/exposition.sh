@@ -39,7 +39,7 @@ qa/agent/area.py /mnt/dev </mnt/machine || bail "no area"
 proxy_start
 
 for part in kmmv kmmv.value kmmv.percpu kmmv.all kmmv.ring kmmv.control; do
-	web metrics "names=$part" >/mnt/metrics
+	web metrics "names=$part" polltimeout=600 >/mnt/metrics
 	# What has a value: fields of events have none of their own.
 	pminfo -f "$part" | awk '/^kmmv/ { name = $1 } / value / && name {
 		print name; name = "" }' >/mnt/names

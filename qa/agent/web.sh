@@ -80,7 +80,8 @@ served()
 	ok "pmproxy runs as $user" wait_for 60 serves ||
 		bail "$(web "context?hostspec=localhost")" "$(cat "/mnt/proxy/$port")"
 	for host; do
-		context=$(web "context?hostspec=$host" |
+		# Without this a context ends after 5 s without a request.
+		context=$(web "context?hostspec=$host&polltimeout=600" |
 			sed -n 's/.*"context":\([0-9]*\).*/\1/p')
 		like "$host: it has values" \
 			"$(web "$context/fetch?names=kmmv.value.counter")" \
@@ -143,9 +144,9 @@ is "nor has it a client" "$(pminfo -f kmmv.ring.clients |
 	sed -n 's/.*value //p')" 0
 
 # Names of metrics in pmproxy's exposition format: no two become one.
-open=$(web "metrics?names=kmmv" 2>/dev/null)
+open=$(web "metrics?names=kmmv&polltimeout=600" 2>/dev/null)
 [ -n "$open" ] || open=$(curl -s -m 600 \
-	"http://127.0.0.1:44322/metrics?names=kmmv.control,kmmv.value,kmmv.ring")
+	"http://127.0.0.1:44322/metrics?names=kmmv.control,kmmv.value,kmmv.ring&polltimeout=600")
 like "its exposition has values" "$open" '^kmmv_value_counter.* 10'
 is "and each name once" "$(grep '^# TYPE ' <<<"$open" | cut -d' ' -f3 |
 	sort | uniq -d)" ""
