@@ -57,8 +57,8 @@ host()
 		until ip link show eth0; do sleep 0.1; done
 		ip addr add "10.9.$2.2/24" dev eth0
 		ip link set eth0 up
-		exec pmcd -f -A -U root -n /mnt/pmns -c "/mnt/$1/pmcd.conf" \
-			-s "/mnt/$1/pmcd.socket" -l "/mnt/$1/pmcd.log"
+		exec pmcd -f -A -t 600 -q 600 -U root -n /mnt/pmns \
+			-c "/mnt/$1/pmcd.conf" -s "/mnt/$1/pmcd.socket" -l "/mnt/$1/pmcd.log"
 	' bash "$1" "$2" >"$where/out" 2>&1 &
 	live=$!
 	wait_for 60 test -e "$where/ready" || bail "no host $1"

@@ -15,6 +15,8 @@ id pcp >/dev/null 2>&1 || skip_all "no user pcp"
 [ "${1-}" = apart ] || [ -x build/pmdakmmv ] || make -s lib pmda >/dev/null ||
 	bail "does not build"
 go_apart "$0" "$@"
+# shellcheck source=qa/agent/limits
+. qa/agent/limits
 cover etc var run
 chmod 755 /mnt
 rm -rf /run/pcp /var/lib/pcp/config/pmda/389.*
@@ -46,7 +48,8 @@ E2
 # A setting that a careless administrator might write.
 printf 'pcp\n%s\n' "$(id -u pcp)" >/etc/pcp/kmmv/users
 
-pmcd -f -n /mnt/pmns -c /mnt/pmcd.conf -l /mnt/pmcd.log >/mnt/pmcd.out 2>&1 &
+pmcd -f -t 600 -q 600 -n /mnt/pmns -c /mnt/pmcd.conf -l /mnt/pmcd.log \
+	>/mnt/pmcd.out 2>&1 &
 ok "pmcd runs" wait_for 60 pminfo -f kmmv.control.state
 ok "root may store" pmstore kmmv.control.max_age 50
 # events_of UID: what a user may have of them; none have come yet
