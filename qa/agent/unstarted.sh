@@ -10,12 +10,13 @@
 
 new_system "$0" "Operation not permitted" "$@"
 
-# A pmcd that ends at once, as with any fault of its start.
+# A pmcd that ends at once, as with any fault of its start. It is waited for in vain.
+impatient="PMCD_WAIT_TIMEOUT=1 __can_wait=1"
 pmcd=/usr/lib/pcp/bin/pmcd
 mv $pmcd $pmcd.real
 printf '#!/bin/sh\necho "pmcd: cannot start" >&2\nexit 1\n' >$pmcd
 chmod 755 $pmcd
-not_ok "./Install fails" sh -c './Install </dev/null'
+not_ok "./Install fails" sh -c "$impatient ./Install </dev/null"
 like "it says why" "$tap_text" "^Error: pmcd does not answer"
 like "and what to do" "$tap_text" "start pmcd, and run"
 
@@ -32,7 +33,7 @@ ok "./Install once more" sh -c './Install </dev/null'
 mv $pmcd $pmcd.real
 printf '#!/bin/sh\nexit 1\n' >$pmcd
 chmod 755 $pmcd
-sh -c './Remove --purge </dev/null' >/mnt/removed 2>&1
+sh -c "$impatient ./Remove --purge </dev/null" >/mnt/removed 2>&1
 note "$(cat /mnt/removed)"
 is "./Remove leaves no agent" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 0
 is "and no files" "$(find /var/lib/pcp /usr/lib/pcp -iname '*kmmv*')" ""
