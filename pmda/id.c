@@ -72,10 +72,15 @@ static uint32_t now_seconds(void)
 {
 	static int64_t offset;
 	static bool known;
-	int64_t now = time(NULL), step;
+	int64_t now = time(NULL), before, step;
 	struct timespec boot;
 
-	clock_gettime(CLOCK_BOOTTIME, &boot);
+	/* A stop between the two would look like a clock that is set. */
+	do {
+		before = now;
+		clock_gettime(CLOCK_BOOTTIME, &boot);
+		now = time(NULL);
+	} while (now != before);
 	step = known ? now - boot.tv_sec - offset : 0;
 	offset = now - boot.tv_sec;
 	known = true;

@@ -310,6 +310,7 @@ TCase *add_case(Suite *suite, const char *name, void (*begin)(void));
 struct fake {
 	bool on;
 	time_t wall, boot;
+	time_t stop;	/* that long a stop comes before the next reading of boot */
 	uint64_t ms, step, next;	/* next: when a request comes */
 	int requests, quiet, woken;
 };

@@ -359,6 +359,17 @@ START_TEST(clock_that_is_adjusted)
 }
 END_TEST
 
+/* A stop between the readings of two clocks: time has passed, and none was set. */
+START_TEST(clocks_with_a_stop_between_them)
+{
+	agent_id_days = 0;
+	fake.stop = 20;
+	agent_id_purge();
+	agent_id_purge();
+	ck_assert_ptr_null(agent_id_find(16, "one"));
+}
+END_TEST
+
 /* What was recorded before the clock was set is recorded again. */
 START_TEST(states_of_before_the_clock_was_set)
 {
@@ -431,6 +442,7 @@ void add_purge(Suite *suite)
 	tcase_add_test(tcase, clock_that_is_set_makes_nothing_old);
 	tcase_add_test(tcase, clock_that_is_set_twice);
 	tcase_add_test(tcase, clock_that_is_adjusted);
+	tcase_add_test(tcase, clocks_with_a_stop_between_them);
 	tcase_add_test(tcase, states_of_before_the_clock_was_set);
 	tcase_add_test(tcase, names_that_never_came_before_the_clock_was_set);
 }
