@@ -176,6 +176,8 @@ many()
 	[ "$(pminfo -h "$host" -f kmmv.value.counter | grep -c inst)" = 20000 ]
 }
 ok "all of them are shown in the end" wait_for 60 many
-is "the agent polls for requests after one batch" \
-	"$(sed '/poll/q' "$stalls.slow" | grep -c sync)" 1
+# A poll before the first batch is that of an agent whose real disk is late.
+ok "the agent polls for requests after one batch" \
+	test "$(sed '/poll/q' "$stalls.slow" | grep -c sync)" -le 1
+like "of several" "$(grep -c sync "$stalls.slow")" '^([2-9]|[1-9][0-9]+)$'
 finish
