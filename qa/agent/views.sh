@@ -124,5 +124,11 @@ rep=$(/usr/bin/python3 "$(command -v pmrep)" -a "$work/archive" \
 	-c pmda/site/pmrep.kmmv -t 10 -s 3 :kmmv-cpu 2>&1 | sed 's/ \{1,\}/ /g')
 like "pmrep has percentages" "$rep" \
 	" 10.00 2.00 6.00 2.00 1.00 1.00 1.00 77.00$"
-is "no process is left of them" "$(pgrep -r R,S,D -s "$(cat "$work/session")")" ""
+# One that was told to end takes its time.
+# shellcheck disable=SC2317 # called by wait_for
+none_left()
+{
+	! pgrep -r R,S,D -s "$(cat "$work/session")" >/dev/null
+}
+ok "no process is left of them" wait_for 20 none_left
 finish
