@@ -2,6 +2,8 @@
 /*
  * The order of events of several CPUs, and waiting for them.
  */
+#include <time.h>
+
 #include "libring-expect.h"
 
 START_TEST(merged)
@@ -228,6 +230,15 @@ START_TEST(run_held)
 }
 END_TEST
 
+/* What the library has asked for: a loaded machine lets it sleep for longer. */
+static uint64_t napped;
+
+int nanosleep(const struct timespec *time, struct timespec *rest)
+{
+	napped += (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
+	return -clock_nanosleep(CLOCK_MONOTONIC, 0, time, rest);
+}
+
 /* A record that another CPU's may still precede is held back, not for long. */
 START_TEST(held)
 {
@@ -250,6 +261,7 @@ START_TEST(held)
 	if (n == 1)
 		return;
 	ring_hit(&area, 1, now - 5, 2);
+	napped = 0;
 	while ((n = kmmv_ring_next(ring, &record)) == 0)
 		ck_assert_int_eq(kmmv_ring_wait(ring, 1000), 1);
 	check_record(&record, 1, now - 5, 2);
@@ -257,8 +269,7 @@ START_TEST(held)
 		ck_assert_int_eq(kmmv_ring_wait(ring, 1000), 1);
 	check_record(&record, 0, now, 1);
 	ck_assert_uint_eq(ring->late, 0);
-	ck_assert_uint_lt(kmmv_ring_monotonic() - (_i == 1 ? now - 1000000000 :
-						   now), 900000000);
+	ck_assert_uint_lt(napped, 900000000);
 	/* Later than that is late, and comes all the same. */
 	ring_hit(&area, 1, now - 1, 3);
 	while ((n = kmmv_ring_next(ring, &record)) == 0)
