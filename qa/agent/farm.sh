@@ -53,6 +53,7 @@ host()
 		hostname "$1"
 		mount --bind "/mnt/$1/numbers" /var/lib/pcp/config/pmda
 		ip link set lo up
+		echo 50000 60999 >/proc/sys/net/ipv4/ip_local_port_range
 		echo ready >"/mnt/$1/ready"
 		until ip link show eth0; do sleep 0.1; done
 		ip addr add "10.9.$2.2/24" dev eth0
