@@ -220,7 +220,9 @@ static int job_start(struct job *job, enum client_context context)
 		preempt_enable();
 		return came ? 0 : -ETIMEDOUT;
 	}
-	wait_for_completion(&job->done);
+	/* The kernel would take a long wait for a hang. */
+	while (!wait_for_completion_timeout(&job->done, 10 * HZ))
+		continue;
 	return 0;
 }
 

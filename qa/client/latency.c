@@ -112,10 +112,13 @@ void client_latency(const char *text, char *answer, size_t size)
 		goto out;
 	init_completion(&latency.done);
 	task = kthread_run(latency_thread, &latency, "kmmv_latency");
-	if (IS_ERR(task))
+	if (IS_ERR(task)) {
 		latency.err = PTR_ERR(task);
-	else
-		wait_for_completion(&latency.done);
+	} else {
+		/* The kernel would take a long wait for a hang. */
+		while (!wait_for_completion_timeout(&latency.done, 10 * HZ))
+			continue;
+	}
 	if (latency.ring)
 		kmmv_ring_put(latency.ring);
 out:

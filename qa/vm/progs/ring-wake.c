@@ -65,6 +65,15 @@ static uint64_t now(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
+/* As poll(), which looks again when its time is over, though nothing woke it: 0 then. */
+static int poll_woken(struct pollfd *wait)
+{
+	uint64_t begin = now();
+	int n = poll(wait, 1, TIMEOUT);
+
+	return now() - begin > (TIMEOUT - 10000) * 1000000ULL ? 0 : n;
+}
+
 static void open_reader(struct reader *reader, struct ring *ring, bool claim)
 {
 	if (!ring_open(ring, RING, 0) || !ring_map(ring))
@@ -93,7 +102,7 @@ static uint64_t one_round(struct reader *reader, bool claimed, int cpus)
 		   cpu, rand() % 200000))
 		reader_finding(reader, "the client");
 	spin(rand() % 150000);
-	n = poll(&wait, 1, TIMEOUT);
+	n = poll_woken(&wait);
 	late = now();
 	if (n != 1 || wait.revents != POLLIN)
 		return UINT64_MAX;
@@ -374,7 +383,7 @@ static void watermarks(void)
 		early += n != 0;
 		client("ring later %d %s 1 %d", number, context_names[i % 4],
 		       rand() % 200000);
-		n = poll(&wait, 1, TIMEOUT);
+		n = poll_woken(&wait);
 		never += n != 1;
 		early += n == 1 && bytes_inside(&ring, 1) < mark;
 	}
@@ -418,7 +427,7 @@ static void ask_for_nmi(struct ring *ring, uint64_t before)
 
 static void from_outside(void)
 {
-	uint64_t written, begin;
+	uint64_t written;
 	struct reader reader;
 	struct pollfd wait;
 	struct ring ring;
@@ -441,11 +450,7 @@ static void from_outside(void)
 	pid = fork();
 	if (!pid)
 		ask_for_nmi(&ring, written);
-	begin = now();
-	n = poll(&wait, 1, TIMEOUT);
-	/* When its time is over it looks again, though nothing woke it. */
-	if (now() - begin > (TIMEOUT - 10000) * 1000000ULL)
-		n = 0;
+	n = poll_woken(&wait);
 	kill(pid, SIGTERM);
 	waitpid(pid, NULL, 0);
 	reader_drain(&reader, true);
@@ -477,7 +482,7 @@ static void many(void)
 			continue;
 		wait.fd = ring[i].fd;
 		wait.events = POLLIN;
-		c = poll(&wait, 1, TIMEOUT) == 1;
+		c = poll_woken(&wait) == 1;
 		c += c && reader_drain(&reader[i], !i) == 1;
 		_exit(write(fds[1], &c, 1) != 1);
 	}
