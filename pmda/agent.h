@@ -431,7 +431,6 @@ struct cells {
 	struct cell *cell;
 	uint32_t count, room;
 	uint32_t omitted;	/* further ones that were to be selected */
-	bool by_list;		/* of those to select, or of those not to */
 };
 
 #define AGENT_PERCPU_MAX (1u << 20)
@@ -487,6 +486,8 @@ static inline int agent_indom_compare(const void *a, const void *b)
  */
 int agent_indom_profile(pmInDom indom, const pmProfile *profile, bool *listed,
 			const int **ids, int *count);
+/* Whether there is such a list, of those to include or to exclude. */
+bool agent_indom_has_list(pmInDom indom, const pmProfile *profile);
 /* An empty result with room for COUNT, which libpcp can free. */
 pmInResult *agent_indom_alloc(pmInDom indom, uint32_t count, bool ids,
 			      bool names);
@@ -544,13 +545,9 @@ uint32_t agent_seen_list(struct family *f, int ctx, const int **ids);
 
 /* Limit of the identifiers kept, of all families and clients. */
 extern uint64_t agent_asked_max;
-/*
- * CTX fetches by a list what SET has: MOST values at most. It counts once the fetch is
- * settled as answered.
- */
+/* CTX is given what SET has, which it fetched by a list: MOST values at most. */
 void agent_asked_fetch(struct family *f, int ctx, const pmValueSet *set,
 		       uint32_t most);
-void agent_asked_settle(bool is_answered);
 /* The identifiers of such fetches, sorted; *IDS is valid until the next one. */
 uint32_t agent_asked_list(const struct family *f, int ctx, const int **ids);
 void agent_asked_end(int ctx);

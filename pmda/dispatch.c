@@ -205,12 +205,12 @@ int agent_fetch(int count, pmID *pmids, pmdaResult **result, pmdaExt *ext)
 		if (!res->vset[i]) {
 			while (i > 0)
 				free(res->vset[--i]);
-			agent_provider_settle(&req, false);
+			agent_provider_settle(&req, NULL);
 			return -ENOMEM;
 		}
 		bytes += size_of(res->vset[i]);
 	}
-	agent_provider_settle(&req, true);
+	agent_provider_settle(&req, res->vset);
 	res->numpmid = count;
 	set_state(res, ext);
 	*result = res;

@@ -34,26 +34,39 @@ static int copy_sorted(const struct pmInDomProfile *p, const int **ids,
 	return 0;
 }
 
+static const struct pmInDomProfile *find_list(pmInDom indom,
+					      const pmProfile *profile)
+{
+	int i;
+
+	for (i = 0; i < profile->profile_len; i++) {
+		if (profile->profile[i].indom == indom)
+			return &profile->profile[i];
+	}
+	return NULL;
+}
+
+bool agent_indom_has_list(pmInDom indom, const pmProfile *profile)
+{
+	const struct pmInDomProfile *p =
+		profile ? find_list(indom, profile) : NULL;
+
+	return p && p->instances_len;
+}
+
 int agent_indom_profile(pmInDom indom, const pmProfile *profile, bool *listed,
 			const int **ids, int *count)
 {
-	int i;
+	const struct pmInDomProfile *p;
 
 	*ids = NULL;
 	*count = 0;
 	*listed = false;
 	if (!profile)
 		return 0;
-	for (i = 0; i < profile->profile_len; i++) {
-		const struct pmInDomProfile *p = &profile->profile[i];
-
-		if (p->indom != indom)
-			continue;
-		*listed = p->state == PM_PROFILE_EXCLUDE;
-		return copy_sorted(p, ids, count);
-	}
-	*listed = profile->state == PM_PROFILE_EXCLUDE;
-	return 0;
+	p = find_list(indom, profile);
+	*listed = (p ? p->state : profile->state) == PM_PROFILE_EXCLUDE;
+	return p ? copy_sorted(p, ids, count) : 0;
 }
 
 /* libpcp frees the parts one by one. */

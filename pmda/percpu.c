@@ -255,7 +255,6 @@ int agent_percpu_select(struct family *f, const pmProfile *profile,
 				 &count);
 	if (rc < 0)
 		return rc;
-	cells.by_list = count > 0;
 	if (listed)
 		return select_listed(f, ids, count, &cells);
 	return select_unlisted(f, ids, count, &cells);

@@ -125,12 +125,12 @@ void agent_provider_prepare(const struct request *req)
 	}
 }
 
-void agent_provider_settle(const struct request *req, bool is_answered)
+void agent_provider_settle(const struct request *req, pmValueSet *const *sets)
 {
 	int i;
 
 	for (i = 0; i < NR_PROVIDERS; i++) {
 		if (table[i].provider->settle)
-			table[i].provider->settle(req, is_answered);
+			table[i].provider->settle(req, sets);
 	}
 }

@@ -58,10 +58,10 @@ struct provider {
 	/* Returns NULL if there is no memory. NULL: metrics have no values. */
 	pmValueSet *(*fetch)(pmID pmid, const struct request *req);
 	/*
-	 * Called at the end of each fetch: whether the client gets the answer. NULL:
-	 * nothing to do.
+	 * Called at the end of each fetch, with the answer, a set for each of the
+	 * request's metrics; SETS is NULL if the client gets none. NULL: nothing to do.
 	 */
-	void (*settle)(const struct request *req, bool is_answered);
+	void (*settle)(const struct request *req, pmValueSet *const *sets);
 	/* NULL: the help file has the text. */
 	int (*text)(pmID pmid, bool oneline, char *text, size_t size);
 	/* Labels of the metric's cluster. NULL: none. */
@@ -106,7 +106,7 @@ void agent_provider_names(add_name_fn *add);
 /* Calls .prepare of the providers that REQ needs, from first to last. */
 void agent_provider_prepare(const struct request *req);
 /* Calls .settle of all providers. */
-void agent_provider_settle(const struct request *req, bool is_answered);
+void agent_provider_settle(const struct request *req, pmValueSet *const *sets);
 
 /* ---- reading.c ---- */
 

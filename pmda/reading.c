@@ -286,7 +286,5 @@ pmValueSet *agent_reading_cells(struct family *f, pmID pmid,
 		at = fetch_chunk(&p, at);
 	agent_percpu_omit(f, req->ctx, p.cells->omitted + p.omitted);
 	p.set->numval = p.done ? (int)p.done : no_values(p.status);
-	if (p.cells->by_list)
-		agent_asked_fetch(f, req->ctx, p.set, agent_percpu_limit);
 	return p.set;
 }

@@ -183,10 +183,10 @@ static void ring_prepare(const struct request *req)
 		agent_records_prepare(req->ctx, req->profile);
 }
 
-static void ring_settle(const struct request *req, bool is_answered)
+static void ring_settle(const struct request *req, pmValueSet *const *sets)
 {
 	if (asks_records(req))
-		agent_records_settle(req->ctx, is_answered);
+		agent_records_settle(req->ctx, sets);
 }
 
 /* A filter is the client's own; it is for those who may read events. */

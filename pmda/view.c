@@ -160,11 +160,21 @@ static void view_prepare(const struct request *req)
 	}
 }
 
-/* Of rings, too. */
-static void view_settle(const struct request *req, bool is_answered)
+/* What CTX has seen of rings, too. */
+static void view_settle(const struct request *req, pmValueSet *const *sets)
 {
-	agent_seen_settle(req->ctx, is_answered);
-	agent_asked_settle(is_answered);
+	int i;
+
+	agent_seen_settle(req->ctx, sets);
+	for (i = 0; sets && i < req->count; i++) {
+		pmID pmid = req->pmids[i];
+		struct family *f = metric_of(pmid);
+
+		if (f && pmID_item(pmid) == ITEM_PERCPU &&
+		    agent_indom_has_list(agent_indom(f, true), req->profile))
+			agent_asked_fetch(f, req->ctx, sets[i],
+					  agent_percpu_limit);
+	}
 }
 
 static void view_end(int ctx)

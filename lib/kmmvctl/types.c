@@ -60,11 +60,7 @@ void kmmv_type_print(const struct btf *btf, uint32_t id, char *text,
 		return;
 	}
 	dump = btf_dump__new(btf, print_part, &sink, NULL);
-	if (!dump) {
-		snprintf(text, size, "?");
-		return;
-	}
-	if (btf_dump__emit_type_decl(dump, id, &opts))
+	if (!dump || btf_dump__emit_type_decl(dump, id, &opts))
 		snprintf(text, size, "?");
 	btf_dump__free(dump);
 	/* A declaration of nothing ends with its blank. */

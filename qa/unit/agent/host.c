@@ -39,12 +39,19 @@ TCase *add_case(Suite *suite, const char *name, void (*begin)(void))
 	return tcase;
 }
 
+static void stop_in_time(void)
+{
+	if (!fake.stop || fake.stop_after--)
+		return;
+	fake.wall += fake.stop;
+	fake.boot += fake.stop;
+	fake.stop = 0;
+}
+
 int clock_gettime(clockid_t clock, struct timespec *ts)
 {
 	if (fake.boot && clock == CLOCK_BOOTTIME) {
-		fake.wall += fake.stop;
-		fake.boot += fake.stop;
-		fake.stop = 0;
+		stop_in_time();
 		*ts = (struct timespec){ .tv_sec = fake.boot };
 		return 0;
 	}
@@ -58,8 +65,10 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 /* Replaces the library's. */
 time_t time(time_t *result)
 {
-	struct timespec ts = { .tv_sec = fake.wall };
+	struct timespec ts;
 
+	stop_in_time();
+	ts.tv_sec = fake.wall;
 	if (!fake.wall)
 		syscall(SYS_clock_gettime, CLOCK_REALTIME, &ts);
 	if (result)

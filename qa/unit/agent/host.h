@@ -310,7 +310,9 @@ TCase *add_case(Suite *suite, const char *name, void (*begin)(void));
 struct fake {
 	bool on;
 	time_t wall, boot;
-	time_t stop;	/* that long a stop comes before the next reading of boot */
+	/* A stop that long comes once so many readings of both are over. */
+	time_t stop;
+	int stop_after;
 	uint64_t ms, step, next;	/* next: when a request comes */
 	int requests, quiet, woken;
 };

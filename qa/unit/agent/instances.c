@@ -13,8 +13,12 @@ static uint64_t many_value(uint32_t cpu, uint32_t number)
 	return number * 10 + cpu + 1;
 }
 
-/* Instances n0, n1 and so on; every seventh is not active, or none is. */
-static void name_many(uint32_t count, bool active, uint64_t generation)
+/*
+ * Instances n0, n1 and so on. Each seventh is never active; n1 is if ONE says so, and the
+ * others are from FROM on.
+ */
+static void name_from(uint32_t count, bool one, uint32_t from,
+		      uint64_t generation)
 {
 	uint32_t n;
 
@@ -23,19 +27,30 @@ static void name_many(uint32_t count, bool active, uint64_t generation)
 		   "family id=0 units=count semantics=counter name=counter\n");
 	for (n = 0; n < count; n++)
 		area_names(&area, "instance number=%u family=0 incarnation=0 state=%s name=n%u\n",
-			   n, active && n % 7 ? "active" : "inactive", n);
+			   n, n % 7 && (n == 1 ? one : n >= from) ? "active" : "inactive", n);
 	area_names(&area, "end %llu\n", (unsigned long long)generation);
 }
 
-/* The next generation: all of them have gone. */
-static void lose_many(uint32_t count)
+static void name_many(uint32_t count)
+{
+	name_from(count, true, 0, 1);
+}
+
+/* The next generation. */
+static void change_many(uint32_t count, bool one, uint32_t from)
 {
 	uint64_t generation = area.header->gen1 + 1;
 
 	__atomic_store_n(&area.header->gen1, generation, __ATOMIC_RELEASE);
-	name_many(count, false, generation);
+	name_from(count, one, from, generation);
 	area_put_names(&area);
 	__atomic_store_n(&area.header->gen2, generation, __ATOMIC_RELEASE);
+}
+
+/* All of them have gone. */
+static void lose_many(uint32_t count)
+{
+	change_many(count, false, count);
 }
 
 /* n0 to n699. */
@@ -44,7 +59,7 @@ static void setup_many(void)
 	uint32_t cpu, n;
 
 	area_init(&area, MANY_CPUS, MANY, MANY, true);
-	name_many(MANY, true, 1);
+	name_many(MANY);
 	for (n = 0; n < MANY; n++) {
 		for (cpu = 0; cpu < MANY_CPUS; cpu++)
 			*area_value(&area, cpu, n) = many_value(cpu, n);
@@ -57,7 +72,7 @@ static void setup_many(void)
 static void setup_wide(void)
 {
 	area_init(&area, 70, 4, 4, true);
-	name_many(4, true, 1);
+	name_many(4);
 	area_share(&area);
 	host_init(area.dir);
 }
@@ -452,7 +467,7 @@ enum { CROWD = 76459, LEFT_MAX = 65536 };
 static void begin_crowd(uint32_t count)
 {
 	area_init(&area, 1, count, count, true);
-	name_many(count, true, 1);
+	name_many(count);
 	area_share(&area);
 	host_init(area.dir);
 }
@@ -509,22 +524,9 @@ START_TEST(left_of_a_crowd_is_bounded)
 }
 END_TEST
 
-/* The next generation: n1 is active or not, and the others from this one on are. */
 static void crowd_is(bool one, uint32_t from)
 {
-	uint64_t generation = area.header->gen1 + 1;
-	uint32_t n;
-
-	__atomic_store_n(&area.header->gen1, generation, __ATOMIC_RELEASE);
-	area_names_start(&area);
-	area_names(&area, "kmmv abi=1.0 epoch=77\n"
-		   "family id=0 units=count semantics=counter name=counter\n");
-	for (n = 0; n < CROWD + 1; n++)
-		area_names(&area, "instance number=%u family=0 incarnation=0 state=%s name=n%u\n",
-			   n, n % 7 && (n == 1 ? one : n >= from) ? "active" : "inactive", n);
-	area_names(&area, "end %llu\n", (unsigned long long)generation);
-	area_put_names(&area);
-	__atomic_store_n(&area.header->gen2, generation, __ATOMIC_RELEASE);
+	change_many(CROWD + 1, one, from);
 	ck_assert(agent_attach_sync());
 }
 

@@ -364,6 +364,7 @@ START_TEST(clocks_with_a_stop_between_them)
 {
 	agent_id_days = 0;
 	fake.stop = 20;
+	fake.stop_after = _i;
 	agent_id_purge();
 	agent_id_purge();
 	ck_assert_ptr_null(agent_id_find(16, "one"));
@@ -442,7 +443,8 @@ void add_purge(Suite *suite)
 	tcase_add_test(tcase, clock_that_is_set_makes_nothing_old);
 	tcase_add_test(tcase, clock_that_is_set_twice);
 	tcase_add_test(tcase, clock_that_is_adjusted);
-	tcase_add_test(tcase, clocks_with_a_stop_between_them);
+	/* Before the second reading, and before the third. */
+	tcase_add_loop_test(tcase, clocks_with_a_stop_between_them, 1, 3);
 	tcase_add_test(tcase, states_of_before_the_clock_was_set);
 	tcase_add_test(tcase, names_that_never_came_before_the_clock_was_set);
 }
