@@ -65,15 +65,6 @@ static uint64_t now(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* As poll(), which looks again when its time is over, though nothing woke it: 0 then. */
-static int poll_woken(struct pollfd *wait)
-{
-	uint64_t begin = now();
-	int n = poll(wait, 1, TIMEOUT);
-
-	return now() - begin > (TIMEOUT - 10000) * 1000000ULL ? 0 : n;
-}
-
 static void open_reader(struct reader *reader, struct ring *ring, bool claim)
 {
 	if (!ring_open(ring, RING, 0) || !ring_map(ring))
@@ -94,7 +85,6 @@ static void spin(uint64_t ns)
 /* One record. Return: how late it was noticed; UINT64_MAX: never. */
 static uint64_t one_round(struct reader *reader, bool claimed, int cpus)
 {
-	struct pollfd wait = { .fd = reader->ring->fd, .events = POLLIN };
 	int context = rand() % RING_CONTEXTS, cpu = rand() % cpus, n;
 	uint64_t late;
 
@@ -102,9 +92,9 @@ static uint64_t one_round(struct reader *reader, bool claimed, int cpus)
 		   cpu, rand() % 200000))
 		reader_finding(reader, "the client");
 	spin(rand() % 150000);
-	n = poll_woken(&wait);
+	n = poll_woken(reader->ring->fd);
 	late = now();
-	if (n != 1 || wait.revents != POLLIN)
+	if (n != POLLIN)
 		return UINT64_MAX;
 	n = reader_drain(reader, claimed);
 	if (n != 1 || reader->last.writer != RING_RECORD_LATE ||
@@ -383,9 +373,9 @@ static void watermarks(void)
 		early += n != 0;
 		client("ring later %d %s 1 %d", number, context_names[i % 4],
 		       rand() % 200000);
-		n = poll_woken(&wait);
-		never += n != 1;
-		early += n == 1 && bytes_inside(&ring, 1) < mark;
+		n = poll_woken(ring.fd);
+		never += n != POLLIN;
+		early += n == POLLIN && bytes_inside(&ring, 1) < mark;
 	}
 	ring_stats(&ring, KMMV_RING_ALL_CPUS, &all);
 	note("%llu bytes inside", (unsigned long long)all.bytes.inside);
@@ -429,7 +419,6 @@ static void from_outside(void)
 {
 	uint64_t written;
 	struct reader reader;
-	struct pollfd wait;
 	struct ring ring;
 	int64_t err;
 	pid_t pid;
@@ -442,19 +431,17 @@ static void from_outside(void)
 	}
 	open_reader(&reader, &ring, true);
 	reader_drain(&reader, true);
-	wait.fd = ring.fd;
-	wait.events = POLLIN;
 	ok(!err, "a handler of NMIs");
 	written = nr_written(&ring);
 	fflush(stdout);
 	pid = fork();
 	if (!pid)
 		ask_for_nmi(&ring, written);
-	n = poll_woken(&wait);
+	n = poll_woken(ring.fd);
 	kill(pid, SIGTERM);
 	waitpid(pid, NULL, 0);
 	reader_drain(&reader, true);
-	ok(n == 1 && !reader.errors && reader.last.context == 3 &&
+	ok(n == POLLIN && !reader.errors && reader.last.context == 3 &&
 		   reader.last.writer == RING_RECORD_NMI,
 	   "an NMI from outside leaves a record, which wakes");
 	client("ring nmi -1");
@@ -467,7 +454,6 @@ static void many(void)
 	struct reader reader[MANY];
 	struct ring ring[MANY];
 	int i, fds[2], woken = 0, seen = 0;
-	struct pollfd wait;
 	pid_t pid;
 	char c = 0;
 
@@ -480,9 +466,7 @@ static void many(void)
 		pid = fork();
 		if (pid)
 			continue;
-		wait.fd = ring[i].fd;
-		wait.events = POLLIN;
-		c = poll_woken(&wait) == 1;
+		c = poll_woken(ring[i].fd) == POLLIN;
 		c += c && reader_drain(&reader[i], !i) == 1;
 		_exit(write(fds[1], &c, 1) != 1);
 	}

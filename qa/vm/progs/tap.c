@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tap.h"
@@ -163,4 +165,22 @@ bool set_online(int cpu, bool online)
 	done = write(fd, online ? "1" : "0", 1) == 1;
 	close(fd);
 	return done;
+}
+
+/* Who returns so late was not woken, but looked again. */
+#define POLL_MS		600000
+#define WOKEN_S		590
+
+int poll_woken(int fd)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+	struct timespec begin, end;
+	int n;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	n = poll(&wait, 1, POLL_MS);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	if (n < 0)
+		return -1;
+	return end.tv_sec - begin.tv_sec < WOKEN_S ? wait.revents : 0;
 }

@@ -38,4 +38,11 @@ bool peek(const void *address, uint64_t *value);
 /* The same for one byte of a page. Return: 0, or the signal. */
 int touch(const void *address);
 
+/*
+ * As poll() for POLLIN, with ten minutes for a wake-up to come. When its time is over
+ * poll() looks again, and says POLLIN though nothing woke it: that is none here. Return:
+ * what there is, 0 if there was no wake-up, or -1.
+ */
+int poll_woken(int fd);
+
 #endif /* QA_VM_TAP_H */
