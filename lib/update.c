@@ -100,10 +100,6 @@ int kmmv_read_on(struct kmmv *k)
 	}
 	if (!err)
 		err = kmmv_extent_read(k);
-	if (!err && k->table.nr > k->nr_instances)
-		err = kmmv_fail(k, -EBADMSG,
-				"%s: the names have instance %u, the counters only %u",
-				k->dir, k->table.nr - 1, k->nr_instances);
 	if (!err)
 		err = kmmv_update_words(k);
 	if (!err)
