@@ -320,12 +320,41 @@ START_TEST(refusals)
 	kernel.claim_error = -EBUSY;
 	ck_assert_int_eq(kmmv_ring_claim(ring), -EBUSY);
 	ck_assert_ptr_nonnull(strstr(kmmv_ring_error(ring), "has a consumer"));
+	kernel.claim_error = -ENODEV;
+	ck_assert_int_eq(kmmv_ring_claim(ring), -ENODEV);
+	ck_assert_ptr_nonnull(strstr(kmmv_ring_error(ring), "claim"));
 	/* It still is a snapshot reader. */
 	expect(0, 100, 1);
 	kernel.claim_error = 0;
 	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
 	kernel.take_error = -EIO;
 	ck_assert_int_eq(kmmv_ring_next(ring, &record), -EIO);
+	kernel.take_error = 0;
+	kernel.too_many = 257;
+	ck_assert_int_eq(kmmv_ring_next(ring, &record), -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(kmmv_ring_error(ring), "257 ranges"));
+	kernel.too_many = 0;
+	expect_none();
+}
+END_TEST
+
+/* What cannot be given back is given back later. */
+START_TEST(not_released)
+{
+	struct kmmv_record record;
+
+	ring_hit(&area, 0, 100, 1);
+	ring_take(&kernel, &area, 0, 0);
+	ring = ring_open(&area, &kernel);
+	ck_assert_int_eq(kmmv_ring_claim(ring), 0);
+	expect(0, 100, 1);
+	kernel.release_error = -ENODEV;
+	ck_assert_int_eq(kmmv_ring_next(ring, &record), -ENODEV);
+	ck_assert_ptr_nonnull(strstr(kmmv_ring_error(ring), "release"));
+	kernel.release_error = 0;
+	kmmv_ring_close(ring);
+	ring = NULL;
+	check_released(1, 0, 1, 20);
 }
 END_TEST
 
@@ -476,6 +505,7 @@ void add_consumer(TCase *tcase)
 	tcase_add_loop_test(tcase, ranges, 0, 10);
 	tcase_add_test(tcase, no_room_to_queue);
 	tcase_add_test(tcase, refusals);
+	tcase_add_test(tcase, not_released);
 	tcase_add_test(tcase, starved);
 	tcase_add_test(tcase, takes);
 	tcase_add_test(tcase, starving);

@@ -37,7 +37,8 @@ struct ring_area {
 /* The simulated kernel. */
 struct ring_kernel {
 	bool claimed;
-	int claim_error, take_error;
+	int claim_error, take_error, release_error;
+	uint32_t too_many;	/* ranges that a take claims to have, 0: those it has */
 	struct kmmv_ring_range ranges[64];
 	uint32_t nr, given;
 	uint32_t batch;		/* ranges of a take at most, 0: all */
@@ -295,9 +296,11 @@ static inline int ring_kernel_ioctl(struct kmmv_ring *r, unsigned long request,
 		memcpy((void *)(uintptr_t)take->ranges, k->ranges + k->given,
 		       n * sizeof(k->ranges[0]));
 		k->given += n;
-		take->nr = n;
-		return n ? 0 : -EAGAIN;
+		take->nr = k->too_many ? k->too_many : n;
+		return take->nr ? 0 : -EAGAIN;
 	case KMMV_RING_IOC_RELEASE:
+		if (k->release_error)
+			return k->release_error;
 		ck_assert_uint_lt(k->nr_released, 64);
 		k->released[k->nr_released++] =
 			*(struct kmmv_ring_release *)arg;
