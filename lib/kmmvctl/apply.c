@@ -98,20 +98,6 @@ static int is_saved(const struct places *p, const struct counter *c)
 	return rc;
 }
 
-int kmmv_is_as_defined(const struct places *p, const struct counter *c)
-{
-	struct counter *has;
-	bool equal;
-	int err;
-
-	err = kmmv_configfs_read(p, c->name, &has);
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	equal = is_equal(c, has);
-	kmmv_counter_free(has);
-	return equal;
-}
-
 static bool is_stale(const struct places *p, const char *name)
 {
 	return kmmv_configfs_state_is(p, name, "stale") ||

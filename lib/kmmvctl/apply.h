@@ -53,12 +53,4 @@ struct apply {
  */
 int kmmv_apply(struct apply *apply, struct counter *counters);
 
-/*
- * kmmv_is_as_defined - does the kernel have what kmmv_define() made of @counter?
- *
- * Return: 1 if so; 0 if not; -errno if nobody can tell.
- */
-int kmmv_is_as_defined(const struct places *places,
-			const struct counter *counter);
-
 #endif /* KMMV_CTL_APPLY_H */

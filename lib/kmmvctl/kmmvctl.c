@@ -40,7 +40,7 @@ static int do_list(int argc, char **argv)
 static int do_export(int argc, char **argv)
 {
 	(void)argc;
-	return finish(kmmv_export(&places, &hooks, argv));
+	return finish(kmmv_export(&places, argv));
 }
 
 static int do_describe(int argc, char **argv)

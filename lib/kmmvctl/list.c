@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apply.h"
 #include "config.h"
 #include "configfs.h"
-#include "define.h"
 #include "fault.h"
 #include "jsontext.h"
 #include "saved.h"
@@ -153,13 +151,13 @@ int kmmv_list(const struct places *p, char *const *only, bool verbose,
 }
 
 /*
- * The user's definition, if the kernel's counter is what it resolves to now. It may no
- * longer resolve.
+ * The user's definition, if the kernel's counter was made of it. What it means is not
+ * looked up: a module it needs may not be loaded, or have other offsets now.
  *
  * Return: 1 if so; @c is to be freed whatever is returned.
  */
-static int read_saved(const struct places *p, struct hooks **hooks,
-		      const char *name, struct counter **c)
+static int read_saved(const struct places *p, const char *name,
+		      struct counter **c)
 {
 	char path[PATH_MAX];
 	int rc;
@@ -171,9 +169,9 @@ static int read_saved(const struct places *p, struct hooks **hooks,
 	if (rc <= 0)
 		return rc;
 	rc = kmmv_config_read(path, c);
-	if (!rc && *c && !(*c)->fault)
-		rc = kmmv_define(p, hooks, *c) ?: kmmv_is_as_defined(p, *c);
-	return rc != -ENOMEM && rc < 0 ? 0 : rc;
+	if (rc == -ENOMEM)
+		return rc;
+	return !rc && *c && !(*c)->fault && !strcmp((*c)->name, name);
 }
 
 /* The file says whether it is to be enabled at first, and this may have changed. */
@@ -196,15 +194,14 @@ static int set_enable(const struct places *p, struct counter *c)
 	return on || c->text[ATTR_ENABLE] ? 0 : kmmv_fault_memory();
 }
 
-/* Print the user's words, if the kernel still has what they mean. Return: 1 if so. */
-static int export_saved(const struct places *p, struct hooks **hooks,
-			const char *name)
+/* Print the user's words, if the counter was made of them. Return: 1 if so. */
+static int export_saved(const struct places *p, const char *name)
 {
 	char *text = NULL;
 	struct counter *c;
 	int rc, err = 0;
 
-	rc = read_saved(p, hooks, name, &c);
+	rc = read_saved(p, name, &c);
 	if (rc > 0)
 		err = set_enable(p, c);
 	if (rc > 0 && !err) {
@@ -240,7 +237,7 @@ static int export_raw(const struct places *p, const char *name)
 	return 0;
 }
 
-int kmmv_export(const struct places *p, struct hooks **hooks, char *const *only)
+int kmmv_export(const struct places *p, char *const *only)
 {
 	int i, nr, err;
 	char **names;
@@ -252,7 +249,7 @@ int kmmv_export(const struct places *p, struct hooks **hooks, char *const *only)
 	for (i = 0; !err && i < nr; i++) {
 		if (!is_wanted(names[i], only))
 			continue;
-		err = export_saved(p, hooks, names[i]);
+		err = export_saved(p, names[i]);
 		if (!err)
 			err = export_raw(p, names[i]);
 		/* One that was removed meanwhile. */

@@ -20,8 +20,7 @@ int kmmv_list(const struct places *places, char *const *only, bool verbose,
 	      bool as_json);
 
 /* kmmv_export - print counters as a configuration file; returns as kmmv_list() */
-int kmmv_export(const struct places *places, struct hooks **hooks,
-		char *const *only);
+int kmmv_export(const struct places *places, char *const *only);
 
 /*
  * kmmv_describe - print what can be used at a tracepoint or a function
