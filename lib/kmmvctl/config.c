@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "config.h"
 #include "fault.h"
@@ -254,6 +255,13 @@ int kmmv_config_read(const char *path, struct counter **counters)
 	return r.err;
 }
 
+bool kmmv_config_is_absent(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) && errno == ENOENT;
+}
+
 static int is_config(const struct dirent *entry)
 {
 	const char *dot = strrchr(entry->d_name, '.');
@@ -268,10 +276,11 @@ int kmmv_config_read_dir(const char *dir, struct counter **counters)
 	int i, nr, err, first = 0;
 
 	nr = scandir(dir, &entries, is_config, alphasort);
-	if (nr < 0 && errno == ENOENT)
-		return 0;
-	if (nr < 0)
-		return kmmv_fault_set(-errno, "%s: %s", dir, strerror(errno));
+	if (nr < 0) {
+		err = -errno;
+		return kmmv_config_is_absent(dir) ? 0 :
+			kmmv_fault_set(err, "%s: %s", dir, strerror(-err));
+	}
 	for (i = 0; i < nr; i++) {
 		if (asprintf(&path, "%s/%s", dir, entries[i]->d_name) < 0) {
 			path = NULL;

@@ -3,6 +3,8 @@
 #ifndef KMMV_CTL_CONFIG_H
 #define KMMV_CTL_CONFIG_H
 
+#include <stdbool.h>
+
 #include "counter.h"
 
 /*
@@ -18,6 +20,13 @@
  * if it cannot be read.
  */
 int kmmv_config_read(const char *path, struct counter **counters);
+
+/*
+ * kmmv_config_is_absent - whether there is no such file or directory
+ *
+ * A link that leads nowhere is there: what it leads to may not be mounted yet.
+ */
+bool kmmv_config_is_absent(const char *path);
 
 /*
  * kmmv_config_read_dir - those that are named *.conf, in the order of their names

@@ -185,7 +185,7 @@ static int read_system(struct counter **counters)
 	if (asprintf(&file, "%s/trace.conf", places.etc) < 0 ||
 	    asprintf(&dir, "%s/trace.d", places.etc) < 0)
 		return finish(kmmv_fault_memory());
-	if (!access(file, F_OK))
+	if (!kmmv_config_is_absent(file))
 		status = finish(kmmv_config_read(file, counters));
 	status |= finish(kmmv_config_read_dir(dir, counters));
 	free(file);

@@ -164,7 +164,15 @@ says "one that leads nowhere" 'b.conf: No such file' apply
 rm "$root/etc/kmmv/trace.d/b.conf"
 mv "$root/etc/kmmv/trace.d" "$work/trace.d"
 : >"$root/etc/kmmv/trace.d"
+ln -s nothing "$root/etc/kmmv/trace.conf"
+says "the file itself leads nowhere" 'trace.conf: No such file' apply -p
+says "as check says, too" 'trace.conf: No such file' check
+rm "$root/etc/kmmv/trace.conf"
 says "no folder" 'trace.d: Not a directory' apply -p
+ln -s nothing "$root/etc/kmmv/trace.d"
+says "the folder leads nowhere" 'trace.d: No such file' apply -p
+rm "$root/etc/kmmv/trace.d"
+is "nothing is pruned then either" "$(cd "$counters" && echo *)" "first mine second third"
 rm "$root/etc/kmmv/trace.d"
 mv "$work/trace.d" "$root/etc/kmmv/trace.d"
 
