@@ -217,6 +217,7 @@ static int check_units(const struct counter *c)
 int kmmv_define(const struct places *places, struct hooks **hooks,
 		struct counter *c)
 {
+	const char *text;
 	unsigned int i;
 	int err;
 
@@ -231,7 +232,12 @@ int kmmv_define(const struct places *places, struct hooks **hooks,
 	for (i = 0; !err && i < NR_ATTRIBUTES; i++) {
 		if (!c->text[i] || c->attr[i] || i == ATTR_ENABLE)
 			continue;
-		c->attr[i] = strdup(c->text[i]);
+		text = c->text[i];
+		/* As the module prints it, or the counter would always differ. */
+		if (i == ATTR_MAX_KEYS)
+			while (*text == '0' && text[1])
+				text++;
+		c->attr[i] = strdup(text);
 		if (!c->attr[i])
 			err = kmmv_fault_memory();
 	}

@@ -60,13 +60,15 @@ is "is made" "$(get first key)" "thing->level=arg0@8:4s"
 cat >"$root/etc/kmmv/trace.d/more.conf" <<'F'
 [third]
 function = qa_other
-max_keys = 5
+max_keys = 005
 key = thing->sign
 F
 : >"$root/etc/kmmv/trace.d/no.conf.old"
 is "trace.d" "$(ctl apply -v)" "leave first
 leave second
 make third"
+is "a number with zeros in front is that number" \
+	"$(get third max_keys) $(ctl apply -v | tail -n 1)" "5 leave third"
 sed -i '/max_keys/d' "$root/etc/kmmv/trace.d/more.conf"
 is "back to the default" "$(ctl apply -v | tail -n 1) $(get third max_keys)" \
 	"change third 64"
@@ -162,17 +164,17 @@ is "nor are any pruned then" "$(cd "$counters" && echo *)" "first mine second th
 rm "$root/etc/kmmv/trace.d/a.conf"
 says "one that leads nowhere" 'b.conf: No such file' apply
 rm "$root/etc/kmmv/trace.d/b.conf"
-mv "$root/etc/kmmv/trace.d" "$work/trace.d"
-: >"$root/etc/kmmv/trace.d"
 ln -s nothing "$root/etc/kmmv/trace.conf"
 says "the file itself leads nowhere" 'trace.conf: No such file' apply -p
 says "as check says, too" 'trace.conf: No such file' check
 rm "$root/etc/kmmv/trace.conf"
-says "no folder" 'trace.d: Not a directory' apply -p
+mv "$root/etc/kmmv/trace.d" "$work/trace.d"
 ln -s nothing "$root/etc/kmmv/trace.d"
 says "the folder leads nowhere" 'trace.d: No such file' apply -p
 rm "$root/etc/kmmv/trace.d"
 is "nothing is pruned then either" "$(cd "$counters" && echo *)" "first mine second third"
+: >"$root/etc/kmmv/trace.d"
+says "no folder" 'trace.d: Not a directory' apply -p
 rm "$root/etc/kmmv/trace.d"
 mv "$work/trace.d" "$root/etc/kmmv/trace.d"
 
@@ -201,6 +203,9 @@ enable = no
 function = qa_other
 key = thing->sign"
 is "is what is there" "$(ctl apply -v "$work/all.conf" | grep -vc leave)" 0
+mv "$root/sys/kernel/btf" "$work/btf"
+is "export needs no types: their module may be gone" "$(ctl export)" "$(cat "$work/all.conf")"
+mv "$work/btf" "$root/sys/kernel/btf"
 # enabled: each counter that was in a file, with what enable has
 enabled()
 {
@@ -211,9 +216,6 @@ enabled()
 ok "disable" ctl disable first
 ok "enable" ctl enable second
 is "export says so" "$(ctl export first second)" "[first]
-mv "$root/sys/kernel/btf" "$work/btf"
-is "export needs no types: their module may be gone" "$(ctl export)" "$(cat "$work/all.conf")"
-mv "$work/btf" "$root/sys/kernel/btf"
 tracepoint = qa/qa_hit
 key = thing->level
 enable = no
