@@ -361,6 +361,17 @@ static int run(const char *given, int argc, char **argv)
 	return commands[i].call(argc, argv + 1);
 }
 
+/* STATUS, unless what was printed cannot be written. */
+static int flushed(int status)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	/* The errno of an earlier write is lost. */
+	kmmv_fault_set(-EIO, "standard output: %s", strerror(errno ?: EIO));
+	return fail();
+}
+
 int main(int argc, char **argv)
 {
 	char given[sizeof("ijnpv")] = "";
@@ -377,7 +388,7 @@ int main(int argc, char **argv)
 			given[strlen(given)] = option;
 		switch (option) {
 		case 'h':
-			return usage(stdout);
+			return flushed(usage(stdout));
 		case 'i':
 			if_running = true;
 			break;
@@ -398,7 +409,7 @@ int main(int argc, char **argv)
 			break;
 		case 'V':
 			printf("kmmvctl %s\n", KMMV_VERSION);
-			return 0;
+			return flushed(0);
 		default:
 			return usage(stderr);
 		}
@@ -407,13 +418,7 @@ int main(int argc, char **argv)
 		return usage(stderr);
 	if (kmmv_places_set(&places, root))
 		return fail();
-	status = run(given, argc - optind, argv + optind);
-	errno = 0;
-	if (fflush(stdout) || ferror(stdout)) {
-		/* The errno of an earlier write is lost. */
-		kmmv_fault_set(-EIO, "standard output: %s", strerror(errno ?: EIO));
-		status = fail();
-	}
+	status = flushed(run(given, argc - optind, argv + optind));
 	kmmv_hooks_close(hooks);
 	kmmv_places_free(&places);
 	return status;

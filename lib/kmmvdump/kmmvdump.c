@@ -241,6 +241,8 @@ static int dump(struct kmmv *k)
 		dump_text(k, &wanted, &v);
 	dump_free_values(&v);
 	err = err ?: dump_flush();
+	if (err == -EPIPE)
+		return 1;
 	return err ? complain(err) : 0;
 }
 
@@ -255,6 +257,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	status = parse(argc, argv, &capture);
+	if (status == 1 && (fflush(stdout) || ferror(stdout)))
+		return complain(-errno);
 	if (status)
 		return status - 1;
 	err = dump_output();

@@ -508,6 +508,15 @@ int main(int argc, char **argv)
 {
 	struct prof_profile p = { 0 };
 	int status, err;
+static int print_flushed(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	if (errno != EPIPE)
+		perror("kmmvprof");
+	return -1;
+}
+
 
 	if (!kmmv_stdopen()) {
 		perror("kmmvprof: /dev/null");
@@ -524,6 +533,8 @@ int main(int argc, char **argv)
 		return status - 1;
 	print_signals(command == EVENTS || input);
 	prof_table_init(&p.table, parts_wanted(), ROWS_MAX);
+	if (status == 1 && print_flushed())
+		return 1;
 	prof_table_init(&p.notes,
 			1U << PROF_PART_IMAGE | 1U << PROF_PART_SYMBOL,
 			NOTES_MAX);
@@ -533,10 +544,5 @@ int main(int argc, char **argv)
 		err = command == TOP ? run_top(&p) : run_once(&p);
 	prof_table_free(&p.table);
 	prof_table_free(&p.notes);
-	if (!err && (fflush(stdout) || ferror(stdout))) {
-		if (errno != EPIPE)
-			perror("kmmvprof");
-		err = -1;
-	}
-	return err ? 1 : 0;
+	return err || print_flushed() ? 1 : 0;
 }

@@ -76,6 +76,9 @@ each_fails "describe" true ctl describe qa/qa_hit
 ctl list -j >/dev/full 2>"$work/err"
 is "a disk that is full" "$? $(cat "$work/err")" \
 	"1 kmmvctl: standard output: No space left on device"
+ctl -h >/dev/full 2>"$work/err"
+is "--help to one" "$? $(cat "$work/err")" \
+	"1 kmmvctl: standard output: No space left on device"
 ctl list -j >&- 2>"$work/err"
 is "an output that is closed" "$? $(cat "$work/err")" \
 	"1 kmmvctl: standard output: Bad file descriptor"

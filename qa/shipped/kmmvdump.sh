@@ -249,6 +249,15 @@ dies "no time at all" 2 'not a number of mill' $dump -d "$area" -r ''
 dies "a time past its range" 2 'not a number' $dump -d "$area" -r 99999999999999
 dies "a disk that is full" 1 'No space left' \
 	sh -c "$dump -d $area -a -c >/dev/full"
+dies "--help to a disk that is full" 1 '^kmmvdump: No space left' \
+	sh -c "$dump -h >/dev/full"
+# SIGPIPE is ignored, as in a service.
+dies "a pipe whose reader has gone" 1 '^$' python3 -c '
+import os, subprocess, sys
+r, w = os.pipe()
+os.close(r)
+sys.exit(subprocess.call(sys.argv[1:], stdout=w, restore_signals=False))' \
+	$dump -d "$area" -a
 dies "an output that is closed" 1 '^kmmvdump: Bad file descriptor' \
 	sh -c "$dump -d $area -a >&-"
 ok "a capture needs no output" sh -c "$dump -d $area -C $work/silent >&-"

@@ -44,6 +44,7 @@ dies "a consumer where there is no kernel" 1 'without --consume' \
 	$prof report -x -D "$dir"
 dies "a disk that is full" 1 'No space left' \
 	sh -c "$prof report -D $dir >/dev/full"
+dies "--help to one" 1 '^kmmvprof: No space left' sh -c "$prof -h >/dev/full"
 dies "a recording to a disk that is full" 1 'No space left|full' \
 	$prof record -D "$dir" -o /dev/full
 ok "and that is still a device" test -c /dev/full
