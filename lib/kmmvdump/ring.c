@@ -44,11 +44,13 @@ static void end(int signal)
 
 static void catch_signals(void)
 {
-	struct sigaction action = { .sa_handler = end };
+	struct sigaction action = { .sa_handler = end }, hangup;
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	/* nohup(1) has it ignored. */
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
 	sigaction(SIGALRM, &action, NULL);
 	/* A closed pipe becomes a write error, so that the ring is removed. */
 	signal(SIGPIPE, SIG_IGN);

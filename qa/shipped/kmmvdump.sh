@@ -445,6 +445,16 @@ E3
 		"{ $dump -d $work/events -F; echo \$? >$work/status; } |
 		head -n 408 | cmp - $work/whole
 		exit \$(cat $work/status)"
+	# nohup(1): it goes on.
+	(trap '' HUP; exec $dump -d "$work/events" -F >"$work/followed") &
+	follow_pid=$!
+	ok "what there is" wait_for 600 lines 408
+	kill -HUP $follow_pid
+	echo >&9
+	ok "a hang-up that is ignored does not end a --follow" wait_for 600 lines 409
+	kill -TERM $follow_pid
+	wait $follow_pid
+	is "another signal does" $? 0
 	dies "--consume where there is no kernel" 1 \
 		'^kmmvdump: .*/ring/default: claim: ' \
 		$dump -d "$work/events" --follow --consume

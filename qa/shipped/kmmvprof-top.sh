@@ -93,6 +93,48 @@ E2
 is "top: a key changes the view" "$(cat "$work/drawn")" "status 0 False"
 : >"$work/viewed"
 wait $feeder
+# Rows that were asked for, of more that there is room for.
+while [ ! -e "$work/limited" ]; do
+	kernel 3 1000000 0 $schedule x
+	kernel 2 1000000 0 $e1000 x
+	sleep 0.1
+done >&8 &
+feeder=$!
+LSAN_OPTIONS=suppressions=$work/suppressed:print_suppressions=0 \
+	timeout 600 python3 - "$prof" "$dir" >"$work/drawn" 2>&1 <<'E2'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ.update(TERM="vt100", LINES="24", COLUMNS="80")
+    os.execv(sys.argv[1], [sys.argv[1], "top", "-n", "1", "-d", "0.5", "-D", sys.argv[2]])
+seen = b""
+while b"1 more" not in seen and b"e1000_xmit" not in seen:
+    seen += os.read(fd, 4096)
+os.write(fd, b"q")
+try:
+    while os.read(fd, 4096):
+        pass
+except OSError:
+    pass
+print("status", os.waitpid(pid, 0)[1], b"e1000_xmit" in seen)
+E2
+is "top: no more rows than asked for" "$(cat "$work/drawn")" "status 0 False"
+: >"$work/limited"
+wait $feeder
+# nohup(1): it goes on.
+frames()
+{
+	[ "$(grep -c '^kmmvprof: ' "$work/hangup")" -ge "$1" ]
+}
+(trap '' HUP; exec "$prof" top -B -d 0.1 -D "$dir" >"$work/hangup") &
+top_pid=$!
+ok "top: a frame" wait_for 600 frames 1
+kill -HUP $top_pid
+ok "top: a hang-up that is ignored does not end it" \
+	wait_for 600 frames $(($(grep -c '^kmmvprof: ' "$work/hangup") + 3))
+kill -TERM $top_pid
+wait $top_pid
+is "top: another signal does" $? 0
 # The ring fails while it is drawn; xterm has another screen, on which that happens.
 cat >"$work/fails.c" <<'E2'
 #include <unistd.h>
