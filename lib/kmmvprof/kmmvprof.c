@@ -497,8 +497,9 @@ static int run_top(struct prof_profile *p)
 
 	/* As wide as top(1) prints. */
 	top.report.width = 80;
+	/* A terminal shows as many as it has room for. */
 	if (!top.report.rows)
-		top.report.rows = 20;
+		top.report.rows = batch ? 20 : SIZE_MAX;
 	options.fresh = true;
 	if (prof_reader_open(&options, &top.reader))
 		return -1;
@@ -507,10 +508,6 @@ static int run_top(struct prof_profile *p)
 	return err;
 }
 
-int main(int argc, char **argv)
-{
-	struct prof_profile p = { 0 };
-	int status, err;
 static int print_flushed(void)
 {
 	if (!fflush(stdout) && !ferror(stdout))
@@ -520,6 +517,10 @@ static int print_flushed(void)
 	return -1;
 }
 
+int main(int argc, char **argv)
+{
+	struct prof_profile p = { 0 };
+	int status, err;
 
 	if (!kmmv_stdopen()) {
 		perror("kmmvprof: /dev/null");
@@ -532,12 +533,12 @@ static int print_flushed(void)
 	 */
 	unsetenv("DEBUGINFOD_URLS");
 	status = parse(argc, argv);
+	if (status == 1 && print_flushed())
+		return 1;
 	if (status)
 		return status - 1;
 	print_signals(command == EVENTS || input);
 	prof_table_init(&p.table, parts_wanted(), ROWS_MAX);
-	if (status == 1 && print_flushed())
-		return 1;
 	prof_table_init(&p.notes,
 			1U << PROF_PART_IMAGE | 1U << PROF_PART_SYMBOL,
 			NOTES_MAX);

@@ -77,18 +77,19 @@ static int put_frame(struct prof_top *top, const struct prof_counts *before,
 
 static int draw(struct prof_top *top, const struct prof_counts *before)
 {
+	size_t size, rows = top->report.rows, fit;
 	char *text = NULL, *line, *rest;
 	FILE *out;
-	size_t size;
 	int y = 0, err;
 
-	top->report.width = (unsigned int)COLS;
-	top->report.rows = LINES > LINES_ABOVE + 1 ?
-				   (size_t)(LINES - LINES_ABOVE - 1) : 1;
+	fit = LINES > LINES_ABOVE + 1 ? (size_t)(LINES - LINES_ABOVE - 1) : 1;
 	out = open_memstream(&text, &size);
 	if (!out)
 		return no_memory();
+	top->report.width = (unsigned int)COLS;
+	top->report.rows = fit < rows ? fit : rows;
 	err = put_frame(top, before, out);
+	top->report.rows = rows;
 	if (fclose(out) && !err)
 		err = no_memory();
 	if (err) {
