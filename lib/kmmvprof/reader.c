@@ -23,8 +23,8 @@ struct prof_reader {
 	struct prof_accounts accounts;
 	bool *cpu_is_known;	/* one of its records was read */
 	uint32_t nr_cpus;
-	bool names_are_new;	/* since then nothing has been read */
 	bool counted;		/* the record that was read last */
+	unsigned int nr_records;	/* modulo 2^32 */
 	/* A sample, and what the table gets of it. */
 	struct prof_sample sample;
 	struct prof_row row;
@@ -148,18 +148,14 @@ const struct prof_accounts *prof_reader_accounts(const struct prof_reader *reade
 
 /* ---- names */
 
-/* Read new names; if nothing is known to be newer, not again. */
+/* Read new names. If there are none, this costs no system call. */
 static int update_names(struct prof_reader *reader)
 {
-	int err;
+	int err = kmmv_update(reader->names);
 
-	if (reader->names_are_new)
-		return 0;
-	err = kmmv_update(reader->names);
 	if (err < 0 && err != -EAGAIN)
 		return complain(kmmv_error(reader->names), err == -ESTALE ?
 				"kmmv was loaded again: start this again" : "");
-	reader->names_are_new = true;
 	return 0;
 }
 
@@ -379,10 +375,8 @@ static int drain(struct prof_reader *reader, uint64_t end_ms, uint64_t since,
 		 const volatile int *ended, struct prof_table *table)
 {
 	struct kmmv_record record;
-	unsigned int n = 0;
 	int more;
 
-	reader->names_are_new = false;
 	prof_images_round(&reader->images);
 	while ((more = kmmv_ring_next(reader->ring, &record)) > 0) {
 		reader->counted = false;
@@ -391,7 +385,7 @@ static int drain(struct prof_reader *reader, uint64_t end_ms, uint64_t since,
 		reader->counted = true;
 		if (*ended)
 			return 0;
-		if (++n % 256)
+		if (++reader->nr_records % 256)
 			continue;
 		if (now_ms() >= end_ms || is_younger(reader, &record, since))
 			return 0;

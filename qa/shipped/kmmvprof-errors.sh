@@ -102,4 +102,84 @@ dies "events are of no process" 2 'process: is not for events' \
 dies "usage: no command" 2 '^usage: kmmvprof' "$prof"
 is "--version" "$($prof -V)" "kmmvprof $version"
 like "--help" "$($prof --help)" '^usage: kmmvprof'
+# A name comes only once names have been read as often as its number says.
+cat >"$work/late.c" <<'E2'
+#include <libkmmv.h>
+int __real_kmmv_update(struct kmmv *k);
+int __wrap_kmmv_update(struct kmmv *k);
+const struct kmmv_instance_info *
+__real_kmmv_record_instance(struct kmmv *k, const struct kmmv_record *record);
+const struct kmmv_instance_info *
+__wrap_kmmv_record_instance(struct kmmv *k, const struct kmmv_record *record);
+static unsigned int updates;
+int __wrap_kmmv_update(struct kmmv *k)
+{
+	updates++;
+	return __real_kmmv_update(k);
+}
+const struct kmmv_instance_info *
+__wrap_kmmv_record_instance(struct kmmv *k, const struct kmmv_record *record)
+{
+	return record->instance < updates ? __real_kmmv_record_instance(k, record) : 0;
+}
+E2
+# The first record comes again and again, one at a time, and is of now.
+cat >"$work/endless.c" <<'E2'
+#include <stdint.h>
+#include <libkmmv.h>
+int __real_kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *record);
+int __wrap_kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *record);
+int __wrap_kmmv_ring_wait(struct kmmv_ring *r, int timeout_ms);
+int __wrap_kmmv_ring_realtime(struct kmmv_ring *r, uint64_t time, uint64_t *realtime);
+int __wrap_kmmv_ring_next(struct kmmv_ring *r, struct kmmv_record *record)
+{
+	static struct kmmv_record first;
+	static unsigned int calls;
+	int n;
+
+	if (calls++ % 2)
+		return 0;
+	if (!first.type) {
+		n = __real_kmmv_ring_next(r, &first);
+		if (n != 1)
+			return n;
+	}
+	*record = first;
+	return 1;
+}
+int __wrap_kmmv_ring_wait(struct kmmv_ring *r, int timeout_ms)
+{
+	(void)r;
+	(void)timeout_ms;
+	return 1;
+}
+int __wrap_kmmv_ring_realtime(struct kmmv_ring *r, uint64_t time, uint64_t *realtime)
+{
+	(void)r;
+	(void)time;
+	*realtime = INT64_MAX;
+	return 0;
+}
+E2
+# built NAME OPTION: the command, with the functions that NAME.c wraps
+built()
+{
+	gcc -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
+		-DKMMV_VERSION="\"$version\"" "$2" -Ikmod/include/uapi -Ilib \
+		-o "$work/$1" "$work/$1.c" lib/*.c lib/kmmvprof/*.c -ljansson -ldw -lelf \
+		-lncursesw -ltinfo || bail "does not build"
+}
+built late -Wl,--wrap=kmmv_update,--wrap=kmmv_record_instance
+for instance in $schedule $e1000 $do_idle; do
+	kernel 1 1 0 "$instance" x
+done >"$work/lines"
+serve "$dir" <"$work/lines"
+is "names that come while samples are read" \
+	"$("$work/late" folded -D "$dir")" "x;[e1000];e1000_xmit 1
+x;[kernel];do_idle 1
+x;[kernel];schedule 1"
+built endless -Wl,--wrap=kmmv_ring_next,--wrap=kmmv_ring_wait,--wrap=kmmv_ring_realtime
+like "samples that never cease: it ends at those that are younger than it is" \
+	"$(timeout 600 "$work/endless" report -D "$dir" || echo "status $?")" \
+	'^read 256 samples'
 finish
