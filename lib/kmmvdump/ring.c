@@ -69,8 +69,9 @@ struct own {
 	char path[128];
 	int lock;		/* of CONFIG_DIR, or -1 */
 	bool made;
-	uint32_t *traced;	/* by number, incarnation + 1; 0: not traced */
+	uint32_t *traced;	/* by number, incarnation + 1; 0: not tried */
 	uint32_t room;
+	bool traces;		/* at least one instance */
 };
 
 static int own_set(const struct own *own, const char *attribute,
@@ -215,6 +216,7 @@ static int own_trace(struct own *own, const struct kmmv *k,
 	const struct kmmv_instance_info *in;
 	struct kmmv_info info;
 	uint32_t *traced, i;
+	bool refused = false;
 	char number[16];
 	int err;
 
@@ -240,11 +242,16 @@ static int own_trace(struct own *own, const struct kmmv *k,
 		/* It was removed after its name was read. */
 		if (err == -ENOENT)
 			continue;
-		if (err)
+		/* kmmv's own instances leave no events. */
+		if (err == -EPERM)
+			refused = true;
+		else if (err)
 			return own_fail(own, "/trace", err);
+		else
+			own->traces = true;
 		own->traced[i] = in->incarnation + 1;
 	}
-	return 0;
+	return refused && !own->traces ? own_fail(own, "/trace", -EPERM) : 0;
 }
 
 /* ---- lines */

@@ -386,6 +386,18 @@ call "adjust task 1 $number 8" >/dev/null
 wait $own
 is "and removes it" "$? $(said "$WORK/dump") $(find $rings -name "kmmvdump-*" | wc -l)" \
 	"0 $(hits 8 8 | sed 's/ k / kmmvdump-0 /') 0"
+# kmmv's own instances leave no events.
+timeout 600 build/kmmvdump -o -i '*' -N 1 >"$WORK/dump" &
+own=$!
+ok "one for all instances traces all others" wait_for 20 owned
+call "adjust task 1 $number 9" >/dev/null
+wait $own
+is "and prints their events" "$? $(said "$WORK/dump")" \
+	"0 $(hits 9 9 | sed 's/ k / kmmvdump-0 /')"
+is "one for kmmv's own alone fails" \
+	"$(timeout 600 build/kmmvdump -o -i bad_number 2>&1; echo $?)" \
+	"kmmvdump: $rings/kmmvdump-0/trace: Operation not permitted
+1"
 remove k
 put r trace "$number"
 
