@@ -72,6 +72,26 @@ static void begin_again(struct reader *reader)
 		reader->cpus[cpu].old |= !reader->cpus[cpu].known;
 }
 
+/*
+ * The number of the next event is the number of those written, so that it tells what
+ * was overwritten before. Tolerated: what is written and overwritten before the count is
+ * read is not reported as missed. If writers begin the page again whenever it is read,
+ * the count is of the page's beginning, and up to a page of older events may be reported.
+ * A CPU that has no count yet has no events from before, either.
+ */
+static void begin_at_present(struct reader *reader)
+{
+	struct kmmv_ring_stats stats;
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < reader->nr_cpus; cpu++) {
+		if (kmmv_ring_get_stats(reader->handle, cpu, &stats) < 0)
+			continue;
+		reader->cpus[cpu].drops = stats.events.dropped;
+		reader->cpus[cpu].floor = stats.events.written;
+	}
+}
+
 /* Set up positions for a buffer; those of another one mean nothing. */
 static int position(struct ring *r, const struct kmmv_ring_info *info)
 {
@@ -94,6 +114,8 @@ static int position(struct ring *r, const struct kmmv_ring_info *info)
 		/* All events of a new buffer are new to the clients. */
 		for (cpu = 0; cpu < reader->nr_cpus; cpu++)
 			reader->cpus[cpu].known = !first;
+		if (first && !reader->was_disabled)
+			begin_at_present(reader);
 	}
 	begin_again(reader);
 	return 0;
@@ -132,6 +154,7 @@ static int open_ring(struct ring *r)
 	 * since it was listed.
 	 */
 	reader->disabled = rc == -ENODEV || rc == -ENOENT;
+	reader->was_disabled |= reader->disabled;
 	if (rc < 0) {
 		reader->handle = NULL;
 		agent_error_begin(r);
@@ -266,6 +289,18 @@ static void push(struct ring *r, const struct kmmv_record *record,
 }
 
 /*
+ * Those of other CPUs from before a record have been read: records come in the order of
+ * time. Later events are new, whatever their time: the clock may be set.
+ */
+static void end_old(struct reader *reader)
+{
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < reader->nr_cpus; cpu++)
+		reader->cpus[cpu].old = false;
+}
+
+/*
  * Read records from before START, and the first later one. Returns their
  * number; sets *MORE if records may be held back.
  */
@@ -287,6 +322,8 @@ static unsigned int read_records(struct ring *r, uint64_t start, bool *more)
 			realtime = start;
 		if (take(reader, &record, realtime, &missed))
 			push(r, &record, realtime, missed);
+		if (realtime >= start)
+			end_old(reader);
 	}
 	if (rc < 0 && rc != -EAGAIN)
 		failed(r);
@@ -296,15 +333,11 @@ static unsigned int read_records(struct ring *r, uint64_t start, bool *more)
 	return n;
 }
 
-/*
- * Read all records, including those held back. Later events are new, whatever
- * their time: the clock may be set.
- */
+/* Read all records, including those held back. */
 static void read_all(struct ring *r)
 {
 	uint64_t start = now();
 	int tries, rc = 1;
-	uint32_t cpu;
 	bool more;
 
 	for (tries = 0; rc > 0 && tries < HELD_TRIES; tries++) {
@@ -313,8 +346,8 @@ static void read_all(struct ring *r)
 			return;
 		rc = kmmv_ring_wait(r->reader.handle, HELD_MS);
 	}
-	for (cpu = 0; rc == 0 && cpu < r->reader.nr_cpus; cpu++)
-		r->reader.cpus[cpu].old = false;
+	if (rc == 0)
+		end_old(&r->reader);
 }
 
 unsigned int agent_reader_drain(struct ring *r)
@@ -333,27 +366,12 @@ void agent_reader_fetch(struct ring *r)
  * Start reading for a first client, which does not get events already in the
  * ring. They may be more than one fetch reads, so the events of each CPU are
  * compared with the time until one is newer.
- *
- * The number of the next event is the number of those written, so that it tells what
- * was overwritten before. Tolerated: what is written and overwritten before the count is
- * read is not reported as missed. If writers begin the page again whenever it is read,
- * the count is of the page's beginning, and up to a page of older events may be reported.
- * A CPU that has no count yet has no events from before, either.
  */
 static void start(struct ring *r)
 {
-	struct kmmv_ring_stats stats;
-	uint32_t cpu;
-
 	r->reader.since = now();
 	if (open_ring(r) < 0)
 		return;
-	for (cpu = 0; cpu < r->reader.nr_cpus; cpu++) {
-		if (kmmv_ring_get_stats(r->reader.handle, cpu, &stats) < 0)
-			continue;
-		r->reader.cpus[cpu].drops = stats.events.dropped;
-		r->reader.cpus[cpu].floor = stats.events.written;
-	}
 	if (!r->reader.consumer)
 		kmmv_ring_seek(r->reader.handle, true);
 }

@@ -152,6 +152,7 @@ struct reader {
 	bool consumer;
 	bool idle;		/* poll() reported it, but it had no events */
 	bool disabled;		/* the last attempt to open found no buffers */
+	bool was_disabled;	/* an attempt did: those there are came later */
 	uint64_t tried_ms;
 	uint64_t since;		/* CLOCK_REALTIME; older events are skipped */
 	uint64_t epoch, incarnation;

@@ -311,6 +311,15 @@ static void fetch_missed(uint32_t *missed, uint32_t *events)
 	free(set);
 }
 
+static void reader_is(const char *word)
+{
+	pmValueSet *set = host_fetch("kmmv.ring.reader");
+
+	ck_assert_int_eq(set->numval, 1);
+	ck_assert_str_eq(set->vlist[0].value.pval->vbuf, word);
+	free(set);
+}
+
 /* What was dropped before there was a client is not missed. */
 START_TEST(drops_of_before)
 {
@@ -331,6 +340,55 @@ START_TEST(drops_of_before)
 	fetch_missed(&missed, &events);
 	ck_assert_uint_eq(events, 1);
 	ck_assert_uint_eq(missed, 1);
+}
+END_TEST
+
+/* Nor if the ring could not be opened at first. */
+START_TEST(losses_of_before_a_failure)
+{
+	uint32_t missed, events;
+	char line[128], path[160];
+
+	host_write(area.dir, "sim/default.stats", "0 1 70 0 0 70\n");
+	snprintf(path, sizeof(path), "%s/ring/default", area.dir);
+	unlink(path);
+	ck_assert_int_eq(symlink("default", path), 0);
+	fetch_missed(&missed, &events);
+	reader_is("failed");
+	ck_assert_int_eq(unlink(path), 0);
+	snprintf(line, sizeof(line), "%lld000000000 0 70 70 0 4294967295 0 17 07\n",
+		 (long long)time(NULL) + 3600);
+	host_write(area.dir, "ring/default", line);
+	only_ring()->reader.tried_ms = 0;
+	fetch_missed(&missed, &events);
+	ck_assert_uint_eq(events, 1);
+	ck_assert_uint_eq(missed, 0);
+}
+END_TEST
+
+/*
+ * The clock is set back: of a CPU that had no event before, events are new as soon as
+ * another one's is.
+ */
+START_TEST(events_after_the_clock_was_set_back)
+{
+	const long long now = time(NULL);
+	uint32_t missed, events;
+	char lines[256];
+	int n;
+
+	fetch_missed(&missed, &events);
+	n = snprintf(lines, sizeof(lines),
+		     "%lld000000000 0 0 0 0 4294967295 0 17 07\n", now + 3600);
+	host_write(area.dir, "ring/default", lines);
+	/* As on a ring that is never quiet: the fetch ends at a newer event. */
+	fetch_missed(&missed, &events);
+	ck_assert_uint_eq(events, 1);
+	snprintf(lines + n, sizeof(lines) - (size_t)n,
+		 "%lld000000000 1 0 0 0 4294967295 0 17 07\n", now - 3600);
+	host_write(area.dir, "ring/default", lines);
+	fetch_missed(&missed, &events);
+	ck_assert_uint_eq(events, 1);
 }
 END_TEST
 
@@ -436,15 +494,6 @@ START_TEST(a_claim_begins_a_pause)
 	ck_assert(reader->consumer);
 }
 END_TEST
-
-static void reader_is(const char *word)
-{
-	pmValueSet *set = host_fetch("kmmv.ring.reader");
-
-	ck_assert_int_eq(set->numval, 1);
-	ck_assert_str_eq(set->vlist[0].value.pval->vbuf, word);
-	free(set);
-}
 
 /* One that is not wanted is seen, and not read. */
 START_TEST(rings_that_are_excluded)
@@ -560,6 +609,8 @@ void add_rings(Suite *suite)
 	tcase_add_test(tcase, overrun_counts_events);
 	tcase_add_test(tcase, records_fit_into_a_value);
 	tcase_add_test(tcase, drops_of_before);
+	tcase_add_test(tcase, losses_of_before_a_failure);
+	tcase_add_test(tcase, events_after_the_clock_was_set_back);
 	tcase_add_test(tcase, queue_without_memory);
 	tcase_add_test(tcase, an_answer_without_memory);
 	tcase_add_test(tcase, events_of_another_cpu);
