@@ -445,7 +445,10 @@ static void note_away(void)
 
 	for (id = agent_idlist_of_state(ID_AWAY)->oldest; id && n < BATCH;
 	     id = id->newer) {
-		if (now - id->since < SETTLE_SECONDS || now < id->since)
+		/* The clock was set back since. */
+		if (now < id->since)
+			continue;
+		if (now - id->since < SETTLE_SECONDS)
 			break;
 		if (id->on_disk == ID_AWAY || id->own)
 			continue;

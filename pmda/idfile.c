@@ -22,6 +22,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,9 @@ static int take_lines(FILE *in)
 		file.length += n;
 		file.lines++;
 	}
+	/* No agent makes a file without its first line. */
+	if (rc == 0 && !file.length)
+		file.damaged = n > 0 ? n : 1;
 	free(line);
 	return rc;
 }
@@ -192,6 +196,7 @@ int agent_idfile_load(void)
 	rc = in ? take_file(in, &before) : -errno;
 	if (in)
 		fclose(in);
+	agent_idlist_sort();
 	unread = rc == -ENOMEM;
 	if (rc == -ENOENT)
 		return 0;
@@ -213,7 +218,7 @@ int agent_idfile_load(void)
 		/* Not again if only other agents' records were appended. */
 		if (file.dev != before.dev || file.ino != before.ino ||
 		    file.damaged != before.damaged)
-			agent_idtable_skip(file.damaged);
+			agent_idtable_skip(file.length ? file.damaged : INT_MAX);
 	}
 	return 0;
 }
@@ -223,12 +228,28 @@ bool agent_idfile_is_unread(void)
 	return unread;
 }
 
+/*
+ * Only the agent's user may lock it: another user that held the lock would keep names
+ * from getting numbers. An earlier version made a file that all could read.
+ */
+static int open_lock(void)
+{
+	struct stat st;
+	int new;
+
+	new = open(path(".lock"), O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+		   0600);
+	if (new >= 0 && fstat(new, &st) == 0 && st.st_mode & 0077 &&
+	    st.st_nlink == 1)
+		fchmod(new, 0600);
+	return new;
+}
+
 static int take_lock(void)
 {
 	if (lock >= 0)
 		return 0;
-	lock = open(path(".lock"), O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-		    0644);
+	lock = open_lock();
 	if (lock < 0)
 		return -errno;
 	if (flock(lock, LOCK_EX | LOCK_NB) < 0) {

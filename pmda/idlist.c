@@ -5,6 +5,8 @@
  */
 #include "idtable.h"
 
+uint64_t agent_idlist_visits;
+
 static struct id_list away, forgotten, kept;
 
 static struct id_list *list_of(const struct id *id)
@@ -20,18 +22,13 @@ static struct id_list *list_of(const struct id *id)
 void agent_idlist_add(struct id *id)
 {
 	struct id_list *list = list_of(id);
-	struct id *before;
 
 	if (!list)
 		return;
-	/* Nearly always it is the newest. */
-	before = list->newest;
-	while (before && before->since > id->since)
-		before = before->older;
-	id->older = before;
-	id->newer = before ? before->newer : list->oldest;
-	*(before ? &before->newer : &list->oldest) = id;
-	*(id->newer ? &id->newer->older : &list->newest) = id;
+	id->older = list->newest;
+	id->newer = NULL;
+	*(list->newest ? &list->newest->newer : &list->oldest) = id;
+	list->newest = id;
 	list->count++;
 }
 
@@ -82,6 +79,55 @@ void agent_idlist_requeue(struct id *id, uint32_t since)
 	agent_idlist_remove(id);
 	id->since = since;
 	agent_idlist_add(id);
+}
+
+/* Of two that are as old, the one of A is first. Their older neighbours are not set. */
+static struct id *merged(struct id *a, struct id *b)
+{
+	struct id *oldest = NULL, **end = &oldest;
+
+	while (a && b) {
+		struct id **first = a->since <= b->since ? &a : &b;
+
+		*end = *first;
+		end = &(*first)->newer;
+		*first = *end;
+		agent_idlist_visits++;
+	}
+	*end = a ? a : b;
+	return oldest;
+}
+
+static void sort(struct id_list *list)
+{
+	/* Sorted runs: run I has 2^I names, or none. */
+	struct id *runs[32] = { NULL }, *id, *next, *older = NULL;
+	unsigned int i;
+
+	for (id = list->oldest; id; id = next) {
+		next = id->newer;
+		id->newer = NULL;
+		for (i = 0; runs[i]; i++) {
+			id = merged(runs[i], id);
+			runs[i] = NULL;
+		}
+		runs[i] = id;
+	}
+	list->oldest = NULL;
+	for (i = 0; i < 32; i++)
+		list->oldest = merged(runs[i], list->oldest);
+	for (id = list->oldest; id; id = id->newer) {
+		id->older = older;
+		older = id;
+	}
+	list->newest = older;
+}
+
+void agent_idlist_sort(void)
+{
+	sort(&away);
+	sort(&forgotten);
+	sort(&kept);
 }
 
 void agent_idlist_shift(uint64_t seconds, uint32_t now,

@@ -59,11 +59,19 @@ struct id_list {
 };
 
 /*
- * Put ID in the list that its state, and since when it is not in use, ask for, or take
- * it out of there, before they change. Others than instances are in no list.
+ * Put ID at the end of the list that its state asks for, or take it out of there, before
+ * that changes. Others than instances are in no list.
  */
 void agent_idlist_add(struct id *id);
 void agent_idlist_remove(struct id *id);
+/*
+ * Order the lists by the times since which names are not in use, which are those of the
+ * file after it has been read. Later, the order is that of adding: a clock that is set
+ * back does not make the name that is forgotten next the oldest one.
+ */
+void agent_idlist_sort(void);
+/* Names that were visited to find the place of one in the order, since the start. */
+extern uint64_t agent_idlist_visits;
 void agent_idlist_set_state(struct id *id, int state, uint32_t since);
 /*
  * ID, not in use, is not to be purged for now: it counts as not in use since SINCE.

@@ -100,6 +100,21 @@ START_TEST(states_lost_in_a_rewrite_are_written)
 }
 END_TEST
 
+/* Who holds the lock keeps names from getting numbers: no other user may open it. */
+START_TEST(locks_are_the_agents_alone)
+{
+	struct stat st;
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s.lock", host_path(NUMBERS));
+	if (_i)
+		close(open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644));
+	names_are(INST(0, 0, "active", "new"));
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_eq(st.st_mode & 0777, 0600);
+}
+END_TEST
+
 /* An instance that came while another agent ran, too. */
 START_TEST(states_of_while_another_ran_are_written)
 {
@@ -393,6 +408,7 @@ void add_lasting(Suite *suite)
 	tcase_add_test(tcase, states_lost_in_a_rewrite_are_written);
 
 	tcase = add_case(suite, "known", setup_known);
+	tcase_add_loop_test(tcase, locks_are_the_agents_alone, 0, 2);
 	tcase_add_test(tcase, states_of_while_another_ran_are_written);
 	tcase_add_test(tcase, names_in_use_are_not_read_anew);
 	tcase_add_test(tcase, fields_of_while_another_ran_are_numbered);

@@ -346,6 +346,22 @@ START_TEST(clock_that_is_set_twice)
 }
 END_TEST
 
+/* Set back: the name that is forgotten next is not the oldest. */
+START_TEST(clock_that_is_set_back)
+{
+	agent_id_names = 2;
+	names_are(INST(0, 0, "active", "n0") INST(1, 0, "active", "n1")
+		  INST(2, 0, "active", "n2"));
+	names_are(INST(0, 0, "free", "n0") INST(1, 0, "free", "n1")
+		  INST(2, 0, "active", "n2"));
+	fake.wall -= 1000;
+	names_are(INST(2, 0, "free", "n2"));
+	agent_id_purge();
+	ck_assert_ptr_null(agent_id_find(16, "n0"));
+	ck_assert_ptr_nonnull(agent_id_find(16, "n2"));
+}
+END_TEST
+
 /* Clocks are read in seconds, and adjusted a little: that is no step. */
 START_TEST(clock_that_is_adjusted)
 {
@@ -442,6 +458,7 @@ void add_purge(Suite *suite)
 	tcase = add_case(suite, "clock", setup_clock);
 	tcase_add_test(tcase, clock_that_is_set_makes_nothing_old);
 	tcase_add_test(tcase, clock_that_is_set_twice);
+	tcase_add_test(tcase, clock_that_is_set_back);
 	tcase_add_test(tcase, clock_that_is_adjusted);
 	/* Before the second reading, and before the third. */
 	tcase_add_loop_test(tcase, clocks_with_a_stop_between_them, 1, 3);

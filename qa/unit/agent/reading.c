@@ -240,6 +240,51 @@ START_TEST(lines_of_no_agent_are_damage)
 }
 END_TEST
 
+/* No agent leaves a file without its first line: numbers that it may have had are left. */
+START_TEST(files_without_a_first_line_are_damage)
+{
+	static const char *const texts[] = { "", "k", "kmmv numbers 1" };
+
+	ck_assert(is_damage(texts[_i], strlen(texts[_i])));
+	ck_assert_int_ge(agent_id_limit(16), 1000);
+	ck_assert_int_ge(agent_id_limit(SERIAL_RINGS), 1000);
+}
+END_TEST
+
+/* Reading many names that are not in use takes no look at each of the others. */
+START_TEST(names_not_in_use_are_read_in_one_pass)
+{
+	enum { N = 20000 };
+	const struct id_list *list;
+	const struct id *id;
+	char *text, *at;
+	uint64_t before;
+	uint32_t n;
+
+	text = malloc(N * 40);
+	ck_assert_ptr_nonnull(text);
+	at = text + sprintf(text, HEADER);
+	/* In the order of the log, and in none. */
+	for (n = 0; n < N; n++)
+		at += sprintf(at, "+ 16 %u n%u\n", n, n);
+	for (n = 0; n < N; n++)
+		at += sprintf(at, "- 16 %u %u\n", n,
+			      _i ? 1000 + n * 7919 % N : 1000 + n);
+	host_write(host.var, NUMBERS, text);
+	free(text);
+	before = agent_idlist_visits;
+	load_numbers(true);
+	ck_assert_uint_le(agent_idlist_visits - before, 20 * N);
+	list = agent_idlist_of_state(ID_AWAY);
+	ck_assert_uint_eq(list->count, N);
+	for (id = list->oldest, n = 0; id; id = id->newer, n++) {
+		ck_assert_uint_eq(id->since, 1000 + n);
+		ck_assert_ptr_eq(id->newer ? id->newer->older : list->newest, id);
+	}
+	ck_assert_uint_eq(n, N);
+}
+END_TEST
+
 /* A block whose instance has no record is nobody's, and its number is not given out. */
 START_TEST(blocks_of_no_instance)
 {
@@ -326,6 +371,8 @@ void add_reading(Suite *suite)
 	tcase_add_test(tcase, damage_leaves_half);
 	tcase_add_test(tcase, numbers_that_cannot_be_read_are_told_of);
 	tcase_add_test(tcase, lines_of_no_agent_are_damage);
+	tcase_add_loop_test(tcase, files_without_a_first_line_are_damage, 0, 3);
+	tcase_add_loop_test(tcase, names_not_in_use_are_read_in_one_pass, 0, 2);
 	tcase_add_test(tcase, blocks_of_no_instance);
 	tcase_add_test(tcase, names_have_their_last_number);
 	tcase_add_test(tcase, names_in_use_keep_their_numbers);
