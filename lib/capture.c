@@ -38,7 +38,7 @@ static struct kmmv_header copy_header(const struct kmmv *k)
 	h.gen2 = k->generation;
 	h.capacity = k->nr_instances ? k->nr_instances : 1;
 	h.nr_instances = k->nr_instances;
-	/* Without those that the copy has no room for. */
+	/* Without the slots beyond the copy's capacity. */
 	cut = k->header.capacity - h.capacity;
 	h.slots_free = k->slots_free > cut ? k->slots_free - cut : 0;
 	h.possible_offset = sizeof(h);
@@ -206,7 +206,7 @@ static int put_names(struct kmmv *k, FILE *file)
 		put_instance(file, &in);
 	}
 	fprintf(file, "end %" PRIu64 "\n", k->generation);
-	/* That of the last write that failed: what succeeds leaves it. */
+	/* errno is that of the last write that failed: success leaves it. */
 	return ferror(file) ? -(errno ?: EIO) : 0;
 }
 

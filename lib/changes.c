@@ -40,7 +40,7 @@ void kmmv_changes_add(struct kmmv *k, const uint32_t *numbers, uint32_t nr,
 	uint32_t old;
 
 	if (all || nr > KEPT) {
-		/* No place that was given out is in the list from now on. */
+		/* The places that were given out are not in the list from now on. */
 		log->first += log->nr + 1;
 		log->nr = 0;
 		return;

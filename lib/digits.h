@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A number in a text: digits alone. */
+/* Decimal numbers, of digits alone. */
 #ifndef KMMV_LIB_DIGITS_H
 #define KMMV_LIB_DIGITS_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * A handle: it is opened, asked, waited for and closed.
- */
+/* A handle: open, close, wait, refresh, and what is known of the area. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>

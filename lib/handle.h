@@ -40,8 +40,8 @@ struct kmmv_instance {
 _Static_assert(sizeof(struct kmmv_instance) == 12, "there are many");
 
 /*
- * What is looked at of an instance while others are looked for: in an array of
- * its own, as it is read in no order, and a large table is in no cache.
+ * The part of an instance that look-ups read: in an array of its own, as they read it
+ * in no order, and a large table is in no cache.
  */
 struct kmmv_link {
 	uint32_t next;		/* in its hash chain, number + 1; 0 ends */
@@ -53,12 +53,12 @@ struct kmmv_link {
 };
 
 enum {
-	/* Of memory for a number without a name that nobody asks for. */
+	/* Memory for a number without a name that no caller has asked for. */
 	KMMV_INSTANCE_SIZE = sizeof(struct kmmv_instance) +
 			     sizeof(struct kmmv_link) + sizeof(uint32_t) + 1,
 };
 
-/* What callers were given of instances, see info.c. */
+/* The instances that callers asked for, see info.c. */
 struct kmmv_infos {
 	uint32_t given;		/* since the memory was last given back */
 	struct kmmv_instance_info info[];	/* by number */
@@ -68,7 +68,7 @@ struct kmmv_family {
 	struct kmmv_family_info info;
 	char *name, *units, *oneline, *help;	/* owned */
 	uint32_t next_id;	/* in the id's chain, index + 1; 0 ends */
-	uint32_t next_name;	/* in the name's chain, likewise */
+	uint32_t next_name;	/* in the name's chain, index + 1; 0 ends */
 };
 
 struct kmmv_field {
@@ -97,7 +97,7 @@ struct kmmv_log {
 	uint64_t first;		/* the place of the first one */
 };
 
-/* What the names have said so far. */
+/* The table, from the names read so far. */
 struct kmmv_table {
 	/* By number. Names and labels are in the arena. */
 	struct kmmv_instance *instances;
@@ -118,7 +118,7 @@ struct kmmv_table {
 	uint32_t *heads;	/* from identity to number + 1 */
 	uint32_t nr_heads;	/* a power of two, up to 1 << 28 */
 	uint32_t nr_hashed;
-	uint64_t seed;		/* random: nobody knows which names share a chain */
+	uint64_t seed;		/* random: names that share a chain cannot be chosen */
 
 	uint32_t *changed;	/* numbers with a record since "end" */
 	uint32_t nr_changed, changed_room;

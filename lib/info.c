@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What callers are given of instances. The table keeps a third of that. The rest is
- * made when a caller asks, at an address that is the same until the next update.
- * Most callers ask for all instances once, and then for those that change: the
- * memory is given back when they update.
+ * struct kmmv_instance_info, filled in on request. The table keeps a third of its
+ * data. The rest is made when a caller asks, at an address that is the same until the
+ * next update. Most callers ask for all instances once, and then for those that
+ * change: the memory is given back when they update.
  *
- * It is there from the start, so that no answer fails for lack of it. Pages that
- * nobody asked for take none.
+ * It is mapped from the start, so that no answer fails for lack of it. Pages without
+ * a requested instance take no memory.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -30,7 +30,7 @@ int kmmv_infos_room(struct kmmv *k, uint32_t room)
 		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return kmmv_fail_nomem(k);
-	/* A huge page would be 50000 instances that nobody asked for. */
+	/* A huge page would be memory for 50000 instances, few of them requested. */
 	madvise(p, size, MADV_NOHUGEPAGE);
 	kmmv_infos_fini(k);
 	t->infos = p;
@@ -67,7 +67,7 @@ void kmmv_infos_put(const struct kmmv *k, uint32_t number,
 	info->label_key = info->label = NULL;
 	if (!in->labelled)
 		return;
-	/* A label has a place. The compiler cannot know, and warns of info->name. */
+	/* A labelled instance has a name, but the compiler would warn of info->name. */
 	name = kmmv_arena_text(&t->arena, in->name);
 	info->label_key = name + strlen(name) + 1;
 	info->label = info->label_key + strlen(info->label_key) + 1;

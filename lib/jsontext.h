@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bytes of the character at TEXT, of which LEFT are there; 0: it is none. */
+/* The length of the character at TEXT, which has LEFT bytes; 0 if it is no UTF-8. */
 static inline size_t kmmv_json_character(const char *text, size_t left)
 {
 	json_t *part = NULL;

@@ -79,7 +79,7 @@ int kmmv_lane_reset(struct kmmv_ring *r, struct kmmv_lane *lane)
 	lane->cursor = (struct kmmv_cursor){ 0 };
 	lane->start = kmmv_lane_drops(lane);
 	lane->noted = lane->start;
-	/* What a snapshot reader has read is not the consumer's to release. */
+	/* The consumer must not release what it read as a snapshot reader. */
 	lane->passed = 0;
 	return r->consumer ? 0 : snapshot_room(r, lane);
 }

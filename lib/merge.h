@@ -11,8 +11,8 @@ uint64_t kmmv_merge_second(const struct kmmv_lane *first);
 
 /*
  * A lane with a head at this time plays from its leaf up. Returns the lane that is
- * first then, and its head's time in *FIRST. While the tree is built, a lane that
- * finds nobody in a node waits there, and there is none yet.
+ * first then, and its head's time in *FIRST. While the tree is built, a lane that comes
+ * to an empty node stays there, and no lane is first yet: NULL.
  */
 static inline struct kmmv_lane *kmmv_merge_play(const struct kmmv_ring *r,
 						struct kmmv_lane *lane,

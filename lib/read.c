@@ -161,7 +161,7 @@ static bool block_valid(const struct kmmv *k, uint32_t first, size_t n)
 	uint64_t bad = 0, two;
 	size_t i = 0;
 
-	/* An empty table has no arrays, of which there is no place. */
+	/* An empty table has no arrays, and so no addresses in them. */
 	if (!k->table.nr || n > k->table.nr || first > k->table.nr - n ||
 	    memchr(k->table.readable + first, 0, n))
 		return false;

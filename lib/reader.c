@@ -74,7 +74,7 @@ const char *kmmv_reader_error(const struct kmmv_reader *reader)
 	return reader ? reader->error : "out of memory";
 }
 
-/* The messages are of handles, which may be closed before they are asked for. */
+/* Copy the message: its handle may be closed before the caller asks for it. */
 static int fail(struct kmmv_reader *reader, int err, const char *why)
 {
 	snprintf(reader->error, sizeof(reader->error), "%s", why);
@@ -92,7 +92,7 @@ static int attach(struct kmmv_reader *reader)
 
 	if (!reader->k) {
 		err = kmmv_open(reader->dir, &reader->k);
-		/* A device whose module is being loaded, or goes, is no device now. */
+		/* A device whose module is being loaded or unloaded is absent. */
 		if (err == -ENXIO || err == -ENODEV)
 			err = -ENOENT;
 		return err ? fail(reader, err, kmmv_error(NULL)) : 0;

@@ -62,7 +62,7 @@ static int reset(struct kmmv_ring *r)
 	r->nr_full = 0;
 	r->again = false;
 	r->last_time = 0;
-	/* Those that are there first, and all: the caller may go on after -ENOMEM. */
+	/* Reset all, also after an error: the caller may go on after -ENOMEM. */
 	for (cpu = 0; cpu < r->header.nr_cpus; cpu++) {
 		lane = r->lanes[cpu];
 		if (!lane)

@@ -156,7 +156,7 @@ static bool is_ripe(const struct kmmv_ring *r)
 		(int64_t)(r->batch - lane->seen) >= (int64_t)KMMV_SLACK_NS);
 }
 
-/* The record returned last is done with. */
+/* Advance the lane of the record returned last; a consumer consumes that record. */
 static void pass_given(struct kmmv_ring *r)
 {
 	struct kmmv_lane *lane = r->given;
@@ -193,7 +193,7 @@ static inline void give_head(struct kmmv_ring *r, struct kmmv_lane *lane,
 		r->last_time = time;
 }
 
-/* The next record if nothing is known of it. */
+/* The next record in the general case. */
 static __attribute__((noinline)) int next(struct kmmv_ring *r,
 					  struct kmmv_record *record)
 {

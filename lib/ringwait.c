@@ -28,7 +28,7 @@ static int nap(struct kmmv_ring *r, uint64_t ns)
 	return 0;
 }
 
-/* There is a head that is not ripe: it will be, even if nothing follows. */
+/* Wait until the first head is ripe, which needs no further event. */
 static int wait_ripe(struct kmmv_ring *r, uint64_t limit)
 {
 	uint64_t now = kmmv_ring_monotonic();

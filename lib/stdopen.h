@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Standard descriptors that a command is started without. */
+/* Standard descriptors that are closed when a command starts. */
 #ifndef KMMV_LIB_STDOPEN_H
 #define KMMV_LIB_STDOPEN_H
 
@@ -7,9 +7,10 @@
 #include <stdbool.h>
 
 /*
- * Have a file behind each of 0, 1 and 2, or what is opened next has that descriptor, and
- * messages are written into it. It is open in the wrong direction: to read input and to
- * write output fail with EBADF, as before. False, with errno, if that cannot be.
+ * Open each of 0, 1 and 2 that is closed: otherwise the next open() would get it, and
+ * messages would be written into that file. It is opened in the wrong direction, so
+ * that reading input and writing output fail with EBADF, as before. False, with errno,
+ * on error.
  */
 static inline bool kmmv_stdopen(void)
 {
@@ -18,7 +19,7 @@ static inline bool kmmv_stdopen(void)
 	for (fd = 0; fd <= 2; fd++) {
 		if (fcntl(fd, F_GETFD) != -1)
 			continue;
-		/* The lowest number that is free: this one. */
+		/* open() takes the lowest free number, which is this one. */
 		if (open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
 			return false;
 	}

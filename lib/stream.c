@@ -26,8 +26,8 @@ void kmmv_names_restart(struct kmmv *k)
 
 /*
  * Read to the current end of the stream. A device is read to the first "end"
- * that reaches TARGET, or else a storm of changes could hold the reader for
- * ever. A file that keeps growing is given up.
+ * that reaches TARGET, or else a storm of changes could hold the reader
+ * forever. A file that keeps growing is given up.
  */
 static int read_fd(struct kmmv *k, int fd, uint64_t target)
 {
@@ -96,7 +96,7 @@ static int reopen(struct kmmv *k)
  * After fork(2), two processes would share the place in a device's stream, and each
  * would miss what the other one has read: the child begins anew. If it may not open
  * the device any more, or that has gone, it reads on from the shared place; this is
- * correct only if the parent reads no more.
+ * correct only if the parent has stopped reading.
  */
 static int begin_after_fork(struct kmmv *k)
 {

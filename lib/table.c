@@ -44,7 +44,7 @@ void kmmv_table_fini(struct kmmv *k)
 	free(t->families);
 }
 
-/* The upper bits of a product with a number that nobody knows. */
+/* The upper bits of a product with a secret number. */
 static uint32_t id_head(const struct kmmv_table *t, uint32_t id)
 {
 	return (uint32_t)(id * (t->seed | 1) >> (64 - KMMV_FAMILY_BITS));
@@ -312,7 +312,7 @@ static size_t label_size(const char *key, const char *text)
 	return strlen(key) + 1 + strlen(text) + 1;
 }
 
-/* The free have no name: they are many where devices come and go. */
+/* The name of a free number is "", and takes no memory: many are free. */
 static bool copy_name(struct kmmv_table *t, const char *name, uint32_t *place)
 {
 	size_t size = strlen(name) + 1;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a terminal would obey in a text. */
+/* Control characters in a text, which a terminal would obey. */
 #ifndef KMMV_LIB_TERMINAL_H
 #define KMMV_LIB_TERMINAL_H
 
 #include <stddef.h>
 
 /*
- * The bytes of the control that TEXT, of LEFT bytes, begins with: C0 and DEL have one,
- * C1 has two in UTF-8 (ECMA-48, RFC 3629). 0: it begins with none.
+ * The length of the control character at TEXT, which has LEFT bytes: C0 and DEL have
+ * one byte, C1 has two in UTF-8 (ECMA-48, RFC 3629). 0 if there is none.
  */
 static inline size_t kmmv_control_size(const char *text, size_t left)
 {
