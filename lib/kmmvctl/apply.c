@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Make counters in the kernel as they are defined: add, enable, apply, prune. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static bool is_equal(const struct counter *wanted, const struct counter *has)
 	unsigned int i;
 
 	for (i = 0; i < NR_ATTRIBUTES; i++) {
-		/* A default of the module. */
+		/* Not given: it has the module's default. */
 		if (i == ATTR_MAX_KEYS && !wanted->attr[i])
 			continue;
 		if (i != ATTR_ENABLE && !is_text(i) &&
@@ -82,7 +83,7 @@ static bool is_equal(const struct counter *wanted, const struct counter *has)
 	return true;
 }
 
-/* Was the same written for it? A default of the module does not tell. */
+/* Is its saved definition, if any, the same? is_equal() ignores a max_keys left out. */
 static int is_saved(const struct places *p, const struct counter *c)
 {
 	char *text = kmmv_counter_print(c), *saved = NULL;
@@ -157,8 +158,8 @@ static void mark_left(const struct places *p, const char *name)
 }
 
 /*
- * The old one comes back if the new one is refused. The module takes it for a new one:
- * if it was stale, it must not count at offsets that may be another member's now.
+ * If the new one is refused, the old one is made again. The module takes it for a new
+ * one: if it was stale, it is disabled, as its offsets may be another member's now.
  */
 static int replace(const struct places *p, struct counter *c,
 		   struct counter *old, bool applied)
@@ -216,7 +217,7 @@ static int turn(const struct apply *a, const struct counter *c, bool again)
 	return err;
 }
 
-/* One that was made or changed by hand since then is the user's. */
+/* Did kmmvctl leave it disabled? One made or changed by hand since is the user's. */
 static bool is_left(const struct places *p, const struct counter *has)
 {
 	return !kmmv_counter_is_on(has) && kmmv_saved_is_left(p, has->name) &&
@@ -231,7 +232,7 @@ static int change(struct apply *a, struct counter *c, struct counter *has)
 	int equal;
 
 	/*
-	 * That a module was loaded is no reason to end what counts, nor to enable what
+	 * Loading a module neither changes a counter that counts, nor enables one that
 	 * the user has disabled.
 	 */
 	if (a->quiet && !stale && !is_left(p, has)) {
@@ -255,7 +256,7 @@ static int change(struct apply *a, struct counter *c, struct counter *has)
 	if (again || kmmv_counter_is_on(c) != kmmv_counter_is_on(has))
 		return turn(a, c, again);
 	say(a, "leave", c->name);
-	/* Also one that was added by hand is now a file's. */
+	/* The file now owns it, also if it was added by hand. */
 	return a->only_say ? 0 : kmmv_saved_put(p, c, true);
 }
 
@@ -296,7 +297,7 @@ static int enable(const struct places *p, struct hooks **hooks,
 		free(text);
 		if (!err)
 			err = replace(p, c, has, applied);
-		/* Until it is on: its saved definition may say enable = no. */
+		/* Marked until it is on: its saved definition may say enable = no. */
 		if (stale)
 			mark_left(p, has->name);
 	} else if (!err && c && stale) {
@@ -351,7 +352,7 @@ static int apply_one(struct apply *a, struct counter *c)
 	return err;
 }
 
-/* One more failure. */
+/* Report a failure; returns 1, for their number. */
 static int complain(const struct apply *a)
 {
 	if (!a->quiet)
@@ -408,7 +409,7 @@ static int prune(const struct apply *a, const struct counter *counters)
 		if (is_listed(counters, names[i]))
 			continue;
 		err = prune_one(a, names[i]);
-		/* Somebody else may have removed it. */
+		/* It may have been removed meanwhile. */
 		if (err && err != -ENOENT)
 			failures += complain(a);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Counters of the kernel that are as the user wrote them. */
+/* Make the kernel's counters as the user defines them. */
 #ifndef KMMV_CTL_APPLY_H
 #define KMMV_CTL_APPLY_H
 

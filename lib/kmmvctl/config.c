@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
+ * Read configuration files, with inih.
+ *
  * inih truncates a long name of a section, and takes the rest of a long line for a
  * line of its own, without an error: its lines pass through here first.
  */
@@ -109,7 +111,7 @@ static void note_section(struct reader *r, const char *line)
 	const char *end = strchr(line, ']');
 	int length;
 
-	/* Whatever it is, the section before has no more attributes. */
+	/* Valid or not, it ends the section before. */
 	r->current = NULL;
 	if (!end) {
 		r->awaited = true;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* The counters' directories in configfs: list, read, write, make, remove. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -161,7 +162,7 @@ bool kmmv_configfs_state_is(const struct places *p, const char *name,
 	       !strcmp(text, state);
 }
 
-/* The module's own words, if it has some. */
+/* The reason is the module's own message, if it has one. */
 static int refused(const struct places *p, const char *name,
 		   const char *attribute, int err)
 {
@@ -189,7 +190,7 @@ int kmmv_configfs_put(const struct places *p, const char *name,
 	if (fd < 0) {
 		err = kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
 	} else {
-		/* One write: each sets the attribute. */
+		/* In one write: each write sets the attribute. */
 		if (write(fd, line, length) != length)
 			err = refused(p, name, attribute, -errno);
 		close(fd);
@@ -241,7 +242,7 @@ int kmmv_configfs_remove(const struct places *p, const char *name)
 	err = kmmv_configfs_ready(p) ?: path_of(p, name, NULL, path);
 	if (err)
 		return err;
-	/* What cannot be disabled, as ftrace is dead, would go on without a directory. */
+	/* If ftrace is dead, it cannot be disabled, and would count on when removed. */
 	kmmv_configfs_get(p, name, "enable", &was);
 	err = kmmv_configfs_put(p, name, "enable", "0");
 	if (err && err != -ENOENT && err != -EACCES) {

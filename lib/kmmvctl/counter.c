@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* A counter as the user defines it: check its attributes, print its section. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -244,7 +245,7 @@ int kmmv_counter_set(struct counter *c, const char *name, const char *text,
 	}
 	free(c->text[i]);
 	c->text[i] = whole;
-	/* An empty text is as good as none. */
+	/* An empty text counts as missing. */
 	if (!*whole) {
 		free(whole);
 		c->text[i] = NULL;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Convert a counter's attributes, as the user wrote them, to those of configfs. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -198,7 +199,7 @@ static int define_types(const struct places *places, struct hooks **hooks,
 	return err;
 }
 
-/* The metric of what counts hits has no other units. */
+/* A metric that counts hits has no units but count. */
 static int check_units(const struct counter *c)
 {
 	const char *units = c->text[ATTR_UNITS], *value = c->attr[ATTR_VALUE];

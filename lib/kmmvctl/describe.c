@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* kmmvctl describe: the arguments of a tracepoint or function, and their members. */
 #include <bpf/btf.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Find trace events in tracefs, to explain a wrong tracepoint or argument. */
 #include <errno.h>
 #include <glob.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What tracefs says of trace events, which people know better than tracepoints. */
+/* Trace events in tracefs: users know them better than tracepoints. */
 #ifndef KMMV_CTL_EVENT_H
 #define KMMV_CTL_EVENT_H
 
@@ -7,10 +7,10 @@
  * kmmv_event_check - is the system of SYSTEM/NAME the right one?
  * @tracing: /sys/kernel/tracing
  *
- * Return: 0 also if tracefs cannot say: it is not there, or has no such event,
- * which a tracepoint without one, or of a module that is not loaded, has not;
- * -ENOENT if events of that name are in other systems, or it is the event of a
- * system call, which has no tracepoint of its own.
+ * Return: 0, also if tracefs cannot tell: it is not there, or has no such event, as
+ * for a tracepoint without one, or of a module that is not loaded; -ENOENT if events
+ * of that name are in other systems, or it is the event of a system call, which has no
+ * tracepoint of its own.
  */
 int kmmv_event_check(const char *tracing, const char *name);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* The reason of the last error, as text. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Find functions in tracefs, to explain one that cannot be counted. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

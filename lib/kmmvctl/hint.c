@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Collect the names nearest to one that does not exist. */
 #include <stdio.h>
 #include <string.h>
 

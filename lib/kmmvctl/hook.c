@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
+ * Find the prototypes of tracepoints and functions in BTF.
+ *
  * The typedef btf_trace_NAME is the prototype that probes of a tracepoint have, but
  * without names of parameters. The function __traceiter_NAME, which calls the probes,
  * has the same parameters with their names.
@@ -43,7 +45,7 @@ int kmmv_hooks_open(const char *dir, struct hooks **hooks)
 		err = kmmv_fault_memory();
 		goto err_free;
 	}
-	/* The reasons are said here. */
+	/* libbpf prints nothing: the faults below have the reasons. */
 	libbpf_set_print(NULL);
 	h->kernel = btf__parse(path, NULL);
 	if (!h->kernel) {
@@ -98,7 +100,7 @@ static int add_module(struct hooks *h, const char *name)
 		return kmmv_fault_memory();
 	btf = btf__parse_split(path, h->kernel);
 	free(path);
-	/* One that goes meanwhile, or was built for another kernel. */
+	/* It was unloaded meanwhile, or built for another kernel. */
 	if (!btf)
 		return 0;
 	more = realloc(h->modules, (h->nr + 1) * sizeof(*more));
@@ -169,7 +171,7 @@ static int find_function(const struct btf *btf, const char *module,
 	return 0;
 }
 
-/* Without a function that has the names: the arguments have none. */
+/* For want of __traceiter_NAME: the arguments have no names. */
 static void find_typedef(const struct btf *btf, const char *module,
 			 const char *name, struct hook *hook)
 {
@@ -309,7 +311,7 @@ unsigned int kmmv_hook_arguments(const struct hook *hook)
 {
 	unsigned int nr = btf_vlen(proto(hook));
 
-	/* The last one of a variadic function is of no type. */
+	/* The last parameter of a variadic function has no type. */
 	if (nr && !btf_params(proto(hook))[nr - 1].type)
 		nr--;
 	return nr > hook->skip ? nr - hook->skip : 0;

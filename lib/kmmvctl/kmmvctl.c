@@ -61,7 +61,7 @@ static int set_attribute(struct counter *c, char *argument)
 	return kmmv_counter_set(c, argument, equals + 1, false);
 }
 
-/* What the module would get. */
+/* Print the attributes that the module would get. */
 static void print_defined(const struct counter *c)
 {
 	unsigned int i;
@@ -123,7 +123,7 @@ static int disable_one(const char *name)
 	return err;
 }
 
-/* All that can be done is done. */
+/* Go on with the next counter after a failure. */
 static int change_each(char **argv, int (*change)(const char *name))
 {
 	int lock, err, status = 0;
@@ -216,7 +216,7 @@ static int apply_counters(struct apply *apply, struct counter *counters,
 	return !!err;
 }
 
-/* All that is wrong is that there is no such tracepoint or function now. */
+/* Exit status: the only failures are tracepoints or functions missing now. */
 #define ONLY_MISSING 3
 
 static int do_apply(int argc, char **argv)
@@ -267,7 +267,7 @@ static int do_check(int argc, char **argv)
 
 static const struct command {
 	const char *name;
-	/* The letters of those that it takes; each one takes -r. */
+	/* The letters of its options, besides -r, which each command takes. */
 	const char *options;
 	const char *arguments;
 	int least, most;
@@ -327,7 +327,7 @@ static const char *long_name(char letter)
 }
 
 /*
- * An option that a command lacks is refused, not ignored: who gives -n to `remove'
+ * An option that a command lacks is refused, not ignored: a user of -n with `remove'
  * expects that nothing is removed.
  */
 static bool takes_all(const struct command *c, const char *given)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* kmmvctl list and export: print counters. */
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
@@ -33,7 +34,7 @@ static int check_names(const struct places *p, char *const *only)
 	return 0;
 }
 
-/* What the module says, not the user. */
+/* Attributes that the module sets, not the user. */
 static const char *const own[] = { "state", "hits", "error" };
 
 static void print_attribute(const char *name, const char *text)
@@ -100,7 +101,7 @@ static int to_json(const struct places *p, const struct counter *c, json_t *all)
 	return json_array_append_new(all, object) ? kmmv_fault_memory() : 0;
 }
 
-/* Call one of both for each that is wanted. */
+/* Print each counter that is wanted, or add it to @all. */
 static int each(const struct places *p, char *const *only, bool verbose,
 		json_t *all)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Parse and print paths, as next->mm->map_count. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>

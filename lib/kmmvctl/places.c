@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* The system's directories that kmmvctl uses, below a root. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

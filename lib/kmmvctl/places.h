@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where the system shows what there is. */
+/* The system's directories that kmmvctl uses. */
 #ifndef KMMV_CTL_PLACES_H
 #define KMMV_CTL_PLACES_H
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
+ * How many arguments are in registers, by machine.
+ *
  * The table is that of KMMV_TRACE_ARGS in kmod/trace/trace.h, and has to agree with it:
  * the module refuses what is not in a register only when the counter is enabled. The
  * kernel's machine decides, whichever one kmmvctl was built for: setarch(8) misleads it.

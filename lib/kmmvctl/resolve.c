@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Follow a path through BTF: argument, offsets and size of its value. */
 #include <bpf/btf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -234,7 +235,7 @@ static int take_index(struct target *t, unsigned int index, const char *before)
 				      "%s is no array: it is of type %s",
 				      before, type_text(t));
 	array = btf_array(type);
-	/* One of no elements is as long as its memory. */
+	/* An array that is declared with 0 elements has no limit. */
 	if (array->nelems && index >= array->nelems)
 		return kmmv_fault_set(-EINVAL, "%s has %u elements, from 0",
 				      before, array->nelems);

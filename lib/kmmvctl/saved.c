@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* The files in /run/kmmvctl: the users' definitions of counters, and marks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

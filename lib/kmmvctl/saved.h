@@ -33,7 +33,7 @@ int kmmv_saved_put(const struct places *places, const struct counter *counter,
  * @saved: memory for free(), or NULL: there is none
  * @applied: is it from a configuration file? Only set if there is one.
  *
- * Return: 0; -errno if nobody can tell.
+ * Return: 0; -errno if it is unknown.
  */
 int kmmv_saved_get(const struct places *places, const char *name, char **saved,
 		   bool *applied);
@@ -52,7 +52,7 @@ int kmmv_saved_is_current(const struct places *places, const char *name);
 /*
  * kmmv_saved_mark - note that the system's configuration has been applied
  *
- * Without it, modules that are loaded later are of no concern.
+ * Without it, `kmmvctl apply --if-running' does nothing.
  */
 int kmmv_saved_mark(const struct places *places);
 bool kmmv_saved_is_marked(const struct places *places);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Types of BTF: bare types, their spelling, members. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +54,7 @@ void kmmv_type_print(const struct btf *btf, uint32_t id, char *text,
 	struct btf_dump *dump;
 
 	text[0] = '\0';
-	/* What has no name would be printed with all its members. */
+	/* A type without a name would be printed with all its members. */
 	if (t && btf_is_composite(t) && !t->name_off) {
 		snprintf(text, size, "%s",
 			 btf_is_union(t) ? "union" : "struct");
@@ -63,7 +64,7 @@ void kmmv_type_print(const struct btf *btf, uint32_t id, char *text,
 	if (!dump || btf_dump__emit_type_decl(dump, id, &opts))
 		snprintf(text, size, "?");
 	btf_dump__free(dump);
-	/* A declaration of nothing ends with its blank. */
+	/* The declaration of an empty name ends with a blank. */
 	for (sink.length = strlen(text);
 	     sink.length && text[sink.length - 1] == ' ';)
 		text[--sink.length] = '\0';

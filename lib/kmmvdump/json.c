@@ -8,7 +8,7 @@
 #include "jsontext.h"
 #include "kmmvdump.h"
 
-/* A member for which there is no memory is not left out: the output ends before, unfinished. */
+/* Without memory for a member, the output ends unfinished: no member is left out. */
 static bool no_memory;
 
 static void set(json_t *object, const char *name, json_t *value)

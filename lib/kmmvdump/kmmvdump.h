@@ -44,7 +44,7 @@ struct follow {
 extern const char *const dump_states[];
 extern const char *const dump_semantics[];
 
-/* text.c: a name or a label, in which what a terminal would obey is escaped */
+/* text.c: a name or a label, with control characters escaped */
 void dump_name(const char *name);
 
 bool dump_has_family(const struct kmmv *k, const char *name);
@@ -61,7 +61,7 @@ const char *dump_value_text(const struct kmmv_family_info *f, uint64_t value);
 int dump_output(void);
 /* Flush it; 0, or -errno of the first write that has failed. */
 int dump_flush(void);
-/* False once the reader of a pipe has gone, or the terminal. */
+/* False once the reader of a pipe, or the terminal, has gone. */
 bool dump_is_read(void);
 
 /* text.c, json.c */

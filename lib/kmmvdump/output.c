@@ -14,7 +14,7 @@
 
 #include "kmmvdump.h"
 
-/* Why the first write failed that did, or 0. */
+/* errno of the first write that failed, or 0. */
 static int failed;
 
 static ssize_t write_on(void *unused, const char *text, size_t size)
@@ -42,12 +42,12 @@ int dump_output(void)
 
 	if (!file)
 		return -errno;
-	/* Also if nothing is ever written. */
+	/* It cannot be written: an error also without any output. */
 	if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY)
 		failed = EBADF;
 	/* As stdio does for a terminal, and as `stdbuf -oL' asks for. */
 	by_line = isatty(STDOUT_FILENO) || __flbf(stdout);
-	/* With a buffer, nothing but a write can fail. */
+	/* With this buffer, stdio needs no memory: only a write can fail. */
 	setvbuf(file, buffer, by_line ? _IOLBF : _IOFBF, sizeof(buffer));
 	stdout = file;
 	return 0;
@@ -63,6 +63,6 @@ bool dump_is_read(void)
 {
 	struct pollfd pollfd = { .fd = STDOUT_FILENO };
 
-	/* A signal is no error. */
+	/* An interrupted poll() is no error. */
 	return poll(&pollfd, 1, 0) <= 0 || !(pollfd.revents & (POLLERR | POLLHUP));
 }

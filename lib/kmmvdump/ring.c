@@ -413,7 +413,7 @@ static int print_flushed(void)
 {
 	int err = dump_flush();
 
-	/* -EINTR: to be ended is a success, wherever the output ends. */
+	/* -EINTR: an end by a signal is a success, wherever the output stops. */
 	if (!err || err == -EINTR)
 		return 0;
 	if (err == -EPIPE)
@@ -460,8 +460,8 @@ static int follow(struct kmmv_ring *r, struct kmmv *k, const struct follow *f,
 
 	while (!ended && !status) {
 		/*
-		 * Without events no write fails. With a consumer, the next ones
-		 * would be lost.
+		 * Without events no write fails, and a consumer would lose the
+		 * next ones.
 		 */
 		if (!dump_is_read())
 			return !ended;
@@ -498,7 +498,7 @@ int dump_follow(const struct follow *f)
 	own_unlock(&own);
 	if (!status)
 		status = follow(r, k, f, &own);
-	/* What removes the ring is not to be interrupted. */
+	/* The removal of the ring must not be interrupted. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -533,7 +533,7 @@ static int print_ring(const char *dir, const char *name)
 	int err;
 
 	err = kmmv_ring_open(dir, name, &r);
-	/* It is gone since the folder was read. */
+	/* It was removed after the directory was read. */
 	if (err == -ENOENT)
 		return 0;
 	if (err == -ENODEV) {

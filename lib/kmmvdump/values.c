@@ -42,7 +42,7 @@ bool dump_has_family(const struct kmmv *k, const char *name)
 	return false;
 }
 
-/* Of a captured file, the possible CPUs may be few of very many. */
+/* In a captured file, few of very many CPUs may be possible. */
 static int read_percpu(struct kmmv *k, struct values *v)
 {
 	uint64_t *all = calloc(v->info.nr_cpus, sizeof(*all)), *to;

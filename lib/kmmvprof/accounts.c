@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What became of samples. */
+/* Counts of samples read and lost, between the profiler's states. */
 #include "accounts.h"
 
 void prof_accounts_state(struct prof_accounts *accounts,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What became of samples: read, or lost by cause. */
+/* Counts of samples: read, or lost by cause. */
 #ifndef KMMV_PROF_ACCOUNTS_H
 #define KMMV_PROF_ACCOUNTS_H
 
@@ -28,13 +28,13 @@ struct prof_accounts {
 	struct prof_counts at_first, at_last;
 };
 
-/* Take over what a state says. */
+/* Take over a state. */
 void prof_accounts_state(struct prof_accounts *accounts,
 			 const struct prof_sample_state *state);
 
 /*
- * Events that nobody has counted may have followed the states so far: a later state
- * is the first one.
+ * Events that were not counted may have followed the states so far: the next state is
+ * the first one again.
  */
 void prof_accounts_gap(struct prof_accounts *accounts);
 

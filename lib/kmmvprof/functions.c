@@ -19,7 +19,7 @@
 
 /* No real program has more; files are not trusted. */
 enum { SEGMENTS_MAX = 1024, NAME_MAX_SHOWN = 1023 };
-/* Bytes of a file's symbols, of which a sparse one has any number; of its functions. */
+/* Bytes of a file's symbols, any number in a sparse file; bytes of its functions. */
 #define SYMBOLS_MAX	(256ULL << 20)
 #define FUNCTIONS_MAX	(256ULL << 20)
 /* Of memory while libdw reads, which expands what is compressed. */
@@ -57,9 +57,9 @@ static bool is_zero(const unsigned char *bytes, size_t n)
 }
 
 /*
- * More sections than the header can count are counted in the first of them. libelf
- * would have memory for each when it opens the file. In either order of bytes, zero is
- * zero.
+ * If the header cannot hold the number of sections, it has zero, and the first section
+ * has the number. libelf would allocate memory for each when it opens the file. Zero is
+ * zero in either byte order.
  */
 static int check_header(int file)
 {
@@ -224,8 +224,8 @@ static bool is_code(const struct prof_functions *f, uint64_t address)
 
 /*
  * Of aliases take a sized one, then the more public one, then the one with fewer
- * underscores in front: write rather than __write. Of many underscores the number does
- * not matter: they may not outweigh what is above them.
+ * underscores in front: write rather than __write. At most 99 underscores count, so
+ * that they do not outweigh the rest.
  */
 static unsigned int rank_of(const GElf_Sym *sym, const char *name)
 {
@@ -385,7 +385,7 @@ static void sort(struct prof_functions *f)
 
 /* ---- libdwfl */
 
-/* Give libdwfl the ELF handle of ours, which it ends; its own would map. */
+/* Give libdwfl our ELF handle, which it ends: one of its own would map the file. */
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name,
 		    Dwarf_Addr base, char **file_name, Elf **elfp)
 {
@@ -400,9 +400,9 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name,
 }
 
 /*
- * A file with debugging information has the same limits. Its name, and how long it
- * takes to find that it is the right one, are what the file's owner wants: it is not
- * looked for outside the directories that are meant for it.
+ * A file with debugging information has the same limits. The owner of the program's
+ * file chooses its name, and how long a check of it takes: it is only looked for in the
+ * directories that are meant for it.
  */
 static int find_debuginfo(Dwfl_Module *module, void **userdata,
 			  const char *modname, Dwarf_Addr base,

@@ -9,8 +9,8 @@
 struct prof_functions;
 
 /*
- * Read the symbols of FILE, which is read, not mapped: who truncates it must not
- * be able to end this program. Symbols come from the file, or from debugging
+ * Read the symbols of FILE, which is read, not mapped: truncating it must not end
+ * this program. Symbols come from the file, or from debugging
  * information in DEBUG_DIR (by build id or name), or from the file's own compressed
  * symbols; the last two need libdw. FILE stays open. -ENOEXEC: it is no ELF file
  * with segments; -EFBIG: it would take more memory than any program's symbols do;

@@ -135,8 +135,8 @@ static bool is_same(const struct stat *a, const struct stat *b)
 }
 
 /*
- * A path does not lead to a file in a container, or to one that was deleted: its
- * mapping does. If that has gone, the sample's process has another one.
+ * A file in a container, or a deleted one, has no path here: it is found by a mapping.
+ * If that has gone, the sample's process has another one.
  */
 static bool stat_mapping(struct image *image, const struct prof_mapped *m,
 			 struct stat *is)

@@ -21,7 +21,7 @@ struct prof_images {
 	struct prof_table *notes;	/* images without functions, and why */
 };
 
-/* What a function that is not known is called. */
+/* The name of a function that is not known. */
 #define PROF_IMAGE_UNKNOWN	"[unknown]"
 
 /* NOTES keeps images (IMAGE) and reasons (SYMBOL). */

@@ -66,8 +66,8 @@ static void handle_signals(void (*handler)(int), int flags)
 }
 
 /*
- * A signal ends the reading of samples. What is printed may wait for a reader without end,
- * and what a signal interrupts is lost to stdio: there, a signal ends the program.
+ * A signal ends the reading of samples. While printing, it ends the program: a write
+ * may wait for a reader without end, and stdio loses a write that is interrupted.
  */
 static void print_signals(bool printing)
 {
@@ -233,7 +233,7 @@ static bool parse_process(const char *text)
 	return true;
 }
 
-/* A century is enough, and fits. */
+/* 100 years of milliseconds: added to the clock, they do not overflow. */
 #define DURATION_MAX	(100 * 366 * 86400000ULL)
 
 /* False after a message; *HANDLED is false for what is no value. */
@@ -444,7 +444,7 @@ static int show(struct prof_profile *p)
 	return err;
 }
 
-/* Each that is found is printed. */
+/* Print each event that is found, also after one that is not. */
 static int run_events(void)
 {
 	struct prof_pmu_event event;
@@ -474,7 +474,7 @@ static int run_once(struct prof_profile *p)
 		return complain_empty(&p->accounts);
 	if (command != RECORD)
 		return show(p);
-	/* To the end, or the new file would be left beside the old one. */
+	/* Write all: otherwise the new file would be left beside the old one. */
 	if (prof_recording_is_file(output))
 		handle_signals(end, SA_RESTART);
 	else

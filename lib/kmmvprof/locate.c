@@ -106,7 +106,7 @@ static int by_path(const struct prof_mapped *m, const char **why)
 	int fd;
 
 	*why = "has a path that is too long; run this as root while the process lives";
-	/* Its last bytes are left, which must not be found from here. */
+	/* Only its last bytes are kept: they must not be looked up from here. */
 	if (*m->path != '/')
 		return -1;
 	fd = open_regular(m->path, &st);
@@ -131,7 +131,7 @@ static int by_path(const struct prof_mapped *m, const char **why)
 	return -1;
 }
 
-/* The mapping itself leads to the file, whatever has become of its path. */
+/* The mapping itself leads to the file, also if its path does not. */
 int prof_locate_mapping(const struct prof_mapped *m,
 			char path[PROF_LOCATE_ROOM])
 {
@@ -146,7 +146,7 @@ int prof_locate_mapping(const struct prof_mapped *m,
 	snprintf(path, PROF_LOCATE_ROOM, "/proc/%" PRIu64 "/map_files/%" PRIx64
 		 "-%" PRIx64, m->process, range.start, range.end);
 	fd = open_regular(path, &st);
-	/* It might have been unmapped, and another been mapped there. */
+	/* It might have been unmapped, and another file mapped there. */
 	if (fd >= 0 && (!find_range(maps, m, range.start, &again) ||
 			prof_locate_is_later(&st.st_mtim, m->since))) {
 		close(fd);

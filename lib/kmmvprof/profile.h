@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Samples, and what became of those that are missing. */
+/* Samples, and counts of those that are missing. */
 #ifndef KMMV_PROF_PROFILE_H
 #define KMMV_PROF_PROFILE_H
 

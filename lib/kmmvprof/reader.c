@@ -131,7 +131,7 @@ void prof_reader_close(struct prof_reader *reader)
 
 	if (!reader)
 		return;
-	/* What was counted is consumed once the next one is asked for. */
+	/* The record that was counted is consumed by asking for the next one. */
 	if (reader->counted && reader->options.consume)
 		kmmv_ring_next(reader->ring, &record);
 	kmmv_ring_close(reader->ring);

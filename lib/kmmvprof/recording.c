@@ -170,7 +170,7 @@ static int fail(const char *path, const char *why)
 	return -1;
 }
 
-/* To a pipe or a device, as it is, or where a link leads: no file may take its place. */
+/* Write to a pipe, a device or the target of a link: a file must not replace these. */
 static int write_into(const struct prof_profile *profile, const char *path)
 {
 	FILE *file = fopen(path, "we");
@@ -319,7 +319,7 @@ int prof_recording_read(const char *path, unsigned int modes,
 		why = line ? read_line(&r, line) : "is not JSON";
 		json_decref(line);
 	}
-	/* For want of memory, there is no error of the file. */
+	/* Without memory, getline() fails without an error of the file. */
 	if (!why && !feof(file))
 		why = strerror(errno);
 	if (!why && !r.ended)

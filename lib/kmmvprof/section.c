@@ -18,7 +18,7 @@ static int split(struct prof_section *s, bool by_samples)
 		free(weights);
 		return -ENOMEM;
 	}
-	/* Samples that stand for nothing are shared by their number. */
+	/* If all periods are 0, the samples are the weights. */
 	for (i = 0; i < s->nr; i++)
 		weights[i] = by_samples || !s->period ? s->rows[i].samples :
 							s->rows[i].period;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The method of the largest remainder (Hamilton): each gets its share rounded
- * down, and what is left goes, one by one, to those who lost most by that.
+ * down, and what is left goes, one by one, to those with the greatest remainders.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -279,7 +279,7 @@ void prof_table_sort(struct prof_table *table, bool by_samples)
 		return;
 	qsort(table->rows, table->nr, sizeof(*table->rows),
 	      by_samples ? compare_samples : compare_period);
-	/* Rows have moved, and more may be added. */
+	/* Rows have moved: find them anew, as more may be added. */
 	memset(table->slots, 0, table->nr_slots * sizeof(*table->slots));
 	for (i = 0; i < table->nr; i++)
 		*slot_of(table, &table->rows[i]) = (uint32_t)i + 1;

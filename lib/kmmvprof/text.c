@@ -15,7 +15,7 @@ static size_t look_at(const char *text, bool *is_plain)
 	size_t left = strnlen(text, 4);
 	size_t n = c < 0x80 ? 1 : kmmv_json_character(text, left);
 
-	/* A C1 control's second byte, alone, is one in other character sets. */
+	/* A byte from 0x80 to 0x9f alone is a C1 control in other character sets. */
 	*is_plain = n ? !kmmv_control_size(text, left) : c >= 0xa0;
 	return n ? n : 1;
 }
