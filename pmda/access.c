@@ -102,7 +102,7 @@ static int is_pmproxy(unsigned int pid)
  * A process that cannot be looked at may be a pmproxy, and counts as one: with
  * hidepid, /proc hides those of other users from the agent. So does one of a
  * namespace beside the agent's, which is number 0 here. One that has ended is
- * none, as a pmproxy that has ended serves nobody: its uid counts, as it would
+ * none, as a pmproxy that has ended serves no client: its uid counts, as it would
  * have a moment earlier. kill() tells the two apart: hidepid does not affect it.
  */
 static bool is_services(unsigned int pid)

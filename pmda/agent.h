@@ -128,7 +128,7 @@ void agent_error_settle(const void *about);
 bool agent_error_has(const void *about);
 /* Subject of errors that a sync finds in the device's tables. */
 extern const char agent_table_errors[1];
-/* And of those about names that were other metrics'; until a client detaches. */
+/* Subject of errors about names that were another metric's; until a client detaches. */
 extern const char agent_name_errors[1];
 
 /* ---- attach.c ---- */
@@ -358,7 +358,7 @@ void agent_carry_forget(struct inst *inst);
 bool agent_number(const char *text, const char **end, uint32_t *value);
 /* The same, with nothing after them. */
 bool agent_number_alone(const char *text, uint32_t *value);
-/* Of a user or a process: the greatest number is nobody's. */
+/* Of a user or a process: false for the greatest number, which is none. */
 bool agent_number_id(const char *text, uint32_t *id);
 
 /* ---- name.c ---- */

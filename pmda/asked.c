@@ -61,7 +61,7 @@ static bool add_id(struct asked *a, int id, uint32_t most)
 	return true;
 }
 
-/* Mostly it has all of them. */
+/* In most calls, all of them are known. */
 static bool add_values(struct asked *a, const pmValueSet *set, uint32_t most)
 {
 	uint32_t known = a->count;

@@ -40,7 +40,7 @@ static void settle_all(struct family *f)
 
 void agent_carry_since(struct family *f, bool since_boot)
 {
-	/* What marks a count as not read is a value in other families. */
+	/* CARRY_UNREAD is a possible value in other families. */
 	if (f->since_boot && !since_boot)
 		settle_all(f);
 	f->since_boot = since_boot;

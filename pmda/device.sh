@@ -181,7 +181,7 @@ users_of_kmmv()
 }
 
 # Unload what device_load loads, unless something else uses it. Leave other modules to
-# whoever loaded them. pmcd has dropped the agent, which may still be running: wait
+# those that loaded them. pmcd has dropped the agent, which may still be running: wait
 # for it.
 device_unload()
 {

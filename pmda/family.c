@@ -333,7 +333,7 @@ bool agent_family_hidden(const struct family *f)
 	return rival(f, f->order);
 }
 
-/* Not by number: a captured file's family has one of this process. */
+/* Not compared by number: a captured file's family has one of this process alone. */
 static bool same_metric(const struct family *f, const struct family *other)
 {
 	return strcmp(f->name, other->name) == 0 && f->sem == other->sem &&
@@ -341,8 +341,8 @@ static bool same_metric(const struct family *f, const struct family *other)
 }
 
 /*
- * A pmlogger that runs writes both metrics into one archive. The agent cannot see when
- * somebody has cared for that, so the error stays.
+ * A running pmlogger writes both metrics into one archive. The agent cannot see whether
+ * that was repaired, so the error stays until a client detaches.
  */
 static void tell_replaced(const struct family *f, const struct family *other)
 {
@@ -451,7 +451,7 @@ bool agent_family_sync(struct kmmv *handle)
 	free(kids);
 	kids = list;
 	agent_family_absent_all();
-	/* Families that the device has no more have metrics, too. */
+	/* Families that the device no longer has have metrics, too. */
 	if (lacking) {
 		agent_family_load();
 		new = true;

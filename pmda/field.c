@@ -7,8 +7,8 @@
  * which takes over the name.
  *
  * Keys of the numbers are on disk: a field that was ever seen remains a metric while
- * its type is away, and after a restart, too. A pmlogger that has its name would end
- * without it.
+ * its type is away, and after a restart, too. pmlogger exits if a name in its
+ * configuration is missing.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -169,7 +169,7 @@ static void failed(int rc)
 	agent_error_end(&pending);
 }
 
-/* Opening reads what was not read. Families may be visited now: they are loaded later. */
+/* Opening reads an unread file. Families are loaded later: they may be visited now. */
 static bool open_file(void)
 {
 	int rc = agent_idfile_open(true);
@@ -226,7 +226,7 @@ static struct id *add(const void *about, int scope, int number,
 			       !lasting);
 	if (!id) {
 		agent_error(about, "%s: no memory for its number", shown);
-		/* A block is asked for again by whoever lists it. */
+		/* The next listing asks for a block again. */
 		if (!agent_idscope_is_block(scope))
 			wait_to_retry();
 		return NULL;
@@ -266,8 +266,8 @@ bool agent_id_describe(struct id *id, const char *rest)
 }
 
 /*
- * Let the next attempt give out the same numbers. Dead: a block that was purged with its
- * instance while it was hidden.
+ * Let the next attempt give out the same numbers. A dead one is a block that was purged
+ * with its instance while it was hidden.
  */
 static void take_back(void)
 {
@@ -379,7 +379,7 @@ void agent_id_set_state(struct id *id, int state)
 		return;
 	agent_idlist_set_state(id, state,
 				state == ID_USED ? 0 : now_seconds());
-	/* At once: it is not one of agent_id_names. */
+	/* Now, so that it is not one of agent_id_names. */
 	if (state == ID_FORGOTTEN)
 		put_off(id, id->since);
 	/* A name that is away may be back soon: see note_away(). */
@@ -397,7 +397,7 @@ static void purge(struct id *id)
 
 /*
  * Put off purging a name that a client may still ask for, until it fetches again. It stays
- * one of agent_id_names: many such names do not have more of the others be kept.
+ * one of agent_id_names: many such names do not add to the others that are kept.
  */
 static bool requeue(struct id *id, uint32_t now)
 {

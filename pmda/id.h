@@ -113,7 +113,7 @@ struct id *agent_id_add(const void *about, int scope, int number,
 bool agent_id_describe(struct id *id, const char *rest);
 /*
  * False if the numbers added are not on disk: they could not be saved, and were removed,
- * or the disk takes long, and they are pending.
+ * or the disk is slow, and they are pending.
  */
 bool agent_id_commit(void);
 /* No more can be added before agent_id_commit(): they are pending then. */

@@ -22,14 +22,14 @@ static off_t length;
 static uint32_t lines, cursor;
 static bool walked;		/* it has all names */
 static bool outdated;		/* it lacks records that were lost */
-static int last_rc;		/* of the last step, if nobody was told */
+static int last_rc;		/* of the last step, if not yet returned */
 
 static struct step {
 	struct id_job job;
 	struct id_records records;
 	int fd;
 	struct id_old before;
-	int kept;	/* what came of keeping the damaged file */
+	int kept;	/* result of keeping the damaged file */
 	struct stat st;
 	bool replaced;
 	char file[ID_PATH_SIZE], new[ID_PATH_SIZE], old[ID_PATH_SIZE];

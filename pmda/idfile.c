@@ -54,7 +54,7 @@ static struct append {
 	struct file file;	/* without them */
 	char path[ID_PATH_SIZE];
 	bool unknown;		/* what the file has now */
-	int copied;		/* what came of writing to the copy */
+	int copied;		/* result of writing to the copy */
 	void (*late)(int rc);	/* if they are to be on disk */
 	bool waiting;		/* their caller still waits */
 	bool running;
@@ -364,7 +364,7 @@ int agent_idfile_open(bool wait)
 	return rewrite ? rewrite_all(wait) : 0;
 }
 
-/* Whether the next agent would not read the file F, which is this one's. */
+/* Whether the next agent would not find F, this agent's file, at PATH. */
 static bool is_replaced(const struct file *f, const char *path)
 {
 	struct stat st;
@@ -409,7 +409,7 @@ static void appended(struct id_job *job)
 		if (append.copy >= 0)
 			agent_idcopy_appended(append.copied, r->used, r->count);
 	} else if (r->known || !append.late) {
-		/* The copy has them no more than the file. */
+		/* The copy lacks them, like the file. */
 		lose();
 	}
 	free(r->text);
@@ -477,7 +477,7 @@ static void looked(struct id_job *job)
 		lose();
 }
 
-/* Somebody may have removed the file, or put another one in its place. */
+/* Check whether the file was removed or replaced. */
 static void look_for_file(bool wait)
 {
 	if (!file.ino || agent_iddisk_settle(wait) < 0)

@@ -4,7 +4,7 @@
  *
  * What writes, and may wait for the disk, runs in a thread, one job at a time. The
  * agent's thread has all else, also what opens and reads the file: it begins a job, and
- * takes over what came of it. -EINPROGRESS is not an error: a job still runs, or there is
+ * takes over its result. -EINPROGRESS is not an error: a job still runs, or there is
  * more to do.
  */
 #ifndef KMMV_IDFILE_H
@@ -42,7 +42,7 @@ void agent_iddisk_begin(struct id_job *job);
  * -EINPROGRESS if one still does.
  */
 int agent_iddisk_settle(bool wait);
-/* Take over what came of jobs that have ended. */
+/* Take over the results of jobs that have ended. */
 void agent_iddisk_poll(void);
 /* From here on the next request waits. */
 void agent_iddisk_new_request(void);
@@ -94,8 +94,8 @@ bool agent_idfile_is_unread(void);
 int agent_idfile_open(bool wait);
 /*
  * Write the records put so far. With LATE, wait until they are on disk; if that takes
- * longer than a request may, return -EINPROGRESS, and LATE is told what came of it when
- * the job ends. Without LATE, nobody is told.
+ * longer than a request may, return -EINPROGRESS, and LATE gets the result when the job
+ * ends. Without LATE, the result of such a job is not reported.
  */
 int agent_idfile_commit(void (*late)(int rc));
 /*
@@ -125,7 +125,7 @@ struct id_old {
 /*
  * Do the next step of writing the table into a new file, which replaces the OLD one with
  * the last step: 1 if there is more to do. No job runs. WAIT as in agent_iddisk_settle();
- * what came of a step that returned -EINPROGRESS is returned by the next call.
+ * the result of a step that returned -EINPROGRESS is returned by the next call.
  */
 int agent_idcopy_step(const struct id_old *old, bool wait);
 /* The new file, or -1. */

@@ -89,7 +89,7 @@ void agent_idpool_give(void *p, size_t size)
 		free(p);
 		return;
 	}
-	/* Its last bytes are perhaps nobody's. */
+	/* SIZE may be less than a link's: the bytes behind it are poisoned. */
 	ASAN_UNPOISON_MEMORY_REGION(gap, sizeof(*gap));
 	gap->next = gaps[class];
 	gaps[class] = gap;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lasting numbers in memory, for id.c, which gives them out, and for those who have them
- * on disk, see idfile.h. Others include id.h.
+ * Lasting numbers in memory, for id.c, which gives them out, and for the files that
+ * keep them on disk, see idfile.h. Others include id.h.
  */
 #ifndef KMMV_IDTABLE_H
 #define KMMV_IDTABLE_H

@@ -520,7 +520,7 @@ static bool visit(struct kmmv *handle, uint32_t n, bool examined,
 	if (!known && examined)
 		bind_slot(n, info, epoch);
 	if (!slots[n].family) {
-		/* What is wrong with its family is settled with that. */
+		/* If its family is missing, only the family is to be tried again. */
 		missed |= agent_family_by_kid(info->family) != NULL;
 		return false;
 	}

@@ -102,7 +102,7 @@ bool agent_label_instance(const struct inst *inst, int cpu, pmLabelSet *set)
 	return true;
 }
 
-/* The device is no label, which every series would have: kmmv.control.device. */
+/* The device is in kmmv.control.device: as a label, every series would have it. */
 void agent_label_domain(pmLabelSet **sets)
 {
 	pmdaAddLabels(sets, "{\"agent\":\"kmmv\"}");

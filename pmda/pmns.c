@@ -10,7 +10,7 @@
 static pmdaNameSpace *tree;
 
 static int nr_inserted;
-static bool due; /* for want of memory, it is not whole */
+static bool due; /* for want of memory, it is incomplete */
 
 static void insert(pmID pmid, const char *prefix, const char *name)
 {

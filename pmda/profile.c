@@ -3,7 +3,7 @@
  * The profiler's settings, which are files of kmmv_profile in configfs. A rule of
  * udev's, or ./Install, gives the agent's group two of them to write: the agent
  * decides who may, while the module decides what is possible. Its parameters
- * max_freq and max_overhead are limits that nobody can store.
+ * max_freq and max_overhead are limits that no client can store.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +64,7 @@ int agent_profile_get(enum agent_profile setting, uint32_t *value)
 	return agent_number_alone(line, value) ? 1 : PM_ERR_VALUE;
 }
 
-/* A refusal of the module's; RC says less than the file, whichever event it is. */
+/* A refusal by the module. Its file "error" says more than RC, for either setting. */
 static int refused(const char *path, uint32_t value, int rc)
 {
 	char error[MAXPATHLEN], line[128];

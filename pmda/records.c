@@ -537,8 +537,8 @@ pmValueSet *agent_records_value(pmID pmid, int ctx, const pmProfile *profile)
 }
 
 /*
- * What a client was not given it has not received. Until then, what its cursors
- * have passed stays queued.
+ * Without an answer, the client has received nothing, and its cursors go back. Until
+ * then, what they have passed stays queued.
  */
 void agent_records_settle(int ctx, bool is_answered)
 {
@@ -548,7 +548,7 @@ void agent_records_settle(int ctx, bool is_answered)
 		struct ring *r = agent_ring(rid);
 		struct cursor *c = r ? find(r, ctx) : NULL;
 
-		/* A cursor for which there was no memory leaves its reader. */
+		/* Without memory for its cursor, the reader was started in vain. */
 		if (r && !r->cursors && r->reader.since)
 			agent_reader_stop(r);
 		if (!c)

@@ -108,7 +108,7 @@ static uint64_t oldest(void)
 	return least;
 }
 
-/* Of what is on no list, for want of room, no name is kept. */
+/* An instance that is not listed, for want of room, is not awaited. */
 bool agent_seen_awaits(const struct id *id)
 {
 	const struct family *f = agent_family((id->scope - FIRST_SERIAL) / 2);
@@ -185,7 +185,7 @@ static void make_room(struct family *f)
 void agent_seen_left(struct family *f, struct inst *inst)
 {
 	inst->left = moment;
-	/* No client has fetched; or it left before, and is on the list. */
+	/* No client has fetched, or it has left before and is still listed. */
 	if (!nr_clients || inst->listed)
 		return;
 	if (f->nr_left == f->left_room)
