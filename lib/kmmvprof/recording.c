@@ -270,14 +270,14 @@ static const char *read_line(struct reading *r, const json_t *line)
 		       "accounts are missing";
 	}
 	if (r->ended)
-		return "goes on after its end";
+		return "data after the end record";
 	if (prof_text_u64(line, "end", &lines)) {
 		r->ended = true;
 		return lines == r->lines ? NULL : "lines are missing";
 	}
 	r->lines++;
 	if (!read_row(line, note ? p->notes.parts : PROF_PARTS_ALL, &row))
-		return "a row is not whole";
+		return "invalid row";
 	if (note || is_wanted(r, &row))
 		err = prof_table_add(note ? &p->notes : &p->table, &row);
 	else if (__builtin_add_overflow(p->accounts.others, row.samples,

@@ -151,15 +151,15 @@ altered '1s/"kmmvprof":1/"kmmvprof":2/' "line 1: is no recording of this kmmvpro
 altered 1d "line 1: is no recording of this kmmvprof's format"
 altered '1s/"others":"0"/"others":"-1"/' 'line 1: accounts are missing'
 altered '1s/"source"/"sauce"/' 'line 1: accounts are missing'
-altered '2s/"image"/"imago"/' 'line 2: a row is not whole'
-altered '3s/"samples":"/&+/' 'line 3: a row is not whole'
+altered '2s/"image"/"imago"/' 'line 2: invalid row'
+altered '3s/"samples":"/&+/' 'line 3: invalid row'
 altered '2,3s/"samples":"[0-9]*/"samples":"18446744073709551615/' \
 	'line 3: the sum of its rows exceeds 64 bits'
 altered '2,3s/"samples":"[0-9]*/"samples":"18446744073709551615/' \
 	'line 3: the sum of its rows exceeds 64 bits' -k
 cat "$work/recording" "$work/recording" >"$work/cut"
-dies "two recordings" 1 'cut: line 10: goes on after its end' $prof report -i "$work/cut"
-altered '$p' 'line 10: goes on after its end'
+dies "two recordings" 1 'cut: line 10: data after the end record' $prof report -i "$work/cut"
+altered '$p' 'line 10: data after the end record'
 altered '1,$d' 'is cut off; record it again'
 dies "no file" 1 'none: No such file' $prof report -i "$work/none"
 dies "a folder" 1 'area: Is a directory' $prof report -i "$dir"
