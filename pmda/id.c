@@ -163,7 +163,7 @@ static void failed(int rc)
 	agent_error(&pending,
 		    "new names wait, as their numbers cannot be saved: %s",
 		    rc == -EBUSY       ? "another agent is running" :
-		    rc == -EINPROGRESS ? "the disk takes long" :
+		    rc == -EINPROGRESS ? "the disk is slow" :
 		    rc == -ESTALE      ? "their file was removed or replaced" :
 					 pmErrStr(rc));
 	agent_error_end(&pending);
@@ -219,7 +219,7 @@ static struct id *add(const void *about, int scope, int number,
 	if (number < 0)
 		number = agent_idtable_next(scope, !lasting);
 	if (number < 0) {
-		agent_error(about, "%s: no number left", shown);
+		agent_error(about, "%s: no free number", shown);
 		return NULL;
 	}
 	id = agent_idtable_add(scope, number, name, strlen(name), rest,

@@ -28,7 +28,7 @@ static void add_user(const char *name, uid_t id)
 {
 	if (id == excluded)
 		agent_error(users,
-			    "%s: user %s is excluded, as pmproxy acts for all",
+			    "%s: user %s is refused: pmproxy runs as this user",
 			    users_path, name);
 	else
 		users[nr_users++] = id;

@@ -135,7 +135,7 @@ for _ in $(seq 20); do
 done
 is "while the disk stalls, the others have values" "$wrong" ""
 is "the reason is told" "$(pminfo -h "$host" -f kmmv.control.error | lines)" \
-	'"new names wait, as their numbers cannot be saved: the disk takes long"'
+	'"new names wait, as their numbers cannot be saved: the disk is slow"'
 is "the agent is the same" "$(agent)" "$before"
 
 rm "$stalls"

@@ -7,7 +7,7 @@
 #include "clock.h"
 #include "numbers.h"
 
-#define LATE "the disk takes long"
+#define LATE "the disk is slow"
 
 #define ZERO INST(0, 0, "active", "zero")
 #define ONE  INST(1, 0, "active", "one")

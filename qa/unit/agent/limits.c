@@ -17,10 +17,10 @@ static void setup_last(void)
 START_TEST(last_number_is_given_out)
 {
 	ck_assert_int_eq(family("boot")->fid, MAX_FAMILIES - 1);
-	ck_assert(!told_of("no number left"));
+	ck_assert(!told_of("no free number"));
 	names_are("family id=2 units=count semantics=counter name=more\n");
 	ck_assert_ptr_null(agent_family_by_name("more"));
-	ck_assert(told_of("no number left"));
+	ck_assert(told_of("no free number"));
 }
 END_TEST
 
@@ -117,9 +117,9 @@ START_TEST(numbers_that_lack_are_told_of)
 	static const char other[1];
 
 	/* One of the table's own. */
-	ck_assert(told_of("boot:counter:0,0,1,0,0,0: no number left"));
+	ck_assert(told_of("boot:counter:0,0,1,0,0,0: no free number"));
 	numberless[_i].come();
-	ck_assert(told_of("no number left"));
+	ck_assert(told_of("no free number"));
 	ck_assert(told_of("more"));
 	numberless[_i].go();
 	ck_assert(!told_of("more"));
@@ -141,7 +141,7 @@ static void setup_full(void)
 /* It is told of while the instance is there. */
 START_TEST(blocks_that_lack_are_told_of)
 {
-	static const char lacks[] = "CPUs of counter[zero]: no number left";
+	static const char lacks[] = "CPUs of counter[zero]: no free number";
 
 	names_are(INST(0, 0, "active", "zero") INST(1, 1, "active", "one"));
 	ck_assert_int_eq(host_listed(indom(FIRST_SERIAL + 1)), 0);
@@ -155,7 +155,7 @@ START_TEST(blocks_that_lack_are_told_of)
 	names_are(INST(0, 0, "free", "zero") INST(2, 0, "free", "two"));
 	ck_assert(!told_of(lacks));
 	ck_assert_int_eq(host_store_u32("kmmv.control.attach", 0), 0);
-	ck_assert(!told_of("no number left"));
+	ck_assert(!told_of("no free number"));
 }
 END_TEST
 
