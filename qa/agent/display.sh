@@ -36,7 +36,7 @@ qa/agent/machine.py area 1000 | area
 live
 pmcd_start || bail "no pmcd"
 # The display's contents are a file, in the format of xwd(1). pmchart reports that this
-# pmcd has no timezone, and would wait until somebody has read it.
+# pmcd has no timezone, and would wait until the message is read.
 mkdir "$work/display"
 Xvfb -displayfd 5 -screen 0 700x600x24 -fbdir "$work/display" -nolisten tcp \
 	5>"$work/number" >"$work/x.log" 2>&1 &

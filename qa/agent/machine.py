@@ -27,7 +27,7 @@ CPUS = 4
 BEGIN = 1700000000
 DOMAIN = 389
 FIRST = 16              # cluster and serial of family 0, pmda/agent.h
-FREE = 240              # the first family that is nobody's, likewise
+FREE = 240              # the first family without a fixed number, pmda/agent.h
 
 # Per cent of each CPU; together as in qa/agent/views.c.
 CPU = {"user": (22, 8, 6, 4), "nice": (2, 2, 2, 2), "system": (12, 6, 4, 2),

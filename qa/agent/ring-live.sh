@@ -45,7 +45,7 @@ mkfifo "$work/ring.in" "$work/ring.out"
 # ring_comes INCARNATION [busy]: with 8 pages; its first event has the value $next_value
 ring_comes()
 {
-	# The clients, and the ring, end when nobody has their input open.
+	# The clients, and the ring, end when no process has their input open.
 	build/qa/bench/kmmvcoresim "$work/dev" "$1" 8 "$next_value" ${2+"$2"} \
 		<"$work/ring.in" >"$work/ring.out" 4>&- 5<&- 6>&- 7<&- &
 	ring_pid=$!
@@ -262,7 +262,7 @@ for how in dso pipe; do
 	collect b
 	is "$how: then nothing comes twice" "$(judge a)$(judge b)" ""
 
-	# ---- or has come back before anybody saw that it had gone
+	# ---- or has come back before the agent saw that it had gone
 
 	first[0]=$((first[0] + sequence[0]))
 	first[1]=$((first[1] + sequence[1]))

@@ -456,7 +456,7 @@ for how in dso pipe; do
 	collect a
 	is "$how: and stays it" "$(of_default a reader)" consumer
 	is "$how: with nothing twice" "$(judge a)" ""
-	# Drops without an event: the kernel tells of them again with the next one.
+	# Drops without an event: the kernel reports them again with the next one.
 	loss default 0 0 4
 	collect a
 	touch "$work/dev/sim/default.gone"

@@ -97,7 +97,7 @@ db_start pipe
 ok "when it is alone it does" wait_for 60 again "one 1,two 1,three 1,"
 db_stop
 
-# Somebody removes the file, or puts another one in its place, while the agent runs.
+# The file is removed, or replaced, while the agent runs.
 # A counter goes on from what another area had.
 has()
 {

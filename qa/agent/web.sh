@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# A real pmproxy, which is local and speaks for anybody: clients get values, but
+# A real pmproxy, which is local and acts for any user: clients get values, but
 # cannot store and get no events. In namespaces of its own.
 
 # shellcheck source=qa/tap.sh

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Removals where memory must not wait for I/O, which is held up; and whether
- * anybody allocates memory under a lock that they take.
+ * memory is allocated under a lock that they take.
  *
  * What is written to the parameter "call" is done at once:
  *

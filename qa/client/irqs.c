@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts of nobody, for tests and benchmarks of kmmv_stat. What is written
+ * Interrupts without a device, for tests and benchmarks of kmmv_stat. What is written
  * to the parameter "call" is done at once; LINE counts from 0, CPU is a number:
  *
  *	hit LINE CPU TIMES	interrupt there

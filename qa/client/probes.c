@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which tracepoints call somebody: their names, one a line, in
+ * The tracepoints that have probes: their names, one a line, in
  * /sys/module/kmmv_probes/parameters/: those of the block layer in block, those of the
  * whole kernel, but for modules, in all.
  */

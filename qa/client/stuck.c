@@ -35,7 +35,7 @@ MODULE_PARM_DESC(hold, "copies do not end");
 static void copy(struct kmmv_source *source)
 {
 	WRITE_ONCE(readers, 1);
-	/* As a task that idles: nobody takes it for one that hangs. */
+	/* As an idle task, which the kernel does not report as hung. */
 	wait_event_idle(queue, !READ_ONCE(hold));
 	WRITE_ONCE(readers, 0);
 }

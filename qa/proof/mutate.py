@@ -234,7 +234,7 @@ def run(command, limit, memory):
                             if x.startswith("not ok")), "")
             late = status is None and not bad
         finally:
-            # It has a session of its own: nobody else ends it.
+            # It has a session of its own: nothing else ends it.
             stop()
             child.wait()
         text = said()

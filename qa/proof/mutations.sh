@@ -4,7 +4,7 @@
 # partial: yes
 # timeout: 14400
 #
-# Mutations that nobody chose: a part of all that qa/proof/mutate.py can make, each of
+# Generated mutations: a part of all that qa/proof/mutate.py can make, each of
 # which a test has to notice. qa/proof/mutations.sh [FILE...] for all of these files.
 #
 # Which they are depends on the text of their functions alone. One that no test

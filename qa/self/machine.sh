@@ -88,7 +88,7 @@ ok console 3"
 	shown '^    \| .*Kernel Offset' 120
 }
 
-# Whoever ends the run a little later learns which test it was.
+# A run that is ended a little later has said which test was running.
 # shellcheck disable=SC2317
 run_ends()
 {

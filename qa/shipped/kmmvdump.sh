@@ -402,8 +402,8 @@ requests["web 1"] delta=7'
 		wc -l <"$work/printed")" "consumed 2 of 2"
 	is "-N --consume, too" "$("$work/signalled" -d "$work/events" -F -x -N 1 2>&1 \
 		>"$work/printed") of $(wc -l <"$work/printed")" "consumed 1 of 1"
-	# stalled FULL COMMAND...: it writes to a pipe that nobody reads, which is full from
-	# the start if FULL is 1; a signal comes when it is full; prints the status and how
+	# stalled FULL COMMAND...: it writes to a pipe without a reader, full from the
+	# start if FULL is 1; a signal comes when it is full; prints the status and how
 	# the output compares with whole
 	stalled()
 	{

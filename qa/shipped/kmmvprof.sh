@@ -166,7 +166,7 @@ dies "a folder" 1 'area: Is a directory' $prof report -i "$dir"
 dies "a recording that cannot be written" 1 'No such file' \
 	$prof record -D "$dir" -o "$work/none/file"
 
-# A signal while nobody reads what is printed: no line is made of parts of two.
+# A signal while the output has no reader: no line is made of parts of two.
 cat >"$work/stall.py" <<'E2'
 import array, fcntl, os, signal, subprocess, sys, termios, time
 whole = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, check=True).stdout

@@ -274,7 +274,7 @@ START_TEST(serve)
 
 	setvbuf(stdin, NULL, _IONBF, 0);
 	ring_init(&area, CPUS, pages, SPARES);
-	/* Its own name, which nobody needs, would stay if this is killed. */
+	/* Its own name is not needed, and would stay if this is killed. */
 	unlink(ring_path(&area, "test"));
 	rmdir(ring_path(&area, ""));
 	rmdir(area.dir);

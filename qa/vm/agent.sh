@@ -8,7 +8,7 @@
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 
-# shellcheck disable=SC2034 # used by whoever sources this
+# shellcheck disable=SC2034 # used by scripts that source this
 {
 family=qa.device
 metric=kmmv.value.$family

@@ -129,7 +129,7 @@ is_gone()
 	! is_there "$1" "$2"
 }
 
-# The tracepoints of the block layer that call somebody.
+# The tracepoints of the block layer that have probes.
 probes()
 {
 	xargs </sys/module/kmmv_probes/parameters/block
@@ -209,7 +209,7 @@ io()
 	dd if="/dev/$1" of=/dev/null bs=4k count=300
 	blkdiscard -f -o 1048576 -l 2097152 "/dev/$1" || :
 	sync "/dev/$1"
-	# Read-ahead that nobody waits for.
+	# Read-ahead that no reader waits for.
 	wait_for 10 idle "$1"
 } 2>/dev/null
 

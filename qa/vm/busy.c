@@ -24,7 +24,7 @@
  */
 enum { TURNS = 2500000 };
 
-/* What was measured of a function. It ends after so many calls, if nobody ends it. */
+/* What was measured of a function. It ends after so many calls, if not before. */
 enum { MOST = 300000 };
 struct spent {
 	double turn[MOST];	/* nanoseconds of a turn, in each call */

@@ -16,7 +16,7 @@
  *	net-check count			of active and of inactive names, and of all
  *					instances of net.*
  *	net-check send DEVICE COUNT SIZE [CPU]
- *					frames that nobody understands
+ *					frames of an unknown protocol
  *	net-check churn NAME FROM TO FRAMES [dropped]
  *					make each veth NAME<i>, send so many frames of
  *					60 bytes through it, and remove it, or once
@@ -551,7 +551,7 @@ static void remove_group(void)
 }
 
 /*
- * A frame that nobody understands is dropped some time after it was sent, or is not
+ * A frame of an unknown protocol is dropped some time after it was sent, or is not
  * counted if its device goes before.
  */
 static void wait_for_drops(const char *device, int frames)

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # The common part of the tests of kmmv_net: `. qa/vm/net.sh`, after qa/tap.sh. Devices
-# that a test makes get no address, so that nobody but the test sends on them.
+# that a test makes get no address, so that only the test sends on them.
 
 # shellcheck source=qa/vm/loops.sh
 . qa/vm/loops.sh

@@ -59,7 +59,7 @@ static uint64_t nanoseconds(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* Whoever changes the table may be held up while it is not to be read. */
+/* A writer of the table may be held up while the table is not to be read. */
 static void update(void)
 {
 	int err;

@@ -22,7 +22,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		errx(2, "usage: stat-first FAMILY NAME");
-	/* Whoever changes the table may be held up while it is not to be read. */
+	/* A writer of the table may be held up while the table is not to be read. */
 	do
 		err = kmmv_open(KMMV_DEVICE_DIR, &kmmv);
 	while (err == -EAGAIN);

@@ -119,7 +119,7 @@ functions()
 	grep '^kmmv_traced' /sys/kernel/tracing/enabled_functions
 }
 
-# The kernel's tracepoints that call somebody, if kmmv_probes is loaded.
+# The kernel's tracepoints that have probes, if kmmv_probes is loaded.
 probes()
 {
 	xargs </sys/module/kmmv_probes/parameters/all

@@ -145,7 +145,7 @@ START_TEST(detach_before_figures)
 }
 END_TEST
 
-/* What is said again is known already, whoever else has said it before. */
+/* An error that is known is not kept twice, even with others in between. */
 START_TEST(errors_are_known_once)
 {
 	static const char one[1], two[1];

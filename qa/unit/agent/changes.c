@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Changes of the table, one by one as a device tells of them: what they cost,
+ * Changes of the table, one by one as a device reports them: what they cost,
  * and that what is known of the rest stays right.
  */
 #include <signal.h>

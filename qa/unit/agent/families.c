@@ -2,7 +2,7 @@
 /* Families: those that the file of numbers has, and names that cannot be metrics. */
 #include "numbers.h"
 
-/* What no agent has written is none, and its number is nobody else's. */
+/* A key that no agent has written is no family; its number is not given out again. */
 START_TEST(families_of_a_damaged_file)
 {
 	static const char *const keys[] = {

@@ -401,7 +401,7 @@ START_TEST(failed_copies_do_not_stand)
 }
 END_TEST
 
-/* One that nobody asks for any more. */
+/* Even if no client asks for the source's metrics any longer. */
 START_TEST(failed_copies_are_repeated)
 {
 	families_with_sources();

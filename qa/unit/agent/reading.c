@@ -147,7 +147,7 @@ static void setup_torn(void)
 	begin_lasting(HEADER "+ 16 0 zero\n+ 16 1 on");
 }
 
-/* A record that a crash cut short was given to nobody; the next takes its place. */
+/* A number whose record a crash cut short was not given out: the next name gets it. */
 START_TEST(torn_records_are_healed)
 {
 	names_are(INST(0, 0, "active", "zero") INST(1, 0, "active", "two"));
@@ -285,7 +285,7 @@ START_TEST(names_not_in_use_are_read_in_one_pass)
 }
 END_TEST
 
-/* A block whose instance has no record is nobody's, and its number is not given out. */
+/* A block whose instance has no record is dropped; its number remains given out. */
 START_TEST(blocks_of_no_instance)
 {
 	host_write(host.var, NUMBERS,

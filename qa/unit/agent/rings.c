@@ -110,7 +110,7 @@ START_TEST(rings_that_were_fetched_have_names)
 }
 END_TEST
 
-/* The same for one of its CPUs, whoever finds that it has gone. */
+/* The same for one of its CPUs, whichever request finds that it has gone. */
 START_TEST(cpus_that_were_fetched_have_names)
 {
 	pmInDom cpus = indom(SERIAL_RING_CPUS);

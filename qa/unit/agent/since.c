@@ -88,7 +88,7 @@ START_TEST(since_boot_from_now_on)
 }
 END_TEST
 
-/* There and back, and nobody asks. */
+/* There and back, without a request in between. */
 START_TEST(since_boot_for_a_life)
 {
 	reload("load", 5, 7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keys: each has one cell from its first use, whoever uses it at the same time, and
+ * Keys: each has one cell from its first use, also if threads use it at once, and
  * those for which there is none are the others.
  */
 #include <stdlib.h>

@@ -26,7 +26,7 @@ START_TEST(order)
 	kmmv_lives_init(&lives, 3);
 	ck_assert_ptr_null(kmmv_lives_oldest(&lives));
 	add(0, 1);
-	/* Gone until somebody enters. */
+	/* Gone until an owner enters. */
 	ck_assert_ptr_eq(kmmv_lives_oldest(&lives), &life[0]);
 	kmmv_life_enter(&life[0]);
 	ck_assert_ptr_null(kmmv_lives_oldest(&lives));

@@ -59,7 +59,7 @@ START_TEST(followed)
 	ck_assert_uint_eq(index, 0);
 	ck_assert_uint_eq(sum(b + 1), 2);
 
-	/* Two of them, one at a time, the second by somebody else. */
+	/* Two of them, one at a time, the second with another key. */
 	ck_assert_int_eq(kmmv_follow_set(&table, b, 9), 0);
 	ck_assert_int_eq(kmmv_follow_set(&table, b, 8), 0);
 	kmmv_follow_switch(&table);
@@ -75,7 +75,7 @@ START_TEST(followed)
 	ck_assert(looked_for());
 	ck_assert(adjust(a, 1));
 
-	/* A number that is forgotten is followed no more, whatever the key is. */
+	/* A number that is forgotten is not followed any longer, whatever the key is. */
 	ck_assert_int_eq(kmmv_instance_del(&table, b), 0);
 	ck_assert(!adjust(b, 1));
 	ck_assert_int_eq(kmmv_instance_forget(&table, b), 0);

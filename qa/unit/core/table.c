@@ -18,7 +18,7 @@ static void start(void)
 	ck_assert_int_eq(family, 0);
 }
 
-/* No slot of the table, one of it that nobody has, and one given up twice. */
+/* No slot of the table, one of it that is free, and one given up twice. */
 START_TEST(slots_refused)
 {
 	struct kmmv_slot slot = {};

@@ -374,7 +374,7 @@ START_TEST(share)
 END_TEST
 
 /*
- * Two interrupts at once that nobody handles: the total has one of them. A whole
+ * Two interrupts at once without a handler: the total has one of them. A whole
  * copy has both, and from then on each copy has.
  */
 START_TEST(total_lacks_one)

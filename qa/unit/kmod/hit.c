@@ -164,7 +164,7 @@ START_TEST(refuses)
 	ck_assert_int_eq(kmmv_hit_unfollow(&rings[1], FIRST), -ENOENT);
 	ck_assert_int_eq(kmmv_hit_unfollow(&rings[2], FIRST), -ENOENT);
 	ck_assert_ptr_eq(hit(FIRST), &rings[0]);
-	/* It moves, and then nobody follows it. */
+	/* It moves, and then no ring follows it. */
 	ck_assert_int_eq(kmmv_ring_trace(&rings[1], FIRST), 0);
 	ck_assert_int_eq(kmmv_hit_unfollow(&rings[0], FIRST), -ENOENT);
 	ck_assert_ptr_eq(hit(FIRST), &rings[1]);

@@ -163,7 +163,7 @@ static void begin(enum step fails)
 	shim_fail_in = 0;
 }
 
-/* Each step in turn: nothing is left, and nobody is left behind. */
+/* Each step fails in turn: nothing is left, and no holder is left behind. */
 START_TEST(fails)
 {
 	begin(_i);
@@ -253,7 +253,7 @@ START_TEST(crowded)
 						 &is_crowded), 0);
 		ck_assert_ptr_eq(queue.head.next, &waiter[n]);
 	}
-	/* No room, but nobody who wants it. */
+	/* No room, but no caller that waits. */
 	ck_assert_uint_eq(kmmv_poll_wait(&file, &queue, NULL, MAX, &is_crowded), 0);
 	ck_assert_uint_eq(kmmv_poll_wait(&file, &queue, &nobody, MAX, &is_crowded),
 			  0);

@@ -26,7 +26,7 @@ static bool allowed;
 
 /* ---- user space */
 
-/* It may take any time, so that the only lock is one that nobody else needs. */
+/* It may take any time, so the only lock is one that no other caller needs. */
 static void expect_turn(void)
 {
 	ck_assert_int_eq(shim_locks_held, 1);

@@ -248,7 +248,7 @@ START_TEST(faults)
 }
 END_TEST
 
-/* Ranges that are nobody's memory, and a number that is read-only. */
+/* Ranges outside the caller's memory, and a number that is read-only. */
 START_TEST(nowhere)
 {
 	start(8);

@@ -289,7 +289,7 @@ START_TEST(waits_for_its_turn)
 }
 END_TEST
 
-/* A CPU whose writers are in the way keeps nobody from the others. */
+/* A CPU whose writers are in the way does not keep readers from the others. */
 START_TEST(busy_writers)
 {
 	ssize_t n;

@@ -285,7 +285,7 @@ START_TEST(changes)
 	TELL("end 3\n");
 	ck_assert_int_eq(kmmv_changes(k, &known, &numbers), 1);
 
-	/* None is lost as the list goes on, to whoever asks in time. */
+	/* None is lost as the list goes on, to a caller that asks in time. */
 	for (i = 0; i < 5 * KMMV_CHANGES_KEPT; i++) {
 		if (i == 4 * KMMV_CHANGES_KEPT)
 			ck_assert_int_eq(kmmv_changes(k, &other, &numbers),

@@ -91,7 +91,7 @@ START_TEST(losses)
 	range->dropped = 2;
 	expect_loss(0, 100, 1, 10, 2);
 	expect_none();
-	/* Drops that nothing follows; then the kernel tells of them, and one. */
+	/* Drops that nothing follows; then the kernel reports them, and one more. */
 	ring_drop(&area, 0, KMMV_DROP_FULL, 3);
 	expect_only_losses(0, 0, 3);
 	expect_none();
@@ -121,7 +121,7 @@ START_TEST(losses)
 }
 END_TEST
 
-/* What a snapshot reader told of does not mute what the consumer tells of. */
+/* Losses that a snapshot reader reported do not hide those of the consumer. */
 START_TEST(claimed_later)
 {
 	ring_hit(&area, 0, 100, 1);
@@ -207,7 +207,7 @@ START_TEST(drops_last)
 }
 END_TEST
 
-/* The next record's numbers, which are nobody's in particular. */
+/* The next record's numbers, whatever else it has. */
 static void expect_numbers(uint64_t sequence, uint64_t dropped, uint64_t drops)
 {
 	struct kmmv_record record;

@@ -294,7 +294,7 @@ START_TEST(waits)
 	ck_assert_int_eq(kmmv_ring_wait(ring, -1), 1);
 	ck_assert_int_eq(kmmv_ring_next(ring, &record), 1);
 	check_record(&record, 0, 100, 1);
-	/* Nobody is sent to sleep with a record in hand. */
+	/* A reader does not sleep while there is a record. */
 	ck_assert_int_eq(kmmv_ring_wait(ring, -1), 1);
 	expect_none();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How kmmvprof finds the functions of a file, whoever wrote it. */
+/* How kmmvprof finds the functions of a file, which is not trusted. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How kmmvprof finds files, whoever changes them. */
+/* How kmmvprof finds files, which may change meanwhile. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>

@@ -3,7 +3,7 @@
  * What a reader of a ring can do to others, and to root:
  *
  *	ring-hostile NAME	a ring that is enabled and empty, with a node that
- *				everybody may open
+ *				any user may open
  *	ring-hostile NAME stats	status 0 if it has accounts
  */
 #define _GNU_SOURCE
@@ -157,7 +157,7 @@ static void nest(void)
 
 /*
  * Files before and after those of a user who makes wake-ups long. Each event has to
- * wake each of them: with edges, nothing else tells of it.
+ * wake each of them: with edges, nothing else reports it.
  */
 static void nested(void)
 {

@@ -399,7 +399,7 @@ static uint64_t nr_written(struct ring *ring)
 /*
  * Ask until an NMI has left its record: a host that stands still may lose what it was
  * asked. One that left a record is not sent again, as another one would hide that it woke
- * nobody.
+ * no waiter.
  */
 static void ask_for_nmi(struct ring *ring, uint64_t before)
 {

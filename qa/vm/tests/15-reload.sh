@@ -86,7 +86,7 @@ note "Percpu $percpu -> $(memory Percpu), SUnreclaim $slab ->" \
 ok "no per-CPU memory is lost" wait_for 20 no_more Percpu $((percpu + 300))
 ok "no slab memory is lost" wait_for 20 no_more SUnreclaim $((slab + 3000))
 ok "no memory is lost" test "$(free)" -ge $((free - 3000 - loads * 50))
-# Whoever mapped it has no name any more.
+# The caller of what is still mapped has no name any more, only an address.
 is "nothing of it is mapped" "$(awk '$3 ~ /^0x/' /proc/vmallocinfo)" ""
 is "no state of CPUs is left" \
 	"$(grep -c kmmv /sys/devices/system/cpu/hotplug/states)" 0

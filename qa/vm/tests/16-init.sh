@@ -79,7 +79,7 @@ rmmod kmmv_squat
 is "nothing is left" "$(left)" ""
 
 # An init that succeeds can be opened, even while it runs. A slow machine always has it
-# open: it goes when nobody does any more.
+# open: it goes when no process does any longer.
 in_use()
 {
 	[ "$(cat /sys/module/kmmv/refcnt)" -gt 0 ]

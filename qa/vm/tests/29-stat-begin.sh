@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
 #
-# A reader who asks for a copy as soon as he sees an instance of kmmv_stat sees all that
-# was counted since boot, and not what is there while the module begins.
+# A reader that asks for a copy as soon as it sees an instance of kmmv_stat sees all
+# that was counted since boot, and not what is there while the module begins.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh

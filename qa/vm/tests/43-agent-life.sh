@@ -100,7 +100,7 @@ ok "nothing else holds them" rmmod kmmv_stat kmmv
 ok "./Install once more" installs
 is "loads them again" "$(loaded)" "kmmv kmmv_stat"
 
-# ---- modules that cannot be unloaded: their files are gone, or somebody came between
+# ---- modules that cannot be unloaded: their files are gone, or one is in use again
 
 is "group pcp has access" "$(stat -c %G:%a /dev/kmmv/counters)" pcp:440
 mkdir "$WORK/stub"

@@ -137,7 +137,7 @@ agrees "the partition that came back" sda2
 ok "another one comes" addpart /dev/sda 7 $((start + half)) $half
 ok "is an instance" wait_for 5 is_there block.partitions.write sda7
 
-# ---- a name returns, and nobody holds the device
+# ---- a name returns, and the device has no holder
 
 first=$(number block.dev.write sda)
 count=$(value block.dev.write sda)
@@ -237,7 +237,7 @@ wait_for 5 is_there block.dev.write "$other"
 ok "an array" new_md md7 "$disk" "$other"
 ok "is an instance" wait_for 5 is_there block.dev.write md7
 is "it says so, too" "$(label block.dev.write md7)" 'counts="bios"'
-# Whoever opens it first looks for partitions.
+# The first open() looks for partitions.
 dd if=/dev/md7 of=/dev/null count=1 2>/dev/null
 wait_for 10 idle md7
 wait_for 10 idle "$disk"

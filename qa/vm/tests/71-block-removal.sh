@@ -58,7 +58,7 @@ work_on()
 	ok "$1 works" wait_for 10 eval "[ \$(reads $1) -gt $before ]"
 }
 
-# How many disks the kernel has released, as nobody had a reference any more.
+# How many disks the kernel has released, as the last reference was dropped.
 released()
 {
 	awk '$1 == "released" { print $2 }' "$tracing/kprobe_profile"

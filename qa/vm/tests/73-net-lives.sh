@@ -159,7 +159,7 @@ is "a device that stayed has its number and what it has counted" \
 is "and nothing is counted twice" "$($check sum out.packets)" $((all + 4))
 ok "agrees with /proc" $check bracket 1 dummy1 other1
 
-# Names whose devices go while nobody follows them are forgotten, too.
+# Names whose devices go while the module is not loaded are forgotten, too.
 for n in 1 2 3 4 5 6; do
 	dummy left$n
 	send left$n 1 60

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
 #
-# A network device whose driver tells nothing while the device is down: what it has
+# A network device whose driver reports nothing while the device is down: what it has
 # counted is shown once, whatever happens to it meanwhile. And names of an earlier load
 # that no device has.
 

@@ -203,7 +203,7 @@ done
 is "under load it is loaded and unloaded" "$failed" ""
 for ((i = 0; i < rounds; i++)); do
 	define a tracepoint=kmmv_qa/kmmv_traced || failed="$failed define"
-	# Its parameter is in use while somebody hits.
+	# Its parameter is in use while a loop hits.
 	until rmmod kmmv_traced 2>/dev/null; do :; done
 	insmod qa/client/kmmv_traced.ko || failed="$failed traced"
 	[ "$(get a state)" = on ] || failed="$failed $(get a state)"

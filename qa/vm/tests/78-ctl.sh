@@ -244,7 +244,7 @@ come()
 goes()
 {
 	end_null qa0
-	# Whoever looks at a new disk may still have it open.
+	# A program that looks at a new disk may still have it open.
 	modprobe -r null_blk 2>/dev/null
 	[ ! -e /sys/module/null_blk ]
 }

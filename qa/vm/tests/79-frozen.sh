@@ -4,9 +4,9 @@
 # machine: SMP=2
 #
 # Counters and rings are removed where memory must not wait for I/O: in the scope of
-# memalloc_nofs_save(), with a disk's queue frozen and I/O that waits for it. That may
-# wait for no one who allocates: so nobody allocates under the locks that it takes,
-# whatever is done with kmmv.
+# memalloc_nofs_save(), with a disk's queue frozen and I/O that waits for it. A removal
+# must not wait for an allocation: so memory is never allocated under the locks that it
+# takes, whatever is done with kmmv.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh

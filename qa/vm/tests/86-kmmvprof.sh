@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # tier: all
 #
-# kmmvprof with the module: what programs say of themselves is what it finds, within
-# the error of sampling; files that are stripped, deleted, or none.
+# kmmvprof with the module: it finds what programs report of themselves, within the
+# error of sampling; files that are stripped, deleted, or none.
 
 # shellcheck source=qa/tap.sh
 . qa/tap.sh

@@ -5,7 +5,7 @@
 #
 # Each call of kmmv_block that can fail fails once, while it is loaded, and while disks
 # come, work and go: loading says so. A device that is missed is looked for again, and
-# shown, without anybody's help.
+# shown, by the module itself.
 
 # shellcheck disable=SC2317 # functions called by fail_each
 # shellcheck source=qa/tap.sh

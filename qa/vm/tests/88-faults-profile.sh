@@ -5,7 +5,7 @@
 #
 # Each call of kmmv_profile that can fail fails once: while it is loaded, while it starts,
 # while an event is made, changed and removed, while samples get their names, and while
-# somebody reads them. What is refused says so and is as it was before; each sample is
+# they are read. What is refused says so and is as it was before; each sample is
 # counted.
 
 # shellcheck disable=SC2317 # functions called by fail_each
