@@ -7,6 +7,7 @@
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/time_namespace.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 
@@ -126,13 +127,16 @@ static long ring_stats(struct kmmv_ring *ring,
 static long ring_clock(struct kmmv_ring_clock __user *argument)
 {
 	struct kmmv_ring_clock clock;
+	struct timespec64 monotonic;
 	unsigned long flags;
 
 	local_irq_save(flags);
 	clock.ring = kmmv_ring_clock();
-	clock.monotonic = ktime_get_ns();
+	ktime_get_ts64(&monotonic);
 	clock.realtime = ktime_get_real_ns();
 	local_irq_restore(flags);
+	timens_add_monotonic(&monotonic);
+	clock.monotonic = timespec64_to_ns(&monotonic);
 	return copy_to_user(argument, &clock, sizeof(clock)) ? -EFAULT : 0;
 }
 

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -610,6 +611,38 @@ static void clocks(int fd)
 	   "three clocks at one moment");
 }
 
+/* In a time namespace CLOCK_MONOTONIC is another one. */
+static void other_clocks(int fd)
+{
+	static const char offset[] = "monotonic 3600 0";
+	struct kmmv_ring_clock clock;
+	uint64_t begin;
+	int to, status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		if (unshare(CLONE_NEWTIME))
+			_exit(errno == EINVAL ? 0 : 2);
+		to = open("/proc/self/timens_offsets", O_WRONLY);
+		if (to < 0 || write(to, offset, sizeof(offset) - 1) < 0)
+			_exit(3);
+		/* A child is in it. */
+		pid = fork();
+		if (pid)
+			_exit(pid < 0 || waitpid(pid, &status, 0) != pid ||
+			      !WIFEXITED(status) ? 4 : WEXITSTATUS(status));
+		begin = now();
+		if (ioctl(fd, KMMV_RING_IOC_CLOCK, &clock))
+			_exit(5);
+		_exit(clock.monotonic < begin || clock.monotonic > now() ? 6 : 0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		bail("no child");
+	ok(status == 0, "so it is in a time namespace: %x", status);
+}
+
 /* The delta of the last hit on the newest page of a CPU that has any. */
 static int64_t newest(const char *map, uint32_t cpu)
 {
@@ -673,5 +706,6 @@ int main(int argc, char **argv)
 	reads(fd);
 	polls(fd);
 	clocks(fd);
+	other_clocks(fd);
 	return finish();
 }

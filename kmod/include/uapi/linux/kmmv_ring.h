@@ -391,7 +391,7 @@ struct kmmv_ring_stats {
 /**
  * struct kmmv_ring_clock - one moment on three clocks, in nanoseconds
  * @ring: the clock of stamps
- * @monotonic: CLOCK_MONOTONIC
+ * @monotonic: CLOCK_MONOTONIC, as clock_gettime() returns it to the caller
  * @realtime: CLOCK_REALTIME
  */
 struct kmmv_ring_clock {
