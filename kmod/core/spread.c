@@ -38,6 +38,11 @@ static u64 follow(struct kmmv_spread *spread, const struct kmmv_totals *totals,
 	} else if (has_jittered(spread, raw)) {
 		rule = KMMV_MIRROR_HOLD;
 	}
+	if (!spread->begun) {
+		spread->begun = true;
+		kmmv_mirror_adopt(total, rule, raw, true);
+		return total->total;
+	}
 	if (totals->less && raw < total->last) {
 		hold(spread, raw);
 		return total->total;
@@ -139,11 +144,32 @@ u64 kmmv_part_show(struct kmmv_part *part)
  * present count, which went on. The greater of both is shown, which is never
  * too much.
  *
- * Return: what is left of @kept, for another part that is shown in the same
- * place.
+ * Return: what is left of @kept.
  */
 u64 kmmv_part_keep(struct kmmv_part *part, u64 kept)
 {
 	part->shown = max(part->shown, min(part->now, kept));
 	return kept - min(part->shown, kept);
+}
+
+/**
+ * kmmv_spread_keep() - count as shown what was shown in other places
+ * @spread: the count
+ * @parts: its parts, each after kmmv_part_keep()
+ * @kept: what that left of what was shown on any CPU
+ *
+ * Where a total did not agree with its parts, what they gained was shown as the rest.
+ */
+void kmmv_spread_keep(struct kmmv_spread *spread,
+		      const struct kmmv_parts *parts, u64 kept)
+{
+	unsigned int i;
+	u64 more;
+
+	kept = kmmv_part_keep(&spread->rest, kept);
+	for (i = 0; i < parts->nr; i++) {
+		more = min(parts->part[i].now - parts->part[i].shown, kept);
+		parts->part[i].shown += more;
+		kept -= more;
+	}
 }

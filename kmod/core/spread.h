@@ -62,6 +62,7 @@ struct kmmv_part {
  * @total: follows the owner's total
  * @least: the least total since the owner may have given less; see @held
  * @rest: what belongs to no part
+ * @begun: a total was read
  * @whole: the parts are not of this total, or there are none
  * @held: the total stays until the owner gives all again
  *
@@ -71,6 +72,7 @@ struct kmmv_spread {
 	struct kmmv_mirror	total;
 	u64			least;
 	struct kmmv_part	rest;
+	bool			begun;
 	bool			whole;
 	bool			held;
 };
@@ -106,5 +108,7 @@ bool kmmv_spread_read(struct kmmv_spread *spread,
 		      const struct kmmv_totals *totals);
 u64 kmmv_part_show(struct kmmv_part *part);
 u64 kmmv_part_keep(struct kmmv_part *part, u64 kept);
+void kmmv_spread_keep(struct kmmv_spread *spread,
+		      const struct kmmv_parts *parts, u64 kept);
 
 #endif /* KMMV_SPREAD_H */

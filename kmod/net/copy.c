@@ -40,18 +40,20 @@ static struct kmmv_part *part_of(struct kmmv_net_device *device, int column,
 /* What was shown before this module was loaded is not added again. */
 static void keep(struct kmmv_net_device *device, int column)
 {
+	struct kmmv_parts parts = { .part = part_of(device, column, 0) };
 	unsigned int place = 0;
+	u64 left = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct kmmv_part *part = part_of(device, column, place);
+		struct kmmv_part *part = part_of(device, column, place++);
 		u64 kept = kmmv_net_name_kept(device->name, column, cpu);
 
-		if (part)
-			kept = kmmv_part_keep(part, kept);
-		if (!place++)
-			kmmv_part_keep(&device->spread[column].rest, kept);
+		left += part ? kmmv_part_keep(part, kept) : kept;
 	}
+	if (parts.part)
+		parts.nr = device->nr;
+	kmmv_spread_keep(&device->spread[column], &parts, left);
 }
 
 static void show_column(struct kmmv_net_device *device, int column)

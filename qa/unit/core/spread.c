@@ -4,6 +4,7 @@
  * while it is read, and never falls.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "quiet.h"
 #include "suite.h"
@@ -342,6 +343,62 @@ START_TEST(keep)
 }
 END_TEST
 
+/* A later load takes over what each CPU was shown, as kmod/net/copy.c does. */
+static void load_again(struct device *d, u64 *kept, bool parts_agree)
+{
+	struct kmmv_parts parts = { d->part, d->raw, CPUS };
+	u64 left = 0;
+	int i;
+
+	memset(&d->spread, 0, sizeof(d->spread));
+	memset(d->part, 0, sizeof(d->part));
+	ck_assert(!take(&d->spread, &parts, total_of(d) - !parts_agree,
+			total_of(d) - !parts_agree));
+	for (i = 0; i < CPUS; i++)
+		left += kmmv_part_keep(&d->part[i], kept[i]);
+	kmmv_spread_keep(&d->spread, &parts, left);
+	for (i = 0; i < CPUS; i++)
+		kept[i] += kmmv_part_show(&d->part[i]);
+	kept[0] += kmmv_part_show(&d->spread.rest);
+}
+
+/*
+ * In one load the total is behind the parts, so that the rest has all; in the next one
+ * it is not, so that they have. Or the other way round.
+ */
+START_TEST(shown_elsewhere)
+{
+	struct device d = { .raw = { 4000, 6000, 0, 500, 0 } };
+	u64 kept[CPUS] = {}, sum = 0;
+	int i;
+
+	load_again(&d, kept, _i);
+	load_again(&d, kept, !_i);
+	for (i = 0; i < CPUS; i++)
+		sum += kept[i];
+	ck_assert_uint_le(sum, 10500);
+	ck_assert_uint_ge(sum, 10499);
+	/* What is counted since is shown, once. */
+	d.raw[1] += 100;
+	load_again(&d, kept, 1);
+	for (i = 0, sum = 0; i < CPUS; i++)
+		sum += kept[i];
+	ck_assert_uint_eq(sum, 10600);
+}
+END_TEST
+
+/* Of a device that has counted more than half of 32 bits when it is first read. */
+START_TEST(narrow_at_first)
+{
+	struct kmmv_spread spread = {};
+
+	ck_assert(!take_narrow(&spread, 0xc0000000));
+	ck_assert_uint_eq(spread.rest.now, 0xc0000000);
+	ck_assert(!take_narrow(&spread, 5));
+	ck_assert_uint_eq(spread.rest.now, 0x100000005ULL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("spread");
@@ -358,6 +415,8 @@ int main(void)
 	tcase_add_test(tcase, is_held_narrow);
 	tcase_add_test(tcase, wraps);
 	tcase_add_test(tcase, keep);
+	tcase_add_loop_test(tcase, shown_elsewhere, 0, 2);
+	tcase_add_test(tcase, narrow_at_first);
 	suite_add_tcase(suite, tcase);
 	return run_all(suite);
 }
