@@ -9,19 +9,22 @@
  * @mirror: @mirror->total is the value shown already, 0 for none
  * @rule: how the original counts
  * @raw: the original's value
+ * @single: the value shown is of one original that never went back
  *
  * A value shown already includes at most what the original has counted since it
  * last started from 0, so the greater of both is never too much. A wrap while
- * nothing followed the original looks like a restart: no wrap is assumed.
+ * nothing followed the original looks like a restart: no wrap is assumed. The upper
+ * half of a value shown belongs to the original's 32 bits only if it is @single:
+ * otherwise the lower half has counts of another original, too.
  *
- * Return: true if the value shown is ahead of the original.
+ * Return: true if the value shown is ahead of the original, or may be.
  */
 bool kmmv_mirror_adopt(struct kmmv_mirror *mirror, enum kmmv_mirror_rule rule,
-		       u64 raw)
+		       u64 raw, bool single)
 {
 	u64 total = raw;
 
-	if (rule == KMMV_MIRROR_WRAP32)
+	if (rule == KMMV_MIRROR_WRAP32 && single)
 		total |= mirror->total & ~(u64)U32_MAX;
 	mirror->last = raw;
 	if (total < mirror->total)

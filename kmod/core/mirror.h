@@ -17,7 +17,8 @@
  *	its account changed	the count stays, and grows from the new value on
  *	first sight		a count shown already (the module was loaded
  *				before) is kept if it is ahead of the original;
- *				otherwise it is the original's
+ *				otherwise it is the original's; one of 32 bits
+ *				goes on beyond them if it was of one original
  *
  * Every fall is reported to the caller, who counts it. An original must be
  * copied before it has counted half of its range: one of interrupts or softirqs
@@ -63,7 +64,7 @@ struct kmmv_mirror {
 };
 
 bool kmmv_mirror_adopt(struct kmmv_mirror *mirror, enum kmmv_mirror_rule rule,
-		       u64 raw);
+		       u64 raw, bool single);
 bool kmmv_mirror_advance(struct kmmv_mirror *mirror, enum kmmv_mirror_rule rule,
 			 u64 raw);
 void kmmv_mirror_renew(struct kmmv_mirror *mirror, u64 raw);

@@ -147,7 +147,8 @@ static int create_row(int family, int i)
 		return PTR_ERR(row);
 	for_each_possible_cpu(cpu) {
 		err = kmmv_stat_row_adopt(row, cpu, KMMV_MIRROR_WRAP32,
-					  raw_count(line, cpu));
+					  raw_count(line, cpu),
+					  kmmv_stat_self_single(KMMV_STAT_IRQ));
 		if (err) {
 			kmmv_stat_row_destroy(row);
 			return err;

@@ -190,7 +190,7 @@ static int adopt_times(int cpu)
 			kmmv_stat_row_rebase(row, cpu, raw);
 		else
 			err = kmmv_stat_row_adopt(row, cpu, KMMV_MIRROR_HOLD,
-						  raw);
+						  raw, true);
 	}
 	note_online(cpu);
 	return err;
@@ -244,7 +244,8 @@ static int adopt_softirqs(int cpu)
 	for (i = 0; i < NR_SOFTIRQS && !err; i++)
 		err = kmmv_stat_row_adopt(softirq_rows[i], cpu,
 					  KMMV_MIRROR_WRAP32,
-					  kstat_softirqs_cpu(i, cpu));
+					  kstat_softirqs_cpu(i, cpu),
+					  kmmv_stat_self_single(KMMV_STAT_SOFTIRQ));
 	return err;
 }
 

@@ -322,7 +322,8 @@ static struct irq_line *line_create(unsigned int irq, struct irq_desc *desc)
 	}
 	for_each_possible_cpu(cpu) {
 		err = kmmv_stat_row_adopt(line->row, cpu, KMMV_MIRROR_WRAP32,
-					  irq_desc_kstat_cpu(desc, cpu));
+					  irq_desc_kstat_cpu(desc, cpu),
+					  kmmv_stat_self_single(KMMV_STAT_IRQ));
 		if (err)
 			goto err_destroy;
 	}
@@ -388,10 +389,12 @@ static void change_desc(struct irq_line *line, const struct view *view)
 		copy_counts(line, 0, false, true);
 		desc_put(line->desc);
 	}
-	if (desc)
+	if (desc) {
 		for_each_possible_cpu(cpu)
 			kmmv_stat_row_renew(line->row, cpu,
 					    irq_desc_kstat_cpu(desc, cpu));
+		kmmv_stat_self_renewed();
+	}
 	follow(line, desc);
 }
 

@@ -140,16 +140,17 @@ void kmmv_stat_row_hide(struct kmmv_stat_row *row)
  * @cpu: possible; any for a total
  * @rule: how the kernel counts
  * @raw: the kernel's value
+ * @single: see kmmv_mirror_adopt()
  *
  * Return: 0; -ENOMEM for a CPU that counted before kmmv was loaded. Once this
  * has succeeded for each CPU, nothing else on the row can fail.
  */
 int kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
-			enum kmmv_mirror_rule rule, u64 raw)
+			enum kmmv_mirror_rule rule, u64 raw, bool single)
 {
 	struct kmmv_mirror *mirror = mirror_of(row, cpu);
 
-	if (kmmv_mirror_adopt(mirror, rule, raw))
+	if (kmmv_mirror_adopt(mirror, rule, raw, single))
 		count_reset(row);
 	return store(row, mirror);
 }

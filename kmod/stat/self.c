@@ -52,7 +52,8 @@ static const struct kmmv_family work_family = {
 	.oneline = "Work done to copy the kernel's statistics",
 	.help = "copies: number of copies. lines: numbered interrupts whose counts were read,\n"
 		"those of all CPUs if need be. Those that have not changed are left out,\n"
-		"except per-CPU ones, and except in one copy a minute, which reads all.",
+		"except per-CPU ones, and except in one copy a minute, which reads all.\n"
+		"renewed: numbers that went to another interrupt, whose counts are added.",
 };
 
 static const struct kmmv_family took_family = {
@@ -79,9 +80,11 @@ static struct kmmv_stat_row *copied;
 static struct kmmv_stat_row *failed;
 static struct kmmv_stat_row *copies;
 static struct kmmv_stat_row *lines;
+static struct kmmv_stat_row *renewed;
 static struct kmmv_stat_row *took;
 static struct kmmv_stat_row *rest;
 static struct kmmv_stat_row *resets[KMMV_STAT_SOURCES];
+static bool single[KMMV_STAT_SOURCES];
 
 static int create_one(const struct kmmv_family *family, const char *name,
 		      struct kmmv_stat_row **row)
@@ -107,11 +110,17 @@ int kmmv_stat_self_init(void)
 	err = create_one(&failed_family, "irq", &failed);
 	err = err ?: create_one(&work_family, "copies", &copies);
 	err = err ?: create_one(&work_family, "lines", &lines);
+	err = err ?: create_one(&work_family, "renewed", &renewed);
 	err = err ?: create_one(&took_family, "copies", &took);
 	err = err ?: create_one(&took_family, "rest", &rest);
 	err = err ?: create_one(&copied_family, "monotonic", &copied);
 	if (err)
 		goto err_exit;
+	/* What they were when an earlier load of this module ended. */
+	for (i = 0; i < KMMV_STAT_SOURCES; i++)
+		single[i] = !resets[i]->mirror[0].total;
+	if (renewed->mirror[0].total)
+		single[KMMV_STAT_IRQ] = false;
 	return 0;
 
 err_exit:
@@ -126,6 +135,7 @@ void kmmv_stat_self_exit(void)
 	kmmv_stat_row_destroy(copied);
 	kmmv_stat_row_destroy(rest);
 	kmmv_stat_row_destroy(took);
+	kmmv_stat_row_destroy(renewed);
 	kmmv_stat_row_destroy(lines);
 	kmmv_stat_row_destroy(copies);
 	kmmv_stat_row_destroy(failed);
@@ -140,9 +150,23 @@ struct kmmv_stat_row *kmmv_stat_self_resets(enum kmmv_stat_source source)
 }
 
 /*
- * Count an interrupt, or label, that is not shown. Under kmmv_stat_lock, as all
- * below.
+ * Whether each value that an earlier load has shown is of one original that never went
+ * back: see kmmv_mirror_adopt().
  */
+bool kmmv_stat_self_single(enum kmmv_stat_source source)
+{
+	return single[source];
+}
+
+/*
+ * Count a number that went to another interrupt. Under kmmv_stat_lock, as all below.
+ */
+void kmmv_stat_self_renewed(void)
+{
+	kmmv_stat_row_add(renewed, 1);
+}
+
+/* Count an interrupt, or label, that is not shown. */
 void kmmv_stat_self_failed(int err)
 {
 	pr_warn_once("an interrupt is not shown, error %d; further ones are counted in kmmv.value.stat.failed\n",

@@ -123,7 +123,7 @@ void kmmv_stat_row_destroy(struct kmmv_stat_row *row);
 int kmmv_stat_row_show(struct kmmv_stat_row *row);
 void kmmv_stat_row_hide(struct kmmv_stat_row *row);
 int kmmv_stat_row_adopt(struct kmmv_stat_row *row, int cpu,
-			enum kmmv_mirror_rule rule, u64 raw);
+			enum kmmv_mirror_rule rule, u64 raw, bool single);
 void kmmv_stat_row_advance(struct kmmv_stat_row *row, unsigned int place,
 			   enum kmmv_mirror_rule rule, u64 raw);
 void kmmv_stat_row_copy_counts(struct kmmv_stat_row *row,
@@ -149,6 +149,8 @@ kmmv_stat_row_copy(struct kmmv_stat_row *row, unsigned int place,
 int kmmv_stat_self_init(void);
 void kmmv_stat_self_exit(void);
 struct kmmv_stat_row *kmmv_stat_self_resets(enum kmmv_stat_source source);
+bool kmmv_stat_self_single(enum kmmv_stat_source source);
+void kmmv_stat_self_renewed(void);
 void kmmv_stat_self_failed(int err);
 void kmmv_stat_self_read(unsigned int n);
 void kmmv_stat_self_copied(const struct kmmv_copied *copy);

@@ -96,7 +96,8 @@ int kmmv_stat_vm_init(void)
 		rows[i] = create_row(i, vm, paged);
 		err = PTR_ERR_OR_ZERO(rows[i]);
 		err = err ?: kmmv_stat_row_adopt(rows[i], 0, VM_RULE,
-						 events[i]);
+						 events[i],
+						 kmmv_stat_self_single(KMMV_STAT_VM));
 		if (err) {
 			kmmv_stat_vm_exit();
 			return err;

@@ -35,7 +35,8 @@ START_TEST(adopt)
 	struct kmmv_mirror mirror = { .total = row[_i].kept };
 
 	ck_assert_uint_eq(sizeof(row) / sizeof(row[0]), 12);
-	ck_assert_int_eq(kmmv_mirror_adopt(&mirror, row[_i].rule, row[_i].raw),
+	ck_assert_int_eq(kmmv_mirror_adopt(&mirror, row[_i].rule, row[_i].raw,
+					   true),
 			 row[_i].behind);
 	ck_assert_uint_eq(mirror.total, row[_i].total);
 	/* Whatever was kept, counting goes on from here. */
@@ -101,7 +102,7 @@ START_TEST(many_wraps)
 	u64 truth = U32_MAX - 10;
 	int i;
 
-	ck_assert(!kmmv_mirror_adopt(&mirror, W32, truth));
+	ck_assert(!kmmv_mirror_adopt(&mirror, W32, truth, true));
 	for (i = 0; i < 10000; i++) {
 		truth += 0x7ffffff1;
 		ck_assert(!kmmv_mirror_advance(&mirror, W32, (u32)truth));
@@ -123,7 +124,7 @@ START_TEST(period)
 	u64 truth = 12345;
 	int i;
 
-	kmmv_mirror_adopt(&mirror, W32, truth);
+	kmmv_mirror_adopt(&mirror, W32, truth, true);
 	for (i = 0; i < 3000; i++) {
 		truth += step * (1 + i % 3);
 		ck_assert(!kmmv_mirror_advance(&mirror, W32, (u32)truth));
@@ -142,7 +143,7 @@ START_TEST(new_life)
 {
 	struct kmmv_mirror mirror = {};
 
-	kmmv_mirror_adopt(&mirror, W32, 1000);
+	kmmv_mirror_adopt(&mirror, W32, 1000, true);
 	ck_assert(!kmmv_mirror_advance(&mirror, W32, 1010));
 	kmmv_mirror_renew(&mirror, 7);
 	ck_assert_uint_eq(mirror.total, 1017);
@@ -161,7 +162,7 @@ START_TEST(other_account)
 {
 	struct kmmv_mirror mirror = {};
 
-	kmmv_mirror_adopt(&mirror, HOLD, 500);
+	kmmv_mirror_adopt(&mirror, HOLD, 500, true);
 	ck_assert(!kmmv_mirror_advance(&mirror, HOLD, 600));
 	/* Back, from 0: counts at once, not only from 600. */
 	kmmv_mirror_rebase(&mirror, 3);
@@ -185,18 +186,41 @@ START_TEST(loaded_again)
 {
 	struct kmmv_mirror before = {}, after = {};
 
-	kmmv_mirror_adopt(&before, W32, 100);
+	kmmv_mirror_adopt(&before, W32, 100, true);
 	kmmv_mirror_advance(&before, W32, 130);
 	after.total = before.total;
-	ck_assert(!kmmv_mirror_adopt(&after, W32, 150));
+	ck_assert(!kmmv_mirror_adopt(&after, W32, 150, true));
 	ck_assert_uint_eq(after.total, 150);
 	/* Two lives, 130 and 30, then 40: no more than the kernel counted. */
 	kmmv_mirror_renew(&before, 30);
 	after.total = before.total;
-	ck_assert(kmmv_mirror_adopt(&after, W32, 40));
+	ck_assert(kmmv_mirror_adopt(&after, W32, 40, true));
 	ck_assert_uint_eq(after.total, 160);
 	ck_assert(!kmmv_mirror_advance(&after, W32, 41));
 	ck_assert_uint_eq(after.total, 161);
+}
+END_TEST
+
+/*
+ * Two lives that have counted more than 32 bits together: the low half of what is shown
+ * is not the second one's, and the high half does not belong to it.
+ */
+START_TEST(loaded_again_beyond_32_bits)
+{
+	struct kmmv_mirror before = {}, after = {};
+
+	kmmv_mirror_adopt(&before, W32, 0xc0000000, true);
+	kmmv_mirror_renew(&before, 0x80000000);
+	ck_assert_uint_eq(before.total, 0x140000000);
+	after.total = before.total;
+	ck_assert(kmmv_mirror_adopt(&after, W32, 0x80000001, false));
+	ck_assert_uint_eq(after.total, 0x140000000);
+	ck_assert(!kmmv_mirror_advance(&after, W32, 0x80000003));
+	ck_assert_uint_eq(after.total, 0x140000002);
+	/* Below, what the second one has is no more than both have. */
+	after.total = 0x1000;
+	ck_assert(!kmmv_mirror_adopt(&after, W32, 0x2000, false));
+	ck_assert_uint_eq(after.total, 0x2000);
 }
 END_TEST
 
@@ -270,7 +294,7 @@ static void run_oracle(enum kmmv_mirror_rule rule, unsigned int seed)
 	/* Start next to the wrap; HOLD has none. */
 	oracle.raw = narrow(&oracle, rule == HOLD ? 1000 : (u64)-100);
 	oracle.high = oracle.total = oracle.raw;
-	resets += kmmv_mirror_adopt(&mirror, rule, oracle.raw);
+	resets += kmmv_mirror_adopt(&mirror, rule, oracle.raw, true);
 	for (i = 0; i < 2000; i++) {
 		shown = mirror.total;
 		switch (rand_r(&seed) % 8) {
@@ -321,6 +345,7 @@ int main(void)
 	tcase_add_test(tcase, new_life);
 	tcase_add_test(tcase, other_account);
 	tcase_add_test(tcase, loaded_again);
+	tcase_add_test(tcase, loaded_again_beyond_32_bits);
 	tcase_add_loop_test(tcase, never_falls, 0, 50);
 	suite_add_tcase(suite, tcase);
 	return run_all(suite);

@@ -80,7 +80,8 @@ static void begin(struct line *line, unsigned int nr, u32 from)
 	for (i = 0; i < nr; i++) {
 		line->count[i] = from;
 		line->total += from;
-		kmmv_mirror_adopt(&line->mirror[i], KMMV_MIRROR_WRAP32, from);
+		kmmv_mirror_adopt(&line->mirror[i], KMMV_MIRROR_WRAP32, from,
+				  true);
 	}
 	kmmv_tally_begin(&line->tally, line->mirror, nr);
 }

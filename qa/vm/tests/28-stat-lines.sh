@@ -85,6 +85,7 @@ ok "agrees with /proc" $check bracket 3
 note "$tap_text"
 
 # The same number, name and often address; counts begin at 0.
+renewed=$(total stat.work renewed)
 for i in 1 2 3 4 5; do
 	irqs renew 5
 	irqs hit 5 1 6
@@ -94,6 +95,7 @@ done
 irqs hit 5 1 1
 irqs renew 5
 is "what was counted last is not lost" "$(total stat.irq $((first + 5)))" 37
+is "how often is counted" $(($(total stat.work renewed) - renewed)) 6
 
 # Hits, while the others are watched; not line 5, of which /proc has one life.
 # shellcheck disable=SC2317 # called below
