@@ -16,9 +16,9 @@
 extern bool kmmv_live;
 
 /*
- * Signals are not all that interrupts a task: io_uring has it do work on its way
- * out of the kernel. So a system call that is interrupted before it did anything
- * is restarted, unless a handler that was installed without SA_RESTART has run.
+ * Besides signals, io_uring's task work interrupts a wait. So a system call
+ * that is interrupted before it did anything is restarted, unless a handler
+ * that was installed without SA_RESTART has run.
  */
 static inline int kmmv_lock_or_restart(struct mutex *lock)
 {

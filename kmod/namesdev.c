@@ -4,10 +4,10 @@
  *
  * The cost of readers is bounded. The number of open files is limited, also of
  * one user, with some reserved for CAP_SYS_ADMIN, and so is the number of
- * waiters on one file. A work item wakes waiters, with a pause after each run
- * that is the longer the longer this took, and never the task that changes a
- * name. Opening allocates nothing and takes one lock briefly: the kernel opens
- * misc devices one at a time.
+ * waiters on one file. A work item wakes waiters, never the task that changes a
+ * name. The pause after each run grows with the time that the run took. Opening
+ * allocates nothing and takes one lock briefly: the kernel opens misc devices
+ * one at a time.
  */
 #include <linux/bitmap.h>
 #include <linux/capability.h>
@@ -53,7 +53,7 @@ struct names_file {
 
 static struct names_file files[FILES_ALL];
 static DECLARE_BITMAP(files_open, FILES_ALL);
-/* Whose each open file is, in few cache lines: an open reads all of them. */
+/* The user of each open file, in few cache lines: open() reads all of them. */
 static kuid_t files_user[FILES_ALL];
 static DEFINE_SPINLOCK(files_lock);
 
@@ -81,7 +81,7 @@ static unsigned long names_rest(void)
 {
 	unsigned long rest = READ_ONCE(next_wake) - jiffies;
 
-	/* More than the longest one means that it is over, however long ago. */
+	/* A value above PAUSE_MAX means that the pause has ended. */
 	return rest <= PAUSE_MAX ? rest : 0;
 }
 

@@ -262,8 +262,8 @@ static void made_end(struct made_ring *entry)
 }
 
 /*
- * Under made_lock. The directory is the last step: it cannot be taken back from
- * somebody who has opened a file in it.
+ * Under made_lock. The directory is the last step: it cannot be undone once a
+ * file in it is open.
  */
 static int made_begin(const char *name, u32 pages)
 {
@@ -278,7 +278,7 @@ static int made_begin(const char *name, u32 pages)
 	ring = kmmv_ring_new(name);
 	if (!ring)
 		goto err_free;
-	/* Nobody holds it before it is complete: it could not be unmade then. */
+	/* Refuse holders until it is complete: a held ring cannot be unmade. */
 	ring->leaving = true;
 	config_group_init_type_name(&ring->group, name, &ring_type);
 	if (kmmv_ring_show_up(ring)) {
@@ -476,7 +476,7 @@ void kmmv_ringfs_unregister(void)
 {
 	struct made_ring *entry, *next;
 
-	/* Nobody holds them: those who would are clients, or have files open. */
+	/* They have no holders: clients and open files hold the module. */
 	list_for_each_entry_safe(entry, next, &made, link)
 		made_end(entry);
 	configfs_unregister_subsystem(&subsystem);

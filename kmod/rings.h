@@ -52,7 +52,7 @@ struct kmmv_ring_side {
  * struct kmmv_ring_file - an open device
  * @ring: of which it is a file
  * @link: in kmmv_ring.files
- * @uid: whose it is, see kmmv_user()
+ * @uid: the user to whom it is charged, see kmmv_user()
  * @turn: serialises read() and the consumer's ioctls; held while data are
  *	copied to user space, hence only waited for interruptibly; outside all
  *	other locks

@@ -274,7 +274,7 @@ long kmmv_ringtake_claim(struct kmmv_ring_file *rf)
 
 /**
  * kmmv_ringtake_leave() - return what the consumer took and did not release
- * @rf: an open file that nobody uses any more; need not be the consumer
+ * @rf: a file that is released; need not be the consumer
  *
  * Context: task, once, before kmmv_ring_close().
  */

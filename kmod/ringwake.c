@@ -32,19 +32,21 @@
  *
  * A reader decides what a wake-up costs: a waiter may be an epoll set that is
  * in many others. So a wake-up that took long is followed by a longer rest, by
- * the rule of pace.h. One that takes longer than WAKE_HOLD leaves files that are
- * due to the next one, which begins with these: the ring is quiet until then, as
- * they wait, and they are due still, as their waiters know no more than before.
+ * the rule of pace.h. A wake-up that takes longer than WAKE_HOLD leaves the
+ * other due files to the next one, which begins with them. Until then the ring
+ * is quiet, as these files wait, and they stay due, as the position that their
+ * waiters know stays.
  *
  * Arming is followed by another look. A writer that missed `waiting' may have
- * left an event that this look misses: each was too early for the other. But
- * writers run with preemption disabled, which is a read-side section of RCU. If
- * the section began after the start of the grace period that follows the store
- * to waiting, the writer sees it. If not, the section ended before the end of
- * that grace period, and the callback sees the event. (Linux's own ring buffer
- * has the same store and load without either, and may sleep with an event
- * there.) A file that begins to wait while the ring is armed looks once more,
- * too: the callback may have run between its first look and its waiting.
+ * left an event that this look misses: the writer read `waiting' before it was
+ * set, and the look read the position before the event. But writers run with
+ * preemption disabled, which is a read-side section of RCU. If the section
+ * began after the start of the grace period that follows the store to waiting,
+ * the writer sees it. If not, the section ended before the end of that grace
+ * period, and the callback sees the event. (Linux's own ring buffer has the
+ * same store and load without either, and may sleep with an event there.) A
+ * file that begins to wait while the ring is armed looks once more, too: the
+ * callback may have run between its first look and its waiting.
  *
  * qa/proof/model/wake.pml is a model of all this.
  *
@@ -299,12 +301,13 @@ void kmmv_ring_recheck(struct kmmv_ring *ring)
 
 /*
  * Where locks sleep, the timer wakes files. A work run by a thread (without
- * HARD, there) would wait for that thread's CPU: for ever, if that goes down.
+ * HARD, there) would wait for that thread's CPU, without end if that goes down.
  *
  * The timer's thread may be long in coming, so waiting is cleared here: until
- * then each commit would queue the work again, for ever if what the work calls
- * is traced to this ring. Without the lock, this may clear what arm() sets at
- * the same time. The timer, started after that, finds the ring armed and looks.
+ * then each commit would queue the work again, without end if a function that
+ * the work calls is traced to this ring. Without the lock, this may clear what
+ * arm() sets at the same time. The timer, started after that, finds the ring
+ * armed and looks.
  */
 static void wake_work(struct irq_work *work)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whose an open file is: kmod/core/share.h limits how many a user may have. */
+/* The user to whom an open file is charged; core/share.h sets the limit. */
 #ifndef KMMV_USERS_H
 #define KMMV_USERS_H
 
@@ -7,11 +7,11 @@
 #include <linux/user_namespace.h>
 
 /**
- * kmmv_user() - the user to whom a file counts that the caller opens
+ * kmmv_user() - the user to whom files that the caller opens are charged
  *
  * A user namespace can have many user IDs of one user: those of newuidmap(1).
- * So all who are in one count as the user who made it, or, if it is in others,
- * the outermost of them.
+ * So files opened in one are charged to the user who made it, or, if it is in
+ * others, to the user who made the outermost of them.
  *
  * Context: task.
  */

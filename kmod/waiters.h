@@ -34,9 +34,9 @@ static inline bool kmmv_wait_has_room(wait_queue_head_t *wait, unsigned int max)
  * @queue: its waiters
  * @wait: of poll(); NULL or empty if the caller does not wait
  * @max: how many may wait
- * @crowded: of the file: a waiter too many was refused
+ * @crowded: of the file: a waiter above @max was refused
  *
- * A refused waiter would sleep for ever unless its poll() reports an event, and
+ * A refused waiter would never wake unless its poll() reports an event, and
  * epoll polls again before it reports one. So all polls report EPOLLERR until
  * the file is closed.
  *

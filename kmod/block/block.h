@@ -12,9 +12,9 @@
  * kmmv_block_lock, and for devices that are being added, whose memory is
  * allocated under that mutex, without I/O.
  *
- * A name is one disk or partition for ever: one that returns goes on with its
- * counts. Instances are made later, by a work item (show.c). What is counted until
- * then is kept, and is added as soon as the instance is there.
+ * A name is always the same disk or partition: when it returns, its counts
+ * continue. Instances are made later, by a work item (show.c). Counts until
+ * then are kept, and are added once the instance is there.
  *
  * Locks, in this order:
  *
@@ -35,7 +35,7 @@
 
 #include "latency.h"
 
-/* What is counted of each disk and partition, in the order of the families. */
+/* The counts of each disk and partition, in the order of the families. */
 enum kmmv_block_item {
 	KMMV_BLOCK_OPERATIONS,	/* and the next three: by enum stat_group */
 	KMMV_BLOCK_BYTES	= KMMV_BLOCK_OPERATIONS + NR_STAT_GROUPS,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What counting costs: the source's own families. */
+/* The cost of counting: the source's own families. */
 #include "block.h"
 
 static const struct kmmv_family work_family = {

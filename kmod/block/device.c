@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Block devices: which there are, and which counters are theirs.
+ * Block devices, and their counters.
  *
  * The driver core calls a class interface when a device of the class is added,
  * before it can be opened, and when it is deleted. The block class is not
- * exported. Each disk points to it, one too that was allocated and never added.
+ * exported. Each disk points to it, even one that was never added.
  *
  * A deleted device may still complete requests. So its address stays in the
  * hash, as an alias of its name, until another device is added at the address,
- * or the name at another address. Requests count once the device is added:
- * nobody can open it earlier. Passthrough requests can be sent earlier, and
- * count only while the device is there.
+ * or the name at another address. Requests count once the device is added: it
+ * cannot be opened earlier. Passthrough requests can be sent earlier, and count
+ * only while the device is there.
  *
  * If there is no memory for a device, the interface is registered again later,
- * which tells of all devices once more.
+ * which reports all devices again.
  */
 #include <linux/cpumask.h>
 #include <linux/device.h>
@@ -32,7 +32,7 @@
  * struct kmmv_block_alias - an address of a device
  * @node: in the hash
  * @bdev: the address; never followed
- * @dev: whose it is
+ * @dev: the disk or partition
  * @rcu: frees it
  */
 struct kmmv_block_alias {
@@ -159,7 +159,7 @@ static struct kmmv_block_dev *find_name(const char *name, bool partition)
 	return NULL;
 }
 
-/* Under the class's mutex, which keeps another from making the same. */
+/* Under the class's mutex: no other task makes the same one. */
 static struct kmmv_block_dev *device_of(const char *name,
 					struct kmmv_block_dev *whole)
 {
@@ -203,7 +203,7 @@ static bool put_alias(struct kmmv_block_alias *alias,
 {
 	enum kmmv_block_kind kind = kind_of(bdev);
 
-	/* drop_stranger() has left nobody else's. */
+	/* drop_stranger() removed an alias of another name. */
 	if (alias_of(bdev)) {
 		/* Its queue may be of the other type now. Else untimed stays. */
 		if ((kind == KMMV_BLOCK_BIOS) != (dev->kind == KMMV_BLOCK_BIOS))
@@ -220,9 +220,9 @@ static bool put_alias(struct kmmv_block_alias *alias,
 }
 
 /*
- * The address is no longer that of a device of another name. That must not wait
- * for memory, which may fail: until then what the new device does would count
- * for the other one, and its partitions would be the other one's.
+ * Remove the alias of another name at this address, before any allocation,
+ * which may fail: with the alias, the new device's requests would count for the
+ * other name, and its partitions would be the other one's.
  */
 static void drop_stranger(struct block_device *bdev, const char *name)
 {
@@ -338,7 +338,7 @@ bool kmmv_block_device_again(void)
 	WRITE_ONCE(missed, false);
 	if (!ended) {
 		end();
-		/* Nobody else asks: no device is followed now. */
+		/* No device is followed now, so no other call asks. */
 		if (begin()) {
 			WRITE_ONCE(missed, true);
 			kmmv_block_want_later();
@@ -369,7 +369,7 @@ int kmmv_block_device_init(void)
 }
 
 /**
- * kmmv_block_device_end() - follow devices no longer; none is there any more
+ * kmmv_block_device_end() - stop following devices; none is there any more
  */
 void kmmv_block_device_end(void)
 {

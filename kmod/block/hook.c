@@ -328,7 +328,7 @@ int kmmv_block_hook_init(void)
 }
 
 /**
- * kmmv_block_hook_exit() - count no more: when it returns, no handler runs
+ * kmmv_block_hook_exit() - stop counting: when it returns, no handler runs
  */
 void kmmv_block_hook_exit(void)
 {

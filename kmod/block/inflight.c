@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is in flight: a copy, made when a reader asks, of what the kernel has.
- * Handlers cannot count it: a request may have begun before they were there.
+ * Operations in flight: a copy, made when a reader asks, of the kernel's
+ * counts. Handlers cannot count them: a request may have begun before the load.
  */
 #include <linux/cpu.h>
 #include <linux/err.h>
@@ -28,7 +28,7 @@ static long in_flight(const struct block_device *bdev)
 	return sum;
 }
 
-/* What begins here never ends: @disk is not added, and is gone soon. */
+/* The I/O started here never completes: @disk is not added, and freed soon. */
 static int try_partition(struct gendisk *disk)
 {
 	struct block_device *part;
@@ -53,8 +53,8 @@ static int try_partition(struct gendisk *disk)
 }
 
 /*
- * No header shows which. It is tried on a disk that is never added, with a
- * made-up partition.
+ * No header shows how partitions count. It is tried on a disk that is never
+ * added, with a made-up partition.
  */
 static int find_out(void)
 {
@@ -88,7 +88,7 @@ static void show(struct kmmv_block_dev *dev, u64 value)
 	rcu_read_lock();
 	slot = rcu_dereference(dev->item[KMMV_BLOCK_INFLIGHT].shown);
 	rcu_read_unlock();
-	/* It stays once it is there. */
+	/* The handle stays once it is there. */
 	if (!slot || value == dev->inflight)
 		return;
 	if (!kmmv_store(*slot, cpumask_first(cpu_possible_mask), value))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kmmv_block: begins and ends. */
+/* Module init and exit of kmmv_block. */
 #include <linux/module.h>
 
 #include "block.h"

@@ -197,7 +197,7 @@ static void show_all(void)
 		cond_resched();
 	}
 	if (published) {
-		/* Handlers that have not seen the handles have added. */
+		/* Wait for handlers that missed the handles: they add early. */
 		synchronize_rcu();
 		while ((dev = kmmv_block_device_next(dev)))
 			move_all(dev);
@@ -209,7 +209,7 @@ static void show_all(void)
 
 static void work(struct work_struct *work)
 {
-	/* Nothing but memory keeps a device from being followed. */
+	/* A device is missed only for lack of memory. */
 	if (kmmv_block_device_again())
 		count_failure(-ENOMEM);
 	show_all();

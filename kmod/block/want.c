@@ -14,8 +14,8 @@ static bool stopped;
 /**
  * kmmv_block_want() - have the work item run
  *
- * Has no effect while it is going to run. So handlers do not make it run sooner
- * than it wants to after a failure, however often they ask.
+ * Has no effect while the work item is queued. So handlers, however often they
+ * ask, do not shorten the delay after a failure.
  *
  * Context: any but NMI.
  */
@@ -49,7 +49,7 @@ void kmmv_block_want_now(void)
 
 int kmmv_block_want_init(void (*update)(struct work_struct *work))
 {
-	/* Unbound: a busy CPU must not keep instances from being there. */
+	/* Unbound: a busy CPU must not delay the instances. */
 	queue = alloc_workqueue("kmmv_block", WQ_UNBOUND, 1);
 	if (!queue)
 		return -ENOMEM;
@@ -60,7 +60,7 @@ int kmmv_block_want_init(void (*update)(struct work_struct *work))
 /**
  * kmmv_block_want_exit() - wait for the work item, which does not run again
  *
- * Nobody asks for it any more.
+ * No handler and no callback asks for it any more.
  */
 void kmmv_block_want_exit(void)
 {

@@ -40,8 +40,8 @@ static int field_check(const struct kmmv_field *field)
 }
 
 /*
- * In PCP, what every event has is named beside the event types, below which
- * their fields are named. pmda/param.c has the same words.
+ * In PCP, the fields of every event are named beside the event types, whose own
+ * fields are named below them. pmda/param.c has the same words.
  */
 static bool is_reserved(const char *name)
 {

@@ -21,7 +21,7 @@ int kmmv_keys_init(struct kmmv_keys *keys, u32 max, enum kmmv_expr_kind kind)
 }
 
 /**
- * kmmv_keys_fini() - free a set that nobody uses any more
+ * kmmv_keys_fini() - free a set that is no longer used
  * @keys: initialised, or all zeroes
  *
  * Context: task, may sleep.
@@ -85,7 +85,7 @@ static u64 hash_of(const struct kmmv_keys *keys, const u64 *text)
  * @text: KMMV_EXPR_TEXT_MAX bytes, with zeroes after its end
  *
  * Context: as kmmv_keys_number().
- * Return: likewise.
+ * Return: as kmmv_keys_number().
  */
 u32 kmmv_keys_text(struct kmmv_keys *keys, const u64 *text)
 {
@@ -113,8 +113,8 @@ static int long_name(const char *text, char *name, size_t size)
 
 /*
  * Bytes that names of instances cannot have are written in hexadecimal; a
- * backslash is doubled, so that no two texts have one name. What is no text
- * begins with a single one.
+ * backslash is doubled, so that no two texts have one name. A name that is not
+ * the text itself begins with a single one.
  */
 static int text_name(const char *text, char *name, size_t size)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A bounded set of keys, each of which gets a cell at its first use, in any
- * context, for ever. The cells' counts are the caller's.
+ * context, and keeps it. The cells' counts are the caller's.
  *
  * One word is a key: a number itself, or the hash of a text. cmpxchg() of that
- * word takes a cell. So a key has one cell, from its first use, and nobody waits
- * for anybody. The caller that took the cell stores the text beside the word. A
- * reader compares the text's hash with the word, and tries again later if they
- * differ. So nothing here is ordered.
+ * word takes a cell. So a key has one cell, from its first use, and no caller
+ * waits for another. The caller that took the cell stores the text beside the
+ * word. A reader compares the text's hash with the word, and tries again later
+ * if they differ. So nothing here is ordered.
  *
- * The hash has 64 bits and a random key: nobody can choose two texts with one
- * hash, and two of a thousand texts have one hash in 1 of 2^45 sets.
+ * The hash has 64 bits and a random key: a user cannot choose two texts with
+ * one hash, and two of a thousand texts have one hash in 1 of 2^45 sets.
  *
  * When all cells are taken, every other key is one of the others. Finding this
  * out means looking at all cells: a full set of more than a few hundred is

@@ -49,7 +49,7 @@ bool kmmv_lives_full(const struct kmmv_lives *lives)
 }
 
 /**
- * kmmv_lives_add() - add a name, which is gone until somebody enters
+ * kmmv_lives_add() - add a name, which is gone until it has an owner
  * @lives: the set, not full
  * @life: caller's memory
  * @name: not in the set; up to KMMV_LIFE_NAME_MAX bytes
@@ -90,7 +90,7 @@ void kmmv_lives_del(struct kmmv_lives *lives, struct kmmv_life *life)
 }
 
 /**
- * kmmv_life_enter() - somebody has the name
+ * kmmv_life_enter() - add an owner of a name
  * @life: in a set
  */
 void kmmv_life_enter(struct kmmv_life *life)
@@ -100,7 +100,7 @@ void kmmv_life_enter(struct kmmv_life *life)
 }
 
 /**
- * kmmv_life_leave() - somebody who had the name has it no more
+ * kmmv_life_leave() - remove an owner of a name
  * @lives: the set
  * @life: entered before
  * @now: the time

@@ -2,8 +2,8 @@
 /*
  * Names whose owners come and go.
  *
- *	present		somebody has the name
- *	gone		nobody has it. Its count stays, and goes on when the name
+ *	present		the name has an owner
+ *	gone		it has none. Its count stays, and goes on when the name
  *			comes back
  *	forgotten	it was gone for too long, or its place is needed by a
  *			name that is present: the name that has been gone
@@ -27,7 +27,7 @@
  * @node: among all, by name
  * @gone: among those that are gone, in the order in which they went
  * @since: when it went, in nanoseconds
- * @owners: how many have the name
+ * @owners: number of owners
  * @name: the name
  */
 struct kmmv_life {

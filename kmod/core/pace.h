@@ -15,9 +15,9 @@
  *			than a tenth of a CPU only if each takes 11 ms of it
  *
  * The rest applies to all copies but the first and the last. Readers that wait
- * are woken by the same rule: they can make a wake-up take long, and it is not
- * their time that it takes. Callers serialise calls on one pace. Context: any;
- * nothing here sleeps.
+ * are woken by the same rule: a reader can lengthen a wake-up, and the kernel
+ * pays for it. Callers serialise calls on one pace. Context: any; nothing here
+ * sleeps.
  */
 #ifndef KMMV_PACE_H
 #define KMMV_PACE_H

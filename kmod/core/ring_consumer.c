@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The buffer of one CPU, the consumer: it swaps the head out, so nobody else
- * writes what it reads.
+ * The buffer of one CPU, the consumer: it swaps the head out, so that writers
+ * do not overwrite what it reads.
  *
  * It never waits for a writer. If writers are in the way, it tries a bounded
  * number of times and returns -EAGAIN. Of the readers, only these functions write;

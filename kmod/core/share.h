@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How the open files of a device are shared out. Their number is limited, so
- * that readers cost the kernel no more than that; and some are for users with
- * CAP_SYS_ADMIN alone. Of the others, no user gets more than a share:
+ * Shares of the open files of a device. Their number is limited, which bounds
+ * the cost of readers; some are for users with CAP_SYS_ADMIN alone. Of the
+ * others, no user gets more than a share:
  *
  *	64	files of one user
  *	4	when 32 or fewer are left: some users with as many as they may
@@ -10,8 +10,8 @@
  *		files of a ring, and one of the names; twice as many while it
  *		is started again
  *
- * So it takes eleven users or more to keep out another of a ring; of
- * /dev/kmmv/profile, which has fewer files, nine.
+ * So at least eleven users are needed to exhaust the files of a ring, and nine
+ * those of /dev/kmmv/profile, which has fewer.
  */
 #ifndef KMMV_SHARE_H
 #define KMMV_SHARE_H

@@ -9,14 +9,14 @@ static void hold(struct kmmv_spread *spread, u64 raw)
 	spread->held = true;
 }
 
-/* It has started again while it was held. */
+/* The owner has started again while the total was held. */
 static void go_on(struct kmmv_spread *spread, u64 raw)
 {
 	spread->total.total += raw - min(raw, spread->least);
 	spread->total.last = raw;
 }
 
-/* Whether it has jittered, if it is less than before. Few jitter while held. */
+/* Whether a total that fell has jittered. While held, few do. */
 static bool has_jittered(const struct kmmv_spread *spread, u64 raw)
 {
 	u64 last = spread->total.last;
@@ -140,9 +140,8 @@ u64 kmmv_part_show(struct kmmv_part *part)
  * @part: the part, or the rest
  * @kept: what is shown already, which may be this; includes what it has shown
  *
- * That part has stopped, and cannot tell how much of it is in the owner's
- * present count, which went on. The greater of both is shown, which is never
- * too much.
+ * That part has stopped. How much of it is in the owner's present count, which
+ * went on, is not known. The greater of both is shown, which is never too much.
  *
  * Return: what is left of @kept.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A spread takes a count that somebody else keeps, and shows it on the CPUs
- * that counted it.
+ * A spread takes a count that an owner keeps, and shows it on the CPUs that
+ * counted it.
  *
  * The owner gives a total, and parts of it for each CPU. It may count more than
  * the parts. This is the rest, which belongs to no CPU. Total and parts are read
@@ -27,13 +27,13 @@
  * and adds what it counts from then on. A total of 32 bits wraps.
  *
  * At times the owner may give less than it has counted, or nothing, as drivers
- * of network devices do that are down. A total that falls then stays, too,
- * however far it falls. What it is next tells which it was. One that is where it
- * was or above, or below by an eighth at most, goes on. One that is further below
- * has started again, and adds what it has gained since it was least. So of one
- * that has started again and has passed where it was, that much is lost, which is
- * never too much. A total of 32 bits that was held is taken to go on, or to have
- * wrapped.
+ * of network devices that are down do. A total that falls then stays, too,
+ * however far it falls: it is held. The next total that is not held decides. If
+ * it is above the held one, or below by an eighth at most, it goes on. If it is
+ * further below, it has started again, and adds what it has gained since it was
+ * least. If it has started again and has passed the held one, the counts up to
+ * that are lost: what is shown is never too much. A total of 32 bits that was
+ * held is taken to go on, or to have wrapped.
  *
  * What was shown is kept for each part and for the rest. The differences are for
  * the caller to add, to whatever the count is shown under by then.

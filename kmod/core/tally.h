@@ -11,14 +11,14 @@
  *
  * The kernel adds to a count and then to the total, under a lock. The caller
  * reads the total under that lock, before the counts. So no count is read that
- * is less than the total says. That the sum is right is enough if all counts
- * were read since. If only some were, one may include an interrupt that the
- * total does not, in place of one of a count that was not read. So the total is
- * read again, under the lock: if it stood, no interrupt came between.
+ * is less than the total says. If all counts were read since, a right sum
+ * suffices. If only some were, one may include an interrupt that the total
+ * lacks, in place of one in a count that was not read. So the total is read
+ * again, under the lock: if it stood, no interrupt came between.
  *
- * Interrupts that nobody handles are counted without the lock, so that a total
- * may lack one of two at the same time. Then a count that moved may be left out,
- * until the next whole copy.
+ * Interrupts without a handler are counted without the lock, so that a total
+ * may lack one of two at the same time. Then a count that moved may be left
+ * out, until the next whole copy.
  *
  * Totals and sums are modulo 2^32. A total that has the same value again after
  * 2^32 interrupts is taken for one that stood: copies have to come more often

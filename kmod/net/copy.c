@@ -158,7 +158,7 @@ void kmmv_net_copy(bool all, u64 keep)
 	if (all)
 		copy_present();
 	copy_departed(now);
-	/* Those that were renamed without memory for an heir. */
+	/* Devices that were renamed without memory for an heir. */
 	name_fresh(now);
 	adopt(now);
 	kmmv_net_name_settle(now, keep);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The devices, as the notifier tells. Each that is in the initial namespace is in
- * one of three lists, by what the copy has to do:
+ * The devices, as the notifier reports them. Each that is in the initial
+ * namespace is in one of three lists, by what the copy has to do:
  *
  *	fresh		give it its name's instances
  *	present		read it
@@ -13,9 +13,9 @@
  * for that, the device itself departs, and gets its new name when the next copy
  * has shown all under the old one.
  *
- * Of the devices of other namespaces only those are known that were here, those
- * that were there before this module, and veths, as a peer may be here. Their
- * counts are not read.
+ * Of the devices of other namespaces, only these are known: those that were
+ * here, those that were there before this load, and veths, as a peer may be
+ * here. Their counts are not read.
  *
  * The notifier frees no device that a list has, so that a copy can do without the
  * lock while it looks for a name.
@@ -36,14 +36,14 @@ static struct rb_root devices = RB_ROOT;
 static LIST_HEAD(fresh);
 static LIST_HEAD(present);
 static LIST_HEAD(departed);
-/* Those of the present ones that the copy has still to read. */
+/* The present devices that the copy has yet to read. */
 static LIST_HEAD(unread);
 
 /* There was no memory for a device: look for it. */
 static bool missing;
-/* One of those was there when the module was loaded. */
+/* A missing device was there when the module was loaded. */
 static bool missing_kept;
-/* It is looked for; under RTNL. */
+/* Missing devices are looked for; under RTNL. */
 static bool retrying;
 
 /*
@@ -112,7 +112,7 @@ static bool is_here(const struct net_device *dev)
 	return net_eq(dev_net(dev), &init_net);
 }
 
-/* Under a new name, which the next copy looks for. */
+/* The device has a new name, whose instances the next copy finds. */
 static void come(struct kmmv_net_device *device)
 {
 	device->here = true;
@@ -120,7 +120,7 @@ static void come(struct kmmv_net_device *device)
 	list_move_tail(&device->list, &fresh);
 }
 
-/* What was counted is somebody else's, or is shown under another name. */
+/* Earlier counts are of another name: they are not shown, or shown there. */
 static void all_shown(struct kmmv_net_device *device)
 {
 	unsigned int i;
@@ -176,7 +176,7 @@ static void read_last(struct kmmv_net_device *device)
 		kmmv_net_read(device);
 }
 
-/* From another namespace; one without an heir has counts to be shown first. */
+/* Back from another namespace; without an heir, its counts are shown first. */
 static void returned(struct kmmv_net_device *device)
 {
 	if (!device->renamed) {
@@ -196,7 +196,7 @@ static void created(struct kmmv_net_device *device)
 	if (is_here(dev)) {
 		device->kept = kmmv_net_was_loaded &&
 			       (is_replay() || (retrying && missing_kept));
-		/* What CPUs have parts of is the core's, which tells all. */
+		/* Parts of CPUs are the core's, which always gives all. */
 		device->untold = device->kept && !device->nr;
 		come(device);
 	} else if (is_replay()) {
@@ -249,7 +249,7 @@ static void upped(struct net_device *dev)
 	mutex_unlock(&kmmv_net_lock);
 }
 
-/* The last time that some drivers tell, until it is up. */
+/* From here on, some drivers give no counts until the device is up. */
 static void goes_down(struct net_device *dev)
 {
 	struct kmmv_net_device *device;
@@ -286,7 +286,7 @@ static void renamed(struct net_device *dev)
 	mutex_unlock(&kmmv_net_lock);
 }
 
-/* It goes to another namespace. */
+/* The device goes to another namespace. */
 static void moved(struct net_device *dev)
 {
 	struct kmmv_net_device *device, *heir;
@@ -521,9 +521,9 @@ int kmmv_net_device_init(void (*tell)(void))
 }
 
 /**
- * kmmv_net_device_exit() - follow devices no longer
+ * kmmv_net_device_exit() - stop following devices
  *
- * All depart, as they are read for the last time, and are left to a copy.
+ * All devices are read for the last time, and depart: a copy shows them.
  */
 void kmmv_net_device_exit(void)
 {

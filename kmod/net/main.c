@@ -68,7 +68,7 @@ static void copy_work(struct work_struct *work)
 	queue_copy();
 }
 
-/* What departs is soon shown as inactive, and takes no more memory. */
+/* Departed devices are freed soon, and their names become inactive. */
 static void departed_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(departures, departed_work);
 
@@ -116,8 +116,8 @@ err_self:
 }
 
 /*
- * Names that are gone by now are forgotten, as nobody will do that later. Those
- * of the devices that are there keep their instances.
+ * Names that are gone by now are forgotten, as no copy does that later. Names
+ * of present devices keep their instances.
  */
 static void exit_units(void)
 {

@@ -16,8 +16,8 @@
 #include "own.h"
 
 /*
- * Nobody's total: a packet is counted by each device that it passes, as by a
- * veth, a bridge and a network card.
+ * No total: a packet is counted by each device that it passes, as by a veth, a
+ * bridge and a network card.
  */
 #define FLAGS	(KMMV_SINCE_BOOT | KMMV_NO_TOTAL | KMMV_FROM_SOURCE)
 
@@ -177,7 +177,7 @@ static int family[KMMV_NET_COLUMNS];
 static struct kmmv_lives lives;
 /* Names may be gone and active. */
 static bool some_left;
-/* Present as long as the module is loaded, and no life among the others. */
+/* Always present, and not in the set of lives. */
 static struct kmmv_net_name others;
 
 static struct kmmv_net_name *name_of(struct kmmv_life *life)
@@ -256,7 +256,7 @@ void kmmv_net_name_add(struct kmmv_net_name *name, enum kmmv_net_column column,
 	}
 }
 
-/* Its counts go over to the others; one that got no instance has none. */
+/* The name's counts go to the others; one without instances has none. */
 static void discard(struct kmmv_net_name *name)
 {
 	int i;
@@ -301,7 +301,7 @@ static struct kmmv_net_name *create(const char *called, u64 now)
 	return NULL;
 }
 
-/* Not as an alternative name, under which nothing is counted. */
+/* Whether a device has the name; under an alternative one nothing counts. */
 static bool is_present(const char *called)
 {
 	struct net_device *dev;
@@ -345,8 +345,8 @@ static bool adopt(int id, u64 now)
  * kmmv_net_name_adopt() - take over the names that an earlier load has left
  * @now: the time
  *
- * They count as gone from now on; otherwise nobody would forget them. A name
- * that a device has is left to that device, even without memory for its
+ * They count as gone from now on; otherwise they would never be forgotten. A
+ * name that a device has is left to that device, even without memory for its
  * instances: otherwise the same counts would be shown again.
  *
  * Return: whether there was memory for all.
@@ -387,7 +387,7 @@ struct kmmv_net_name *kmmv_net_name_enter(const char *called, u64 now)
 }
 
 /**
- * kmmv_net_name_leave() - a device has a name no more
+ * kmmv_net_name_leave() - a device no longer has a name
  * @name: from kmmv_net_name_enter()
  * @now: the time
  *
@@ -411,7 +411,7 @@ void kmmv_net_name_settle(u64 now, u64 keep)
 {
 	struct kmmv_net_name *name;
 
-	/* Those that were adopted since may follow those that left. */
+	/* Adopted names, which are inactive, may be among those that left. */
 	if (some_left) {
 		list_for_each_entry(name, &lives.gone, life.gone) {
 			if (!name->active)

@@ -16,8 +16,8 @@
  *
  * When the module is loaded again, only the names tell what it has shown before. A
  * device's counts under earlier names, and in "others", are then counted once more
- * under its present one; which, if its driver tells nothing while the device is
- * down, is the one that it has once it is up.
+ * under its present name. If its driver gives no counts while the device is
+ * down, that is the name that it has once it is up.
  *
  * The device's counts are read before its removal goes on, by a notifier, which
  * neither calls kmmv nor waits for a copy. All else is left to the next copy.
@@ -98,7 +98,7 @@ struct kmmv_net_name {
  * @list: fresh, present or departed; in no list while it is elsewhere
  * @dev: the device; NULL once it was removed or got another name
  * @peer: the other end of a veth, to find its device, which may be gone; or NULL
- * @name: to whose instances it adds; NULL while it has none; under copy_lock
+ * @name: its instances get the counts; NULL while it has none; under copy_lock
  * @here: in the initial namespace
  * @kept: its counts may have been shown by an earlier load: see what its name shows
  * @untold: @kept has to be done again: the driver may not have told all yet

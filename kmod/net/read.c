@@ -83,8 +83,8 @@ static void read_dstats(const struct pcpu_dstats *stats, unsigned int i)
 }
 
 /*
- * The loopback's are of both directions, a dummy's of what it sends, a monitor's
- * of what it receives: see kmmv_spread.whole.
+ * The loopback's counts are of both directions, a dummy's of what it sends, a
+ * monitor's of what it receives: see kmmv_spread.whole.
  */
 static void read_lstats(const struct pcpu_lstats *stats, unsigned int i)
 {
@@ -185,10 +185,10 @@ static bool has_traffic(const u64 *column)
 }
 
 /*
- * Some drivers tell nothing of a device that is down, or that they set up again,
- * or they leave out queues. Then its counts may be those of the kernel's core
- * alone. @up: it was up before it was read. Drivers have their turn after the
- * device no longer runs, and before it is up.
+ * Some drivers give no counts of a device that is down or that they set up
+ * again, or they leave out queues. Then its counts may be those of the kernel's
+ * core alone. @up: it was up before it was read. A driver stops a device after
+ * it no longer runs, and starts it before it is up.
  */
 static void take(struct kmmv_net_device *device, bool up, const u64 *before,
 		 const u64 *after)
@@ -244,7 +244,7 @@ bool kmmv_net_read(struct kmmv_net_device *device)
 		read_columns(dev, after);
 	}
 	rcu_read_unlock();
-	/* Once it is separated it stays so: it was not when it was read. */
+	/* A separated veth stays so: this one was not when it was read. */
 	if (device->peer && !kmmv_net_read_peer(dev))
 		return false;
 	take(device, up, before, after);

@@ -118,7 +118,7 @@ static int start(void)
 	struct kmmv_profile_event *event;
 	int err = 0;
 
-	/* All samples of this start come after the event that tells of it. */
+	/* All samples of this start come after the event that reports it. */
 	mutex_lock(&kmmv_profile_drain_lock);
 	kmmv_profile_state_take(&state);
 	kmmv_profile_running = true;
@@ -211,7 +211,7 @@ static int cpu_changes(unsigned int cpu)
 	return 0;
 }
 
-/* Before a module is freed, or its init code is, what was sampled there is named. */
+/* Before a module or its init code is freed, the samples there are named. */
 static int module_changes(struct notifier_block *block, unsigned long state,
 			  void *module)
 {

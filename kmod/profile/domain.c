@@ -163,7 +163,7 @@ static void hide(struct domain *domain, struct kmmv_profile_name *name)
 	domain->nr_shown--;
 }
 
-/* The instance is there already: only without memory is it not shown. */
+/* The instance is there already: this fails only without memory. */
 static void show(struct domain *domain, struct kmmv_profile_name *name)
 {
 	if (kmmv_add(domain->family, name->name) < 0) {
@@ -174,7 +174,7 @@ static void show(struct domain *domain, struct kmmv_profile_name *name)
 	domain->nr_shown++;
 }
 
-/* How much a name matters now, at least. */
+/* How often a name was counted in this window and the last one, at least. */
 static u64 weight(const struct kmmv_profile_name *name)
 {
 	return kmmv_top_least(&name->key) + name->before;
@@ -239,7 +239,7 @@ static void forget(struct domain *domain, struct kmmv_profile_name *name)
 	name_free(domain, name);
 }
 
-/* Those that are shown are few, and those in the sketch are not many. */
+/* The loop passes few names: those that are shown or in the sketch. */
 static bool make_room(struct domain *domain)
 {
 	struct kmmv_profile_name *name;

@@ -78,7 +78,7 @@ static const struct kmmv_event_type state_event = {
 	.nr_fields = ARRAY_SIZE(state_fields),
 };
 
-/* What became of a sample; only the worker writes these. */
+/* Count what became of a sample; only the worker writes these counts. */
 static void count(enum kmmv_profile_self self, int cpu)
 {
 	kmmv_profile_self_add(kmmv_profile_self[self], cpu);
@@ -218,7 +218,7 @@ static void deliver(int cpu)
 	count(became(err), cpu);
 }
 
-/* The raw samples of a range; what is between them are stamps and padding. */
+/* Deliver the raw samples of a range; between them are stamps and padding. */
 static void deliver_range(struct kmmv_ring_cpu *rc,
 			  const struct kmmv_ring_range *range)
 {
@@ -269,8 +269,8 @@ static void drain_cpu(int cpu)
 }
 
 /*
- * CPU time that this task has had, nearly: without the time for which it waited for
- * a CPU, which on a busy machine is most of it, and is nobody's cost.
+ * CPU time that this task has had, nearly: without the time for which it waited
+ * for a CPU, which on a busy machine is most of it, and is not charged.
  */
 static u64 cpu_time(void)
 {
@@ -377,7 +377,7 @@ u64 kmmv_profile_inside(int cpu)
  */
 void kmmv_profile_state_take(struct kmmv_profile_state *state)
 {
-	/* Before those of which it is a part. */
+	/* Before the counts of which it is a part. */
 	u64 idle = kmmv_profile_self_sum(KMMV_PROFILE_W_IDLE);
 
 	*state = (struct kmmv_profile_state){

@@ -289,7 +289,7 @@ static int try_perf(struct kmmv_profile_event *event,
 	struct perf_event *perf;
 	int err;
 
-	/* Once to learn what it is, and with the period that follows from that. */
+	/* Once to learn what it is, then with the period that follows. */
 	event->period = 1;
 	err = attr_make(event, by, &attr);
 	if (err)
@@ -412,7 +412,7 @@ int kmmv_profile_event_choose(struct kmmv_profile_event *event)
 		by = KMMV_PROFILE_PMU;
 		last = KMMV_PROFILE_TIMER;
 	}
-	/* A timer interrupts whatever runs. */
+	/* A timer cannot exclude the kernel or programs. */
 	if (last == KMMV_PROFILE_TIMER && (!event->kernel || !event->user))
 		last = KMMV_PROFILE_CLOCK;
 	if (by > last)
@@ -420,8 +420,8 @@ int kmmv_profile_event_choose(struct kmmv_profile_event *event)
 	for (; by <= last; by++) {
 		err = try_source(event, by);
 		/*
-		 * Without memory, nobody knows whether there is this source; the next
-		 * one would be taken until it is chosen anew.
+		 * Without memory, it is unknown whether there is this source;
+		 * the next one would be taken until it is chosen anew.
 		 */
 		if (!err || err == -ENOMEM)
 			break;
@@ -460,8 +460,8 @@ static int begun(struct perf_event *perf)
 }
 
 /*
- * Whether perf has ended an event on a CPU since it was begun: whoever had a counter
- * before may take it again.
+ * Whether perf has ended an event on a CPU since it was begun: an earlier user
+ * of the counter may take it again.
  */
 bool kmmv_profile_is_ended(const struct kmmv_profile_on *on)
 {
@@ -571,7 +571,7 @@ int kmmv_profile_event_init(struct kmmv_profile_event *event, const char *name)
  * kmmv_profile_event_free() - free what an event has
  * @event: from kmmv_profile_event_init(), ended on all CPUs
  *
- * Context: task, without the lock; nobody else has the event.
+ * Context: task, without the lock; the event has no other user.
  */
 void kmmv_profile_event_free(struct kmmv_profile_event *event)
 {

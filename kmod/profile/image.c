@@ -21,7 +21,7 @@
 
 #include "profile.h"
 
-/* The thread of the sample; NULL if its number is another one's now, or nobody's. */
+/* The sample's thread; NULL if its number is now another one's, or unused. */
 static struct task_struct *task_of(const struct kmmv_profile_raw *raw)
 {
 	struct task_struct *task;

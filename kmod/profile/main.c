@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kmmv_profile: begins and ends. */
+/* Module init and exit of kmmv_profile. */
 #include <linux/module.h>
 
 #include "profile.h"
@@ -23,7 +23,7 @@ static int __init profile_init(void)
 	err = kmmv_profile_control_init();
 	if (err)
 		goto err_drain;
-	/* Last: what is open there cannot be taken back. */
+	/* Last: open files cannot be revoked. */
 	err = kmmv_profile_config_init();
 	if (err)
 		goto err_control;

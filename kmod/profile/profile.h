@@ -5,8 +5,8 @@
  *	event.c		what is sampled, on the kernel's perf events, or on a timer
  *			of the module's own
  *	sample.c	the handler: any context, NMI included. It counts, and
- *			writes a raw sample into its CPU's buffer, which nobody
- *			can map: raw samples have addresses
+ *			writes a raw sample into its CPU's buffer, which cannot
+ *			be mapped: raw samples have addresses
  *	drain.c		a worker takes raw samples out, has names found, counts
  *			by names, and writes events without addresses into the
  *			ring "profile"

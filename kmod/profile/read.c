@@ -98,7 +98,7 @@ static struct {
 
 static DEFINE_MUTEX(opens);
 
-/* Under the lock. Each stop looks at all readers: what there was then is due. */
+/* Under the lock. A stop looks at all readers: entries until then are due. */
 static bool look(struct reader *reader)
 {
 	u64 watershed = min(READ_ONCE(kmmv_profile_watershed), queue.size);
@@ -330,7 +330,7 @@ static struct miscdevice device = {
  * @sample: without its stack
  * @name: of the function or the file
  *
- * Wakes nobody: kmmv_profile_read_wake() does, once for all that a drain adds.
+ * Wakes no reader: kmmv_profile_read_wake() does, once for each drain.
  *
  * Context: task, under kmmv_profile_drain_lock.
  */

@@ -94,7 +94,7 @@ static void count_missed(struct kmmv_profile_on *on, u64 now)
 
 	if (event->factor > 1)
 		add(KMMV_PROFILE_M_BACKOFF, stretch_of(event) - 1);
-	/* Of ticks that the event excludes, perf tells nothing. */
+	/* perf does not report ticks that the event excludes. */
 	if (!event->is_clock || !event->kernel || !event->user)
 		return;
 	passed = now - on->last;
@@ -169,7 +169,7 @@ void kmmv_profile_sample(struct kmmv_profile_on *on, struct pt_regs *regs,
 	else if (this_cpu_inc_return(kmmv_profile_cpus->waiting) >=
 			 READ_ONCE(kmmv_profile_watershed) &&
 		 cpu_online(smp_processor_id()))
-		/* Not only when it is equal: a wake-up that is lost comes again. */
+		/* Not only when it is equal: a lost wake-up is repeated. */
 		irq_work_queue(&cpu->work);
 	add(KMMV_PROFILE_O_HANDLER, sched_clock() - now);
 }

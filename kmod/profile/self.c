@@ -219,7 +219,7 @@ u64 kmmv_profile_self_sum(enum kmmv_profile_self self)
 
 /**
  * kmmv_profile_self_set() - set a value that is not counted per CPU
- * @slot: of an instance that nobody adds to
+ * @slot: of an instance that is written only with this
  * @value: what to show
  *
  * Context: task, may sleep; callers serialise.

@@ -9,7 +9,7 @@
  *
  * A copy looks at each line that it knows. Most have neither counted nor
  * changed their actions; to see that takes a lock and a comparison. It looks for
- * new ones at a part of the other numbers (sweep.h), most of which are nobody's.
+ * new ones at a part of the other numbers (sweep.h), most of which are unused.
  */
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
@@ -95,7 +95,7 @@ static LIST_HEAD(known);
 /* The number that is looked at next, to see whether there is a new line. */
 static unsigned int next_probed;
 
-/* What it takes to look at a line that has not counted, in numbers read. */
+/* Cost of a look at a line that has not counted, in numbers read. */
 #define LINE_STOOD	16
 
 /* Numbers that are looked up without a pause. */
@@ -129,19 +129,19 @@ static void desc_put(struct irq_desc *desc)
 
 /*
  * Whether a descriptor that is referenced is still that of its number, as far
- * as can be told without a look-up. It leaves sysfs, for good, before the
- * table. Where there is no sysfs, it never was there.
+ * as is known without a look-up. It leaves sysfs, for good, before it leaves
+ * the table. Without sysfs it is never there.
  */
 static bool desc_is_listed(const struct irq_desc *desc)
 {
-	/* One that leaves just now may be taken for either. */
+	/* Either result is possible while the descriptor is removed. */
 	return data_race(!!desc->kobj.state_in_sysfs);
 }
 
 /*
- * Per-CPU interrupts, which include those that are NMIs, have no total. Nor has
- * what else has their flow handler, as all of s390's. Under the descriptor's
- * lock.
+ * Per-CPU interrupts, which include those that are NMIs, have no total. Nor
+ * have other interrupts with their flow handler, such as all of s390's. Under
+ * the descriptor's lock.
  */
 static bool desc_keeps_total(const struct irq_desc *desc)
 {
@@ -184,8 +184,8 @@ static struct kmmv_counts counts_of(const struct irq_desc *desc)
 
 /*
  * Names as in /proc/interrupts. Interrupts are off meanwhile: no printf. The
- * lock is also held when interrupts are counted, on their CPU and in the total;
- * not so those without a total, and those that nobody handles.
+ * lock is also held when interrupts are counted, on their CPU and in the total,
+ * except those without a total and those without a handler.
  */
 static void read_desc(struct irq_desc *desc, struct view *view)
 {
@@ -230,8 +230,8 @@ static bool same_names(const struct irq_desc *desc, const struct irq_line *line)
 }
 
 /*
- * Look again at a line that is shown for its actions. Returns false if there is
- * something else to see than its counts.
+ * Look again at a line that is shown for its actions. Returns false if more
+ * than its counts may have changed.
  */
 static bool look_again(const struct irq_line *line, struct view *view)
 {

@@ -28,8 +28,8 @@ static u64 last_begun;
 static enum cpuhp_state hotplug_state;
 
 /*
- * What has not changed since the last copy is left out where the kernel's totals
- * say so. That is relied on for one period only.
+ * Counts that have not changed since the last copy, by the kernel's totals, are
+ * left out. The totals are relied on for one period only.
  */
 static void copy(struct kmmv_source *source)
 {

@@ -72,7 +72,7 @@ extern unsigned int kmmv_stat_nr_places;
 extern unsigned int *kmmv_stat_place;
 extern int *kmmv_stat_cpu_at;
 
-/* Of the CPUs' areas, by place: what per_cpu_ptr() adds. */
+/* Offsets of the CPUs' areas, by place: per_cpu_ptr() adds them. */
 extern unsigned long *kmmv_stat_offset;
 
 int kmmv_stat_cpus_init(void);

@@ -123,7 +123,7 @@ static u64 stat_of(const struct kmmv_trace_run *run, enum kmmv_trace_stat stat,
 	return 0;
 }
 
-/* Whether it is shown. */
+/* Store a count. Returns whether it is shown. */
 static bool store(struct kmmv_trace_mirror *mirror, int cpu, u64 value)
 {
 	/* A later run continues the sum of earlier ones. */
@@ -186,7 +186,7 @@ static bool copy_cell(struct kmmv_trace_run *run, u32 cell, u32 bucket)
 	return shown;
 }
 
-/* A CPU that comes or goes waits for one CPU's. */
+/* A CPU that comes or goes waits for the stats of one CPU. */
 static bool copy_stats(struct kmmv_trace_run *run)
 {
 	bool shown = true;
@@ -205,7 +205,7 @@ static bool copy_stats(struct kmmv_trace_run *run)
 	return shown;
 }
 
-/* There can be a million words: a CPU that comes or goes waits for one cell's. */
+/* There can be a million words: a CPU that comes or goes waits for one cell. */
 static bool copy_cells(struct kmmv_trace_run *run)
 {
 	bool shown = true;
@@ -244,7 +244,7 @@ static void copy_listed(struct kmmv_trace_run *run)
 }
 
 /**
- * kmmv_trace_copy_stop() - copy once more, as the run counts no more
+ * kmmv_trace_copy_stop() - copy once more, as the run has stopped
  * @run: not hooked
  *
  * What cannot be shown now, for lack of memory or numbers, later copies show.
@@ -315,7 +315,7 @@ int kmmv_trace_copy_begin(struct kmmv_trace_run *run, const char *name,
 	return err;
 }
 
-/* Have a run that counts no more copied for the last time. */
+/* Copy a run that has stopped for the last time. */
 void kmmv_trace_copy_end(struct kmmv_trace_run *run)
 {
 	u32 i, nr = kmmv_trace_cells(run) * run->buckets;

@@ -11,7 +11,7 @@ static bool is_function(const struct kmmv_trace_counter *counter)
 	return counter->text[KMMV_TRACE_FUNCTION];
 }
 
-/* Have the run count no more. There is none if the last one could not be made. */
+/* Stop the run. There is none if the last one could not be made. */
 static int stop(struct kmmv_trace_counter *counter)
 {
 	int err = 0;
@@ -159,7 +159,7 @@ int kmmv_trace_enable(struct kmmv_trace_counter *counter)
 }
 
 /**
- * kmmv_trace_disable() - count no more
+ * kmmv_trace_disable() - stop counting
  * @counter: whose `error' says what is wrong
  *
  * Context: under kmmv_trace_lock.
@@ -183,7 +183,7 @@ int kmmv_trace_disable(struct kmmv_trace_counter *counter)
  * kmmv_trace_again() - count functions of a module that came back
  * @counter: enabled, of functions
  *
- * Those that were never gone are not counted for a moment.
+ * Its other functions are not counted for a moment.
  *
  * Context: under kmmv_trace_lock.
  */
@@ -199,7 +199,7 @@ void kmmv_trace_again(struct kmmv_trace_counter *counter)
 		counter->state = KMMV_TRACE_FAILED;
 }
 
-/* Count no more, and have no instances. Otherwise as kmmv_trace_disable(). */
+/* Stop counting, and have no instances. Otherwise as kmmv_trace_disable(). */
 int kmmv_trace_drop(struct kmmv_trace_counter *counter)
 {
 	int err = kmmv_trace_disable(counter);

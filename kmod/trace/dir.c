@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters in configfs: /sys/kernel/config/kmmv/trace/NAME. mkdir makes one; rmdir
- * has it count no more, if ftrace is not dead, and keeps its numbers for the next one of
- * that name.
+ * Counters in configfs: /sys/kernel/config/kmmv/trace/NAME. mkdir makes one;
+ * rmdir has it stop counting, if ftrace is not dead, and keeps its numbers for
+ * the next one of that name.
  */
 #include <linux/ctype.h>
 #include <linux/kstrtox.h>
@@ -185,7 +185,7 @@ static int set_enabled(struct kmmv_trace_counter *counter, bool enable)
 {
 	int err = 0;
 
-	/* Its values are written before; `error' keeps saying so. */
+	/* Its values have to be written first, as `error' says. */
 	if (enable && counter->state == KMMV_TRACE_STALE)
 		return -ESTALE;
 	if (!enable || counter->state == KMMV_TRACE_FAILED)
@@ -355,7 +355,7 @@ static void trace_drop_item(struct config_group *group,
 	if (!err)
 		list_del(&counter->link);
 	mutex_unlock(&kmmv_trace_lock);
-	/* What a dead ftrace calls stays, and is in the list. */
+	/* A counter that a dead ftrace calls stays in the list. */
 	if (err)
 		__module_get(THIS_MODULE);
 	else

@@ -85,7 +85,7 @@ static int list(struct ftrace_ops *ops, unsigned long **ips, u32 max)
 
 /**
  * kmmv_trace_filter_list() - list what a filter has
- * @ops: that nobody else changes
+ * @ops: not changed meanwhile
  * @ips: result, for kvfree(): addresses as handlers get them
  * @max: greatest number
  *

@@ -141,7 +141,7 @@ int kmmv_trace_function_find(struct kmmv_trace_counter *counter,
 
 /**
  * kmmv_trace_function_fill() - have targets for functions
- * @run: of hits alone, all but those; or of others, which has its one target
+ * @run: complete but for targets, or, if not of hits alone, with its one target
  * @ips: addresses
  * @nr: how many
  *
@@ -210,7 +210,7 @@ int kmmv_trace_function_hook(struct kmmv_trace_run *run)
 }
 
 /**
- * kmmv_trace_function_unhook() - have a counter's run called no more
+ * kmmv_trace_function_unhook() - stop the calls of a counter's run
  * @counter: which has a run; its `error' says what is wrong
  *
  * Context: under kmmv_trace_lock.

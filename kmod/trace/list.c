@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The counters, and how large they may be. */
+/* The list of counters, its lock, and the limits of one counter. */
 #include "trace.h"
 
 /* Protects the counters: what is written, and which of them are hooked. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kmmv_trace: begins and ends. */
+/* Module init and exit of kmmv_trace. */
 #include "trace.h"
 
 static int __init init(void)

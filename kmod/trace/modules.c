@@ -92,8 +92,8 @@ static void remove_module(struct kmmv_trace_counter *counter,
 }
 
 /*
- * How many functions a counter names, if some are a module's; 0 if none are; an error if
- * that cannot be said.
+ * How many functions a counter names, if some are a module's; 0 if none are; an
+ * error if that is not known.
  */
 static int functions_with(struct kmmv_trace_counter *counter,
 			  struct module *mod)
@@ -169,7 +169,7 @@ static void keep_missing(struct kmmv_trace_counter *counter,
 	counter->error[0] = '\0';
 }
 
-/* Nobody knows whether the module has some of its functions. */
+/* It is not known whether the module has some of its functions. */
 static void not_looked(struct kmmv_trace_counter *counter, struct module *mod,
 		       int nr)
 {
@@ -180,7 +180,7 @@ static void not_looked(struct kmmv_trace_counter *counter, struct module *mod,
 		keep_missing(counter, NULL);
 		return;
 	}
-	/* It must not be counted with what was resolved for the last load. */
+	/* The function must not be counted with offsets of the last load. */
 	if (counter->run && !kmmv_trace_is_plain(counter->run)) {
 		counter->state = KMMV_TRACE_STALE;
 		kmmv_trace_fail(counter, nr,
@@ -193,7 +193,7 @@ static void not_looked(struct kmmv_trace_counter *counter, struct module *mod,
 	kmmv_trace_fail(counter, nr,
 			"the functions of module %s could not be looked up, error %d: write 0, then 1 to enable",
 			mod->name, nr);
-	/* One that counts nothing has failed, and says so, whatever the module does. */
+	/* A failed counter keeps `error', whatever the module does. */
 	if (is_hooked(counter))
 		keep_missing(counter, mod);
 }

@@ -79,7 +79,7 @@ enum kmmv_trace_state {
 	KMMV_TRACE_FAILED,	/* when the module came back */
 };
 
-/* What is counted about each counter; also the first words of each CPU. */
+/* The stats of each counter; also the first words of each CPU. */
 enum kmmv_trace_stat {
 	KMMV_TRACE_HITS,
 	KMMV_TRACE_COST,
@@ -159,7 +159,7 @@ struct kmmv_trace_field {
  * @tp_module: its module, or NULL
  * @ops: the functions'
  * @hooked: handlers may run
- * @stopped: it counts no more
+ * @stopped: it has stopped counting
  * @lost_functions: some were of a module that is gone
  */
 struct kmmv_trace_run {
@@ -236,7 +236,7 @@ static inline bool kmmv_trace_enabled(const struct kmmv_trace_counter *counter)
 	return counter->state != KMMV_TRACE_OFF;
 }
 
-/* What is counted has values, keys or events. */
+/* Whether the counter has values, keys or events. */
 static inline bool kmmv_trace_takes(const struct kmmv_trace_counter *counter)
 {
 	return counter->text[KMMV_TRACE_VALUE] ||
@@ -260,7 +260,7 @@ static inline u32 kmmv_trace_word(const struct kmmv_trace_run *run, u32 cell,
 	return KMMV_TRACE_STATS + cell * run->buckets + bucket;
 }
 
-/* What a counter may have on one CPU, so that the sum over CPUs does not fall. */
+/* Limit of a count on one CPU, so that the sum over CPUs does not fall. */
 static inline u64 kmmv_trace_most(void)
 {
 	return div_u64(S64_MAX, nr_cpu_ids);

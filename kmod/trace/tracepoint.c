@@ -98,7 +98,7 @@ static struct tracepoint *find(const char *text, struct module **mod)
 	return first.tp;
 }
 
-/* Some module's are not found. Context: under kmmv_trace_lock. */
+/* Some module's tracepoints are not found. Context: under kmmv_trace_lock. */
 bool kmmv_trace_tracepoint_unwatched(void)
 {
 	return unwatched;
@@ -206,7 +206,7 @@ static bool awaits_module(const struct kmmv_trace_counter *counter)
 		counter->state == KMMV_TRACE_FAILED);
 }
 
-/* Nobody finds the tracepoints of a module that is not in the list. */
+/* Tracepoints of a module that is not in the list are not found. */
 static void cannot_watch(struct module *mod)
 {
 	struct kmmv_trace_counter *counter;
@@ -321,7 +321,7 @@ int kmmv_trace_tracepoint_init(void)
 {
 	int err;
 
-	/* Tells of the modules that are there. */
+	/* Reports the modules that are there. */
 	err = register_tracepoint_module_notifier(&modules);
 	if (err)
 		forget_all();

@@ -33,8 +33,8 @@
  * not valid, nor is one of all zeroes: kmmv_slot_add() checks nothing.
  *
  * Contexts: "task" may sleep, takes mutexes and allocates; "task, no memory" may
- * sleep, but allocates nothing and waits for nobody who does, and so may also be
- * called where memory must not wait for I/O: in the scope of
+ * sleep, but allocates nothing and waits for no task that does, and so may also
+ * be called where memory must not wait for I/O: in the scope of
  * memalloc_nofs_save(), with a frozen queue, or in reclaim. "any" is task,
  * softirq, hard irq and NMI. On machines where an NMI could arrive inside an
  * update and lose it, updates from NMI are refused and counted (KMMV_NMI_SAFE).

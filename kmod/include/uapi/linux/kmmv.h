@@ -36,7 +36,7 @@
  *	a value, where it is not (struct kmmv_pair, first word of a CPU's area)
  *	    W: begun += 1; wmb; store both halves; wmb; done = begun
  *	    R: d = load-acquire done; read; rmb; d == load begun ?
- *	whose value it is (a number that was forgotten is given out again)
+ *	the instance of a value (a forgotten number is given out again)
  *	    W: incarnation[n] = new; wmb; zero the counters; later count
  *	    R: read the counters; rmb; incarnation[n] == the one in the names ?
  *

@@ -28,8 +28,8 @@
  *
  * Pages. Each CPU has a page ring of ring_pages pages, and spares + 1 pages
  * outside it. Writers fill the page at the tail. The consumer swaps the oldest
- * page, the head, for an empty one, so nobody else writes what it reads. Each
- * page that is begun gets the next sequence number of its CPU, from 1.
+ * page, the head, for an empty one, so that writers do not overwrite what it
+ * reads. Each page that is begun gets its CPU's next sequence number, from 1.
  *
  * Events are on a page from @data to @data + @commit; each has a 32-bit header:
  *
