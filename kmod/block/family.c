@@ -351,9 +351,9 @@ static const struct kmmv_family failed_family = {
 	.oneline = "Failures to show a disk, a partition or a bucket",
 	.help = "How often an instance or its label could not be made, because there was no\n"
 		"instance number or no memory left, or new devices could not be counted at\n"
-		"all for want of memory. It is tried again a second later. What lacked only\n"
-		"its instance was counted meanwhile, and nothing of that is lost; what a\n"
-		"device did that could not be counted is.",
+		"all for want of memory. It is tried again a second later. A counter that\n"
+		"lacked only its instance has counted meanwhile, and nothing of that is lost.\n"
+		"Operations of a device that could not be counted are lost.",
 };
 
 static int disk_family[KMMV_BLOCK_ITEMS];

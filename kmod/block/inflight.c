@@ -45,7 +45,7 @@ static int try_partition(struct gendisk *disk)
 		disks_have_all = in_flight(disk->part0);
 		err = in_flight(part) == 1 ? 0 : -EOPNOTSUPP;
 		if (err)
-			pr_err("what is in flight cannot be counted on this kernel\n");
+			pr_err("cannot count operations in flight on this kernel\n");
 	}
 	free_percpu(part->bd_stats);
 	kfree(part);

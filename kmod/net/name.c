@@ -26,8 +26,8 @@
 		"it had counted is added to the instance others, whose rate is therefore no\n" \
 		"device's."
 
-#define PER_CPU	"The kernel's count, as in /proc/net/dev. Per CPU where the driver tells it: what\n" \
-		"others count is on the first CPU.\n"
+#define PER_CPU	"The kernel's count, as in /proc/net/dev. Per CPU where the driver tells it,\n" \
+		"otherwise on the first CPU.\n"
 #define TOTAL	"The kernel's count, as in /proc/net/dev; kmmv.percpu has it on the first CPU.\n"
 
 static const struct kmmv_family in_bytes_family = {

@@ -33,7 +33,7 @@ static const struct kmmv_family failed_family = {
 	.flags = KMMV_FROM_SOURCE,
 	.oneline = "Network devices that could not be followed, and names not shown",
 	.help = "devices: how often there was no memory to follow a device; it is tried again\n"
-		"with the next copy. What one that got another name counts until then is in its\n"
+		"with the next copy. Until then, one that got another name counts under its\n"
 		"earlier name. names: how often a name got no instances of its own, as\n"
 		"there were too many names, no number or no memory left, or as it has control\n"
 		"characters. What such a device counts is in the instance others, as long as\n"

@@ -111,9 +111,8 @@ static u64 window_began;
 	"The most frequent names, as many as the module's parameter top says, and\n"         \
 	"\"others\" with all other samples, so that kmmv.all is the number of all. A name\n" \
 	"counts for itself while it is shown; profile.error says how much others may\n"      \
-	"have of any one name, and profile.forgotten what names had that there is no\n"      \
-	"room for any more. Samples of the idle task are not included, unless the file\n"    \
-	"idle in configfs is 1."
+	"have of any one name, and profile.forgotten what forgotten names had. Samples\n"    \
+	"of the idle task are not included, unless the file idle in configfs is 1."
 
 static const struct kmmv_family symbol_family = {
 	.name = "profile.symbol.samples",

@@ -28,8 +28,8 @@ static const struct kmmv_family lost_family = {
 	.help = "overflow: the CPU's buffer of samples was full, see buffer_size in\n"
 		"configfs; they are in no other metric but profile.samples. ring: the\n"
 		"ring \"profile\" refused the event, which it counts as dropped.\n"
-		"disabled: the ring did not record. The names have counted both. What\n"
-		"the ring overwrites before somebody reads it is in kmmv.ring.",
+		"disabled: the ring did not record. The names have counted both. Events\n"
+		"that the ring overwrites before they are read are in kmmv.ring.",
 };
 
 static const struct kmmv_family missed_family = {
@@ -89,7 +89,7 @@ static const struct kmmv_family forgotten_family = {
 	.units = KMMV_UNITS_COUNT,
 	.semantics = KMMV_COUNTER,
 	.flags = KMMV_NO_TOTAL,
-	.oneline = "Samples of names that there is no room for any more",
+	.oneline = "Samples of names that were forgotten for lack of room",
 	.help = "symbol, command, image: what names of profile.symbol.samples and so on\n"
 		"had counted for themselves, while they were shown, until they were\n"
 		"forgotten: the module's parameter names says for how many there is room.\n"

@@ -19,8 +19,8 @@ static const struct kmmv_family families[KMMV_TRACE_STATS] = {
 		.semantics = KMMV_COUNTER,
 		.flags = KMMV_FROM_SOURCE,
 		.oneline = "Hits of tracepoints and functions, by counter",
-		.help = "How often what a counter of kmmv_trace counts has happened, whatever\n"
-			"its value or key.",
+		.help = "Hits of the counter's tracepoint or functions, whatever the value or\n"
+			"key.",
 	},
 	[KMMV_TRACE_COST] = {
 		.name = "trace.stat.cost",
