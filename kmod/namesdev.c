@@ -76,7 +76,7 @@ static bool names_behind(unsigned int i)
 	return behind;
 }
 
-/* What is left of the pause, in jiffies. */
+/* The rest of the pause, in jiffies. */
 static unsigned long names_rest(void)
 {
 	unsigned long rest = READ_ONCE(next_wake) - jiffies;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What kmmv.ko exports for the modules of this tree only. */
+/* Exports of kmmv.ko for the modules of this tree only. */
 #ifndef KMMV_OWN_H
 #define KMMV_OWN_H
 

@@ -5,8 +5,9 @@
  * depended on, and rmdir fails with -EBUSY.
  *
  * Default groups hold no reference of the module, but each directory that was
- * made does: kmmv.ko stays loaded while there are such rings. Those that modules
- * make for themselves are like `default': they stay until kmmv.ko is unloaded.
+ * made does: kmmv.ko stays loaded while there are such rings. Rings that
+ * modules make for themselves are like `default': they stay until kmmv.ko is
+ * unloaded.
  *
  * Sources have directories of their own beside rings, from kmmv_register_directory().
  */

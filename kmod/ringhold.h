@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What holds a ring, and what leads to one. */
+/* Holding rings, and finding them. */
 #ifndef KMMV_RINGHOLD_H
 #define KMMV_RINGHOLD_H
 

@@ -12,7 +12,7 @@
 #include "ringdev.h"
 
 #define RANGES_MAX		1024U
-/* What a take of all CPUs takes of one before it goes on to the next. */
+/* Ranges of one CPU before a take of all CPUs goes on to the next. */
 #define TURN_MAX		16U
 
 /**

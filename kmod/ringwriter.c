@@ -243,7 +243,7 @@ int __kmmv_ring_write_any(struct kmmv_ring *ring, struct kmmv_ring_head head,
 }
 EXPORT_SYMBOL_GPL(__kmmv_ring_write_any);
 
-/* Of the sizes that kmmv_ring_write_head() knows. */
+/* Writes of the sizes that kmmv_ring_write_head() knows. */
 #define WRITE_OF(size)							\
 int __kmmv_ring_write_##size(struct kmmv_ring *ring,			\
 			   struct kmmv_ring_head head,			\

@@ -7,9 +7,9 @@
  * counters of its disk or partition. It takes no lock and no reference. So no
  * device is held open.
  *
- * The driver core tells when a block device comes and goes (device.c), under the
- * block class's mutex. So the removal of a device waits for a few lines under
- * kmmv_block_lock, and for devices that are being added, whose memory is
+ * The driver core reports when a block device comes and goes (device.c), under
+ * the block class's mutex. So the removal of a device waits for a few lines
+ * under kmmv_block_lock, and for devices that are being added, whose memory is
  * allocated under that mutex, without I/O.
  *
  * A name is always the same disk or partition: when it returns, its counts

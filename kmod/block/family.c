@@ -361,7 +361,7 @@ static int partition_family[KMMV_BLOCK_ITEMS];
 static int latency_family[NR_STAT_GROUPS];
 static int failed_id;
 
-/* Those without a name are not there. */
+/* Families without a name are left out. */
 static int register_all(const struct kmmv_family *families, int *id,
 			unsigned int nr)
 {

@@ -4,7 +4,7 @@
  *
  * Handlers run in any context that completes requests, hard interrupts included,
  * and on newer kernels with preemption on. They allocate nothing and wait for
- * nothing. What a completion counts for is in request.h.
+ * nothing. request.h says what a completion counts for.
  *
  * A partition's counts are also its disk's, as in /proc/diskstats.
  */

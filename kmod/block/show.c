@@ -27,7 +27,7 @@ static const char * const label_of[] = {
 /* A handle was published in this run of the work item. */
 static bool published;
 
-/* Of the family of failures. */
+/* The instance of the family of failures. */
 static int failed_instance;
 static struct kmmv_slot failed;
 

@@ -198,8 +198,8 @@ int kmmv_expr_number(const struct kmmv_expr *expr, unsigned long arg,
 }
 
 /*
- * What follows the NUL may not be readable: so no copy goes beyond a page in
- * which there is one.
+ * Memory after the NUL may not be readable: so no copy goes beyond a page that
+ * has one.
  */
 static int copy_string(char *text, unsigned long from, size_t size)
 {

@@ -9,8 +9,8 @@
  *
  * Context: any but NMI, as far as the caller's lock allows.
  *
- * Memory ordering; what each orders is in ring_write.h. What all readers share
- * is in ring_page.h.
+ * Memory ordering; what each orders is in ring_write.h. ring_page.h has what
+ * all readers share.
  *
  *	ring_consumer:C  what was read before the page is put back, release - ring_write:C
  *	ring_consumer:G  a link with HEAD before the commit page, acquire - ring_write:G
@@ -298,7 +298,7 @@ int kmmv_ring_cpu_take(struct kmmv_ring_cpu *rc, struct kmmv_ring_range *ranges,
 	while (n < room) {
 		if (rc->at == rc->queued) {
 			front_complete(rc);
-			/* What this call has taken is not released yet. */
+			/* Ranges of this call are not released yet. */
 			if (!n)
 				retire(rc);
 			err = swap_head(rc);
@@ -334,7 +334,7 @@ static void page_release(struct kmmv_buffer_page *page, u32 end,
 	released->bytes += extent->bytes;
 }
 
-/* What the consumer has taken of a page and not released. */
+/* The part of a page that the consumer has taken and not released. */
 static struct kmmv_ring_extent extent_held(const struct kmmv_buffer_page *page)
 {
 	return (struct kmmv_ring_extent){

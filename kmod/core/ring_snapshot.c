@@ -30,9 +30,9 @@ static u64 page_from(struct kmmv_ring_cpu *rc, u64 seq, u32 *id)
 
 /*
  * Find the first page after the cursor's. Mostly its link leads there, which
- * saves a search of all pages; the sequence number there tells. A page that
- * writer->seq does not include yet is not searched for: its writer wakes
- * waiting files later.
+ * saves a search of all pages; the sequence number there shows whether it does.
+ * A page that writer->seq does not include yet is not searched for: its writer
+ * wakes waiting files later.
  */
 static u64 page_behind(struct kmmv_ring_cpu *rc,
 		       const struct kmmv_ring_cursor *cursor, u32 *id)

@@ -446,7 +446,7 @@ u32 kmmv_slots_left(const struct kmmv_slots *slots)
 
 #if !KMMV_ATOMIC64
 
-/* Of a CPU that has any page, hence the first one: see kmmv_slots_expect(). */
+/* A CPU with any page has the first one: see kmmv_slots_expect(). */
 static struct kmmv_pair *slots_pair(struct kmmv_slots *slots, int cpu)
 {
 	struct kmmv_slot slot = kmmv_page_slot(slots->page[0], 0);

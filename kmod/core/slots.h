@@ -119,7 +119,7 @@ kmmv_slots_slot(const struct kmmv_slots *slots, u32 number)
 			      word % KMMV_PER_PAGE);
 }
 
-/* Of a number that is not one of the module's own. */
+/* Place of the follower of a number that is not the module's own. */
 static __always_inline u8 *
 kmmv_slots_follower_of(const struct kmmv_slots *slots, u32 number)
 {

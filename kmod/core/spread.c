@@ -57,7 +57,7 @@ static u64 follow(struct kmmv_spread *spread, const struct kmmv_totals *totals,
 	return total->total;
 }
 
-/* What a part has, which never falls. */
+/* The count of a part, which never falls. */
 static u64 part_of(const struct kmmv_parts *parts, unsigned int i, bool whole)
 {
 	u64 now = parts->part[i].now;

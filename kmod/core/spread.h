@@ -12,9 +12,9 @@
  *	after	the total again
  *
  * The rest is the greatest difference ever found between a total and the sum of
- * the parts that were read after it. Those include what the total does not, so
- * it is never too much; and once nothing counts during a reading, it is exact.
- * So what is shown is between two totals,
+ * the parts that were read after it. The parts include counts that the total
+ * lacks, so the rest is never too much; and once nothing counts during a
+ * reading, it is exact. So what is shown is between two totals,
  *
  *	before <= sum of parts + rest <= after
  *

@@ -149,12 +149,12 @@ u64 kmmv_top_bound(const struct kmmv_top *top)
 	u64 most = 0;
 	u32 i;
 
-	/* Of a key without an entry. */
+	/* The bound of a key without an entry. */
 	if (top->nr == top->max)
 		most = top->heap[0]->count;
 	for (i = 0; i < top->nr; i++) {
 		entry = &top->entries[i];
-		/* What a forgotten one has not shown is in @loose. */
+		/* The hidden count of a forgotten key is in @loose. */
 		if (entry->key)
 			most = max(most, entry->error + entry->hidden);
 	}

@@ -37,7 +37,7 @@ static struct kmmv_part *part_of(struct kmmv_net_device *device, int column,
 	return &device->part[column * device->nr + place];
 }
 
-/* What was shown before this module was loaded is not added again. */
+/* Counts that were shown before this load are not added again. */
 static void keep(struct kmmv_net_device *device, int column)
 {
 	struct kmmv_parts parts = { .part = part_of(device, column, 0) };

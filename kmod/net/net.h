@@ -4,10 +4,10 @@
  * /proc/net/dev, into kmmv's pages.
  *
  * Devices are those of the initial network namespace, whose names are unique and
- * the ones that an administrator knows. What a container sends passes there, too,
- * by its end of a veth. The devices of other namespaces have names that repeat,
- * and a namespace has no name: its number is given out again, and counts would
- * appear under another container's.
+ * the ones that an administrator knows. A container's traffic passes there,
+ * too, by its end of a veth. The devices of other namespaces have names that
+ * repeat, and a namespace has no name: its number is given out again, and
+ * counts would appear under another container's.
  *
  * An instance is a name. A count belongs to the name that the device had when it
  * was counted, or, if it had none here, to the next one that it has here. So each

@@ -53,7 +53,7 @@ static void read_columns(struct net_device *dev, u64 *column)
 	column[KMMV_NET_COLLISIONS] = s.collisions;
 }
 
-/* What a driver has counted on each CPU, by its place among possible ones. */
+/* A driver's counts on each CPU, by the CPU's place among possible ones. */
 static u64 *raw[KMMV_NET_PER_CPU];
 
 static void read_tstats(const struct pcpu_sw_netstats *stats, unsigned int i)
@@ -252,8 +252,8 @@ bool kmmv_net_read(struct kmmv_net_device *device)
 }
 
 /*
- * What the device itself has received of column @i: bpf_redirect_peer() counts
- * there what the peer has not sent.
+ * The device's own received count of column @i: bpf_redirect_peer() counts
+ * there traffic that the peer has not sent.
  */
 static u64 received(const struct kmmv_net_device *device, int i)
 {
@@ -270,9 +270,9 @@ static u64 received(const struct kmmv_net_device *device, int i)
  * @device: has its device, separated, and through which nothing goes any more
  * @peer: the other end, likewise
  *
- * Each shows what it counts itself. What the other one counts has to be added: what
- * that has sent is received here, and what XDP there has received was sent here. Of
- * drops and errors, that is not known.
+ * Each shows what it counts itself. The other end's counts have to be added:
+ * traffic that it has sent is received here, and traffic that XDP there has
+ * received was sent here. For drops and errors, this is not known.
  */
 void kmmv_net_read_pair(struct kmmv_net_device *device,
 			struct kmmv_net_device *peer)

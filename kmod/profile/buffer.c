@@ -11,7 +11,7 @@
 #include "profile.h"
 
 #define SAMPLES_DEFAULT 256
-/* Of a raw sample without a stack, with what the buffer adds. */
+/* Size of a raw sample without a stack, with what the buffer adds. */
 #define SAMPLE_BYTES \
 	(sizeof(struct kmmv_profile_raw) + sizeof(struct kmmv_event) + 4)
 

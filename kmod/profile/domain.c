@@ -15,10 +15,10 @@
  * sample.
  *
  * There is room for a number of names. When it is used up, the one that has not
- * been sampled for longest, and is not shown, is forgotten. What it has counted for
- * itself goes over to profile.forgotten in one step with its number: a reader
- * that checks the generation finds the samples in one of them. In others it would be a burst
- * of samples that were taken long ago, and more than profile.error allows.
+ * been sampled for longest, and is not shown, is forgotten. Its own count goes
+ * over to profile.forgotten in one step with its number: a reader that checks
+ * the generation finds the samples in one of them. In others it would be a
+ * burst of samples taken long ago, and more than profile.error allows.
  *
  * Context of all: task, under kmmv_profile_drain_lock.
  */
@@ -364,7 +364,7 @@ void kmmv_profile_domain_tick(u64 now)
 }
 
 /*
- * Take over the names that an earlier load has shown: so they are among those that are
+ * Take over the names that an earlier load has shown, so that they, too, are
  * forgotten when there is no room.
  */
 static void adopt(struct domain *domain)

@@ -179,8 +179,8 @@ static const char *command_of(const struct kmmv_profile_raw *raw)
 }
 
 /*
- * What became of an event. The ring counts a refused event as dropped; a
- * disabled ring counts nothing.
+ * The count of an event by what became of it. The ring counts a refused event
+ * as dropped; a disabled ring counts nothing.
  */
 static enum kmmv_profile_self became(int err)
 {

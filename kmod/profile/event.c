@@ -164,9 +164,9 @@ static int attr_of(const struct kmmv_profile_event *event,
 }
 
 /*
- * What perf is asked for by a source, with the period in effect. Guests and the
- * hypervisor are left out, as what they run has no name here; a counter that cannot do
- * that is asked for less.
+ * The attributes of a source for perf, with the period in effect. Guests and
+ * the hypervisor are left out, as what they run has no name here; a counter
+ * that cannot do that is asked for less.
  */
 static int attr_make(const struct kmmv_profile_event *event,
 		     enum kmmv_profile_source by, struct perf_event_attr *attr)
@@ -402,7 +402,7 @@ int kmmv_profile_event_choose(struct kmmv_profile_event *event)
 	int by = match_string(words, ARRAY_SIZE(words), source), last = by, err;
 
 	event->source = KMMV_PROFILE_AUTO;
-	/* What was asked for by name has no substitute. */
+	/* An event that was asked for by name has no substitute. */
 	if (event->what[0])
 		by = last = KMMV_PROFILE_PMU;
 	err = by < 0 ? -EINVAL : 0;
@@ -448,7 +448,7 @@ static bool is_in_error(const struct perf_event *perf)
 	return READ_ONCE(perf->state) == PERF_EVENT_STATE_ERROR;
 }
 
-/* What perf made, unless that is in error. */
+/* Whether perf made the event; one that is in error is released. */
 static int begun(struct perf_event *perf)
 {
 	if (IS_ERR(perf))

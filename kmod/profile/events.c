@@ -200,7 +200,7 @@ bool kmmv_profile_events_sync(void)
 	return incomplete;
 }
 
-/* What the default event is sampled by; "none" while it is not. Any context. */
+/* Source of the default event; "none" while it is not sampled. Any context. */
 const char *kmmv_profile_source_name(void)
 {
 	static const char *const texts[] = {

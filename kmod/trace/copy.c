@@ -92,7 +92,7 @@ static void mirror_free(struct kmmv_trace_mirror *mirror)
 	kfree(mirror);
 }
 
-/* What a run of hits alone has counted on a CPU. */
+/* The hits that a run of hits alone has counted on a CPU. */
 static u64 plain_hits(const struct kmmv_trace_run *run, int cpu)
 {
 	u64 sum = 0;
@@ -234,8 +234,8 @@ static bool copy_run(struct kmmv_trace_run *run)
 }
 
 /*
- * Of a run that has stopped, copies go on until all that it has counted is shown. Under
- * copy_lock.
+ * Copy a listed run. One that has stopped is listed until all that it has
+ * counted is shown. Under copy_lock.
  */
 static void copy_listed(struct kmmv_trace_run *run)
 {

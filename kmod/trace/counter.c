@@ -32,7 +32,7 @@ static const char not_found[] =
 
 /*
  * A tracepoint that is written with its system may be of a module that is loaded
- * later. What is taken of its arguments is not known before.
+ * later. Values, keys and events need it loaded.
  */
 static int check_tracepoint(struct kmmv_trace_counter *counter)
 {

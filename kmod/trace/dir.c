@@ -327,7 +327,7 @@ static struct config_item *trace_make_item(struct config_group *group,
 	err = kmmv_name_check(name, KMMV_FAMILY_MAX - strlen("trace."), true);
 	if (err)
 		return ERR_PTR(err);
-	/* Those of the module itself. */
+	/* Names of the module's own families. */
 	if (kmmv_name_is_below(name, own, ARRAY_SIZE(own)))
 		return ERR_PTR(-EADDRINUSE);
 	if (is_kept(name))

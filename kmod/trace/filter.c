@@ -4,9 +4,9 @@
  *
  * The kernel looks up names of functions for ftrace_set_filter(), and exports
  * nothing that lists what it has found. It is in the filter's hash, a structure that
- * is in no header before 7.0, and has been the same since 3.x. What is assumed of it
- * is looked at when the module is loaded, with a filter of one function whose address
- * is known: if it is not found, functions are not counted.
+ * is in no header before 7.0, and has been the same since 3.x. The assumptions
+ * are checked when the module is loaded, with a filter of one function whose
+ * address is known: if it is not found, functions are not counted.
  */
 #include <linux/fs.h>
 #include <linux/printk.h>

@@ -73,7 +73,7 @@ static __always_inline void add(struct kmmv_trace_run *run, u64 *words,
 		bump(&words[kmmv_trace_word(run, cell, bucket)], n);
 }
 
-/* What add() has added up on this CPU. */
+/* The sum that add() has on this CPU. */
 static __always_inline u64 sum_of(struct kmmv_trace_run *run, const u64 *words,
 				  u32 cell)
 {

@@ -13,8 +13,9 @@ static bool is_function(const struct kmmv_trace_counter *counter)
 }
 
 /*
- * What is counted, and the instance of a counter that has one. The system is left
- * out, so that the same tracepoint has the same texts, however it was written.
+ * The name of what is counted, and of the instance of a counter that has one.
+ * The system is left out, so that the same tracepoint has the same texts,
+ * however it was written.
  */
 static const char *instance_name(const struct kmmv_trace_counter *counter)
 {
@@ -260,7 +261,7 @@ static int show(struct kmmv_trace_counter *counter, struct kmmv_trace_run *run,
 	return err ?: add_event(counter, run, oneline);
 }
 
-/* What is behind an argument can be any of the kernel's memory, as for BPF. */
+/* Any of the kernel's memory can be behind an argument, as for BPF. */
 static int check_lockdown(struct kmmv_trace_counter *counter,
 			  const struct kmmv_trace_run *run)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is written to a counter's files: its words, and what is wrong with them. */
+/* Texts that are written to a counter's files: their words, and errors. */
 #include <linux/ctype.h>
 #include <linux/stdarg.h>
 #include <linux/string.h>

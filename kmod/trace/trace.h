@@ -5,14 +5,14 @@
  *
  * A directory is a counter. While it is enabled it has a run: what its handlers
  * use. A run stays until the next one, or until the directory is removed, so
- * that its instances stay active. One that a dead ftrace keeps calling stays
+ * that its instances stay active. A run that a dead ftrace keeps calling stays
  * until the next boot, with its counter and this module.
  *
  * A counter of hits alone counts in its instance, by handle, one for each
- * function. So does a sum. Those that have keys, or buckets, or both, count in
- * words of their own, one for each CPU and cell, which are copied to instances
- * when a reader asks. So a handler makes no instance, a key's first hit counts,
- * and no hit is moved.
+ * function. So does a sum. Counters with keys, buckets or both count in words
+ * of their own, one for each CPU and cell, which are copied to instances when a
+ * reader asks. So a handler makes no instance, a key's first hit counts, and no
+ * hit is moved.
  *
  * Locks, in this order:
  *

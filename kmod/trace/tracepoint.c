@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tracepoints of the kernel and of modules, by name. The kernel's notifier
- * tells when a module with tracepoints comes and goes. The module is not held:
- * handlers of its tracepoints are removed when it goes, and registered when it
- * is back.
+ * reports when a module with tracepoints comes and goes. The module is not
+ * held: handlers of its tracepoints are removed when it goes, and registered
+ * when it is back.
  *
  * The kernel's own tracepoints are searched for each counter; modules are
  * listed here, as the notifier reports each only once.
