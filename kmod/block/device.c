@@ -197,26 +197,38 @@ static void drop_alias(struct kmmv_block_alias *alias)
 	kfree_rcu(alias, rcu);
 }
 
-/* Returns false if the device was known by this address already. */
-static bool put_alias(struct kmmv_block_alias *alias,
+static void put_alias(struct kmmv_block_alias *alias,
 		      struct kmmv_block_dev *dev, struct block_device *bdev)
 {
-	enum kmmv_block_kind kind = kind_of(bdev);
-
-	/* drop_stranger() removed an alias of another name. */
-	if (alias_of(bdev)) {
-		/* Its queue may be of the other type now. Else untimed stays. */
-		if ((kind == KMMV_BLOCK_BIOS) != (dev->kind == KMMV_BLOCK_BIOS))
-			WRITE_ONCE(dev->kind, kind);
-		return false;
-	}
 	drop_alias(dev->alias);
 	alias->bdev = bdev;
 	alias->dev = dev;
 	dev->alias = alias;
-	WRITE_ONCE(dev->kind, kind);
+	WRITE_ONCE(dev->kind, kind_of(bdev));
 	hlist_add_head_rcu(&alias->node, chain_of(bdev));
+}
+
+/*
+ * Whether the device is known by this address already: drop_stranger() removed an
+ * alias of another name.
+ */
+static bool has_alias(struct kmmv_block_dev *dev, struct block_device *bdev)
+{
+	enum kmmv_block_kind kind = kind_of(bdev);
+
+	if (!alias_of(bdev))
+		return false;
+	/* Its queue may be of the other type now. Else untimed stays. */
+	if ((kind == KMMV_BLOCK_BIOS) != (dev->kind == KMMV_BLOCK_BIOS))
+		WRITE_ONCE(dev->kind, kind);
 	return true;
+}
+
+static void set_present(struct kmmv_block_dev *dev, struct kmmv_block_dev *whole,
+		     struct block_device *bdev)
+{
+	WRITE_ONCE(dev->whole, whole);
+	WRITE_ONCE(dev->bdev, bdev);
 }
 
 /*
@@ -241,6 +253,7 @@ static int add_one(struct block_device *bdev)
 	struct kmmv_block_dev *dev, *whole = NULL;
 	struct kmmv_block_alias *alias;
 	char name[sizeof(dev->name)];
+	bool known;
 
 	snprintf(name, sizeof(name), "%pg", bdev);
 	drop_stranger(bdev, name);
@@ -255,14 +268,20 @@ static int add_one(struct block_device *bdev)
 	dev = device_of(name, whole);
 	if (!dev)
 		return -ENOMEM;
+	/* A look for others that were missed must not lose this one for want of memory. */
+	spin_lock(&kmmv_block_lock);
+	known = has_alias(dev, bdev);
+	if (known)
+		set_present(dev, whole, bdev);
+	spin_unlock(&kmmv_block_lock);
+	if (known)
+		return 0;
 	alias = kmalloc(sizeof(*alias), GFP_KERNEL);
 	if (!alias)
 		return -ENOMEM;
 	spin_lock(&kmmv_block_lock);
-	if (!put_alias(alias, dev, bdev))
-		kfree(alias);
-	WRITE_ONCE(dev->whole, whole);
-	WRITE_ONCE(dev->bdev, bdev);
+	put_alias(alias, dev, bdev);
+	set_present(dev, whole, bdev);
 	spin_unlock(&kmmv_block_lock);
 	return 0;
 }
