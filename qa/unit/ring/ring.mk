@@ -12,7 +12,6 @@ ring-search-tier := all
 ring-search-fast-sources := $(ring-search-sources)
 ring-search-fast-cflags = $(ring-search-cflags) -DRING_FAST
 ring-search-fast-variants := plain asan
-ring-search-fast-tier := all
 
 unit-programs += ring-search ring-search-fast
 
