@@ -4,6 +4,25 @@
 #define KMMV_CONFIGFS_H
 
 #include <linux/configfs.h>
+#include <linux/ctype.h>
+#include <linux/kstrtox.h>
+
+/**
+ * kmmv_number() - the number that was written to a file
+ * @text: what was written: decimal digits only, as kstrtou64() would also take a
+ *	sign; a newline may follow
+ * @max: greatest number
+ * @number: result
+ *
+ * Context: any.
+ * Return: 0; -EINVAL for other text; -ERANGE.
+ */
+static inline int kmmv_number(const char *text, u64 max, u64 *number)
+{
+	int err = isdigit(*text) ? kstrtou64(text, 10, number) : -EINVAL;
+
+	return !err && *number > max ? -ERANGE : err;
+}
 
 /**
  * kmmv_register_directory() - have a directory in /sys/kernel/config/kmmv

@@ -13,7 +13,6 @@
  */
 #include <linux/ctype.h>
 #include <linux/export.h>
-#include <linux/kstrtox.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -27,15 +26,6 @@
 static struct kmmv_ring *to_ring(struct config_item *item)
 {
 	return container_of(to_config_group(item), struct kmmv_ring, group);
-}
-
-/*
- * Decimal digits only: kstrtouint() would also take a sign. One number, which a
- * newline may follow.
- */
-static int number_of(const char *text, unsigned int *number)
-{
-	return isdigit(*text) ? kstrtouint(text, 10, number) : -EINVAL;
 }
 
 static ssize_t ring_mode_show(struct config_item *item, char *page)
@@ -66,10 +56,10 @@ static ssize_t ring_pages_show(struct config_item *item, char *page)
 static ssize_t ring_pages_store(struct config_item *item, const char *page,
 				size_t size)
 {
-	unsigned int pages;
+	u64 pages;
 	int err;
 
-	err = number_of(page, &pages);
+	err = kmmv_number(page, U32_MAX, &pages);
 	err = err ?: kmmv_ring_set_pages(to_ring(item), pages);
 	return err ?: size;
 }
@@ -83,10 +73,10 @@ static ssize_t ring_spares_show(struct config_item *item, char *page)
 static ssize_t ring_spares_store(struct config_item *item, const char *page,
 				 size_t size)
 {
-	unsigned int spares;
+	u64 spares;
 	int err;
 
-	err = number_of(page, &spares);
+	err = kmmv_number(page, U32_MAX, &spares);
 	err = err ?: kmmv_ring_set_spares(to_ring(item), spares);
 	return err ?: size;
 }
@@ -100,10 +90,10 @@ static ssize_t ring_enable_show(struct config_item *item, char *page)
 static ssize_t ring_enable_store(struct config_item *item, const char *page,
 				 size_t size)
 {
-	unsigned int enable;
+	u64 enable;
 	int err;
 
-	err = number_of(page, &enable);
+	err = kmmv_number(page, U32_MAX, &enable);
 	if (!err && enable > 1)
 		err = -EINVAL;
 	err = err ?: kmmv_ring_enable(to_ring(item), enable);
@@ -122,10 +112,10 @@ static ssize_t ring_trace_store(struct config_item *item, const char *page,
 {
 	struct kmmv_ring *ring = to_ring(item);
 	bool end = *page == '-';
-	unsigned int number;
+	u64 number;
 	int err;
 
-	err = number_of(page + end, &number);
+	err = kmmv_number(page + end, U32_MAX, &number);
 	if (err)
 		return err;
 	if (number > INT_MAX)

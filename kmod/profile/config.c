@@ -12,18 +12,12 @@
 #include "kmmv_configfs.h"
 #include "profile.h"
 
-/* Decimal digits only, as in ringfs.c. */
-static int number_of(const char *text, u64 *number)
-{
-	return isdigit(*text) ? kstrtou64(text, 10, number) : -EINVAL;
-}
-
 static int bool_of(const char *text, bool *value)
 {
 	u64 number = 0;
 	int err;
 
-	err = number_of(text, &number);
+	err = kmmv_number(text, U64_MAX, &number);
 	if (!err && number > 1)
 		err = -EINVAL;
 	*value = number;
@@ -77,7 +71,7 @@ static ssize_t event_count_store(struct config_item *item, const char *page,
 	u64 count;
 	int err;
 
-	err = number_of(page, &count);
+	err = kmmv_number(page, U64_MAX, &count);
 	err = err
 		      ?: kmmv_profile_event_change(to_event(item), set_count,
 						   &count);
@@ -102,8 +96,8 @@ static ssize_t event_freq_store(struct config_item *item, const char *page,
 	u64 freq;
 	int err;
 
-	err = number_of(page, &freq);
-	if (!err && (!freq || freq > kmmv_profile_max_freq))
+	err = kmmv_number(page, kmmv_profile_max_freq, &freq);
+	if (!err && !freq)
 		err = -ERANGE;
 	err = err ?: kmmv_profile_event_change(to_event(item), set_freq, &freq);
 	return err ?: size;
@@ -412,9 +406,7 @@ static ssize_t profile_buffer_size_store(struct config_item *item,
 	u64 samples;
 	int err;
 
-	err = number_of(page, &samples);
-	if (!err && samples > U32_MAX)
-		err = -ERANGE;
+	err = kmmv_number(page, U32_MAX, &samples);
 	err = err ?: kmmv_profile_set_buffer(samples);
 	return err ?: size;
 }
@@ -432,8 +424,8 @@ static ssize_t profile_buffer_watershed_store(struct config_item *item,
 	u64 samples;
 	int err;
 
-	err = number_of(page, &samples);
-	if (!err && (!samples || samples > U32_MAX))
+	err = kmmv_number(page, U32_MAX, &samples);
+	if (!err && !samples)
 		err = -ERANGE;
 	if (!err)
 		WRITE_ONCE(kmmv_profile_watershed, samples);

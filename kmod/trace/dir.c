@@ -4,8 +4,6 @@
  * rmdir has it stop counting, if ftrace is not dead, and keeps its numbers for
  * the next one of that name.
  */
-#include <linux/ctype.h>
-#include <linux/kstrtox.h>
 #include <linux/slab.h>
 
 #include "kmmv_configfs.h"
@@ -133,12 +131,6 @@ TEXT(units, KMMV_TRACE_UNITS);
 TEXT(oneline, KMMV_TRACE_ONELINE);
 TEXT(help, KMMV_TRACE_HELP);
 
-/* Decimal digits only; a newline may follow. */
-static int number_of(const char *text, unsigned int *number)
-{
-	return isdigit(*text) ? kstrtouint(text, 10, number) : -EINVAL;
-}
-
 static ssize_t counter_max_keys_show(struct config_item *item, char *page)
 {
 	return sysfs_emit(page, "%u\n", READ_ONCE(to_counter(item)->max_keys));
@@ -149,14 +141,14 @@ static ssize_t counter_max_keys_store(struct config_item *item,
 {
 	struct kmmv_trace_counter *counter = to_counter(item);
 	unsigned int limit = min(READ_ONCE(kmmv_trace_max_keys), KEYS_MAX);
-	unsigned int number;
+	u64 number;
 	int err;
 
 	mutex_lock(&kmmv_trace_lock);
 	err = may_change(counter);
 	if (!err) {
-		err = number_of(page, &number);
-		if (err || !number || number > limit)
+		err = kmmv_number(page, limit, &number);
+		if (err || !number)
 			err = kmmv_trace_fail(counter, -EINVAL,
 					      "not a number from 1 to %u (the parameter max_keys, at most %u)",
 					      limit, KEYS_MAX);
@@ -202,12 +194,12 @@ static ssize_t counter_enable_store(struct config_item *item, const char *page,
 				    size_t size)
 {
 	struct kmmv_trace_counter *counter = to_counter(item);
-	unsigned int enable;
+	u64 enable;
 	int err;
 
 	mutex_lock(&kmmv_trace_lock);
-	err = number_of(page, &enable);
-	if (err || enable > 1)
+	err = kmmv_number(page, 1, &enable);
+	if (err)
 		err = kmmv_trace_fail(counter, -EINVAL, "not 0 or 1");
 	else
 		err = set_enabled(counter, enable);
