@@ -48,14 +48,17 @@ static struct page *page_of(void *address)
 					  virt_to_page(address);
 }
 
-/* The page at this place, or NULL. A page that is there stays. */
-static struct page *page_at(const struct kmmv_place *place, u32 ahead)
+/* A kmmv_page_at: @from is the place of what was touched. */
+static struct page *page_at(const void *from, u32 ahead)
 {
 	const struct kmmv_slots *slots = &kmmv_table.slots;
+	const struct kmmv_place *place = from;
 	u32 i = place->page + ahead;
 	kmmv_page page;
 	u32 *inc;
 
+	if (ahead >= place->left)
+		return NULL;
 	switch (place->kind) {
 	case KMMV_PLACE_HEADER:
 		return virt_to_page(kmmv_table.header);
@@ -80,31 +83,38 @@ static struct page *page_at(const struct kmmv_place *place, u32 ahead)
  * lock is held while pages are mapped: that allocates memory, and a CPU coming
  * up would wait for it.
  */
-static void take_zeroes_back(const struct kmmv_place *place, u32 ahead,
+static void take_zeroes_back(kmmv_page_at *find, const void *from, u32 ahead,
 			     pgoff_t at)
 {
 	/* area:C pairs with area:D: mapped before the look. */
 	smp_mb();
-	if (page_at(place, ahead) != ZERO_PAGE(0))
+	if (find(from, ahead) != ZERO_PAGE(0))
 		unmap_mapping_range(kmmv_inode->i_mapping,
 				    (loff_t)at << PAGE_SHIFT, PAGE_SIZE, 1);
 }
 
-/* Map the page that was touched, and those after it that are there. */
-static vm_fault_t area_fault(struct vm_fault *vmf)
+/**
+ * kmmv_vma_fault() - map the page that was touched, and those after it that are there
+ * @vmf: in a mapping of kmmv_vma_init()
+ * @find: finds the pages
+ * @from: its first argument
+ *
+ * Context: of a vma's fault().
+ * Return: VM_FAULT_SIGBUS if the page is not there; as vmf_insert_pfn().
+ */
+vm_fault_t kmmv_vma_fault(struct vm_fault *vmf, kmmv_page_at *find,
+			  const void *from)
 {
-	struct kmmv_place place = kmmv_geom_place(&kmmv_table.slots.geom,
-						  vmf->pgoff);
 	struct vm_area_struct *vma = vmf->vma;
 	unsigned long address = vmf->address & PAGE_MASK;
 	vm_fault_t inserted, result = VM_FAULT_SIGBUS;
 	struct page *page;
 	u32 i;
 
-	for (i = 0; i < FAULT_AROUND_PAGES && i < place.left; i++) {
+	for (i = 0; i < FAULT_AROUND_PAGES; i++) {
 		if (address >= vma->vm_end)
 			break;
-		page = page_at(&place, i);
+		page = find(from, i);
 		if (!page)
 			break;
 		inserted = vmf_insert_pfn(vma, address, page_to_pfn(page));
@@ -113,10 +123,18 @@ static vm_fault_t area_fault(struct vm_fault *vmf)
 		if (inserted != VM_FAULT_NOPAGE)
 			break;
 		if (IS_ENABLED(CONFIG_KMMV_FLEXIBLE) && page == ZERO_PAGE(0))
-			take_zeroes_back(&place, i, vmf->pgoff + i);
+			take_zeroes_back(find, from, i, vmf->pgoff + i);
 		address += PAGE_SIZE;
 	}
 	return result;
+}
+
+static vm_fault_t area_fault(struct vm_fault *vmf)
+{
+	struct kmmv_place place = kmmv_geom_place(&kmmv_table.slots.geom,
+						  vmf->pgoff);
+
+	return kmmv_vma_fault(vmf, page_at, &place);
 }
 
 static const struct vm_operations_struct area_vm_ops = {

@@ -18,8 +18,6 @@
 
 #include "rings.h"
 
-#define FAULT_AROUND_PAGES	16
-
 /**
  * kmmv_ringarea_header() - fill in the header: what is mapped where
  * @ring: has a zeroed header, and no buffers yet
@@ -77,10 +75,14 @@ struct kmmv_ring_cpu *kmmv_ringarea_buffer(const struct kmmv_ring *ring,
 	return smp_load_acquire(&ring->side[cpu].rc);
 }
 
-/* The page at this place, or NULL. A page that is there stays. */
-static struct page *page_at(const struct kmmv_ring *ring, u64 pgoff)
+/* A kmmv_page_at: @from is the fault. */
+static struct page *page_at(const void *from, u32 ahead)
 {
+	const struct vm_fault *vmf = from;
+	const struct kmmv_ring_file *file = vmf->vma->vm_file->private_data;
+	const struct kmmv_ring *ring = file->ring;
 	u32 stride = ring->header->cpu_stride >> PAGE_SHIFT, i;
+	u64 pgoff = (u64)vmf->pgoff + ahead;
 	struct kmmv_ring_cpu *rc;
 	u64 cpu;
 
@@ -102,30 +104,9 @@ static struct page *page_at(const struct kmmv_ring *ring, u64 pgoff)
 	}
 }
 
-/* Map the page that was touched, and those after it that are there. */
 static vm_fault_t ring_fault(struct vm_fault *vmf)
 {
-	struct vm_area_struct *vma = vmf->vma;
-	struct kmmv_ring_file *file = vma->vm_file->private_data;
-	unsigned long address = vmf->address & PAGE_MASK;
-	vm_fault_t result = VM_FAULT_SIGBUS, ahead;
-	struct page *page;
-	u32 i;
-
-	for (i = 0; i < FAULT_AROUND_PAGES; i++) {
-		if (address >= vma->vm_end)
-			break;
-		page = page_at(file->ring, (u64)vmf->pgoff + i);
-		if (!page)
-			break;
-		ahead = vmf_insert_pfn(vma, address, page_to_pfn(page));
-		if (!i)
-			result = ahead;
-		if (ahead != VM_FAULT_NOPAGE)
-			break;
-		address += PAGE_SIZE;
-	}
-	return result;
+	return kmmv_vma_fault(vmf, page_at, vmf);
 }
 
 static const struct vm_operations_struct ring_vm_ops = {
