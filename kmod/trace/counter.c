@@ -6,11 +6,6 @@
 #include "kmmv_compat.h"
 #include "trace.h"
 
-static bool is_function(const struct kmmv_trace_counter *counter)
-{
-	return counter->text[KMMV_TRACE_FUNCTION];
-}
-
 /* Stop the run. There is none if the last one could not be made. */
 static int stop(struct kmmv_trace_counter *counter)
 {
@@ -18,7 +13,7 @@ static int stop(struct kmmv_trace_counter *counter)
 
 	if (!counter->run)
 		return 0;
-	if (is_function(counter))
+	if (kmmv_trace_is_function(counter))
 		err = kmmv_trace_function_unhook(counter);
 	else
 		kmmv_trace_tracepoint_unhook(counter->run);
@@ -110,10 +105,11 @@ static void drop_run(struct kmmv_trace_counter *counter)
 
 static int check(struct kmmv_trace_counter *counter)
 {
-	if (!is_function(counter) == !counter->text[KMMV_TRACE_TRACEPOINT])
+	if (!kmmv_trace_is_function(counter) ==
+	    !counter->text[KMMV_TRACE_TRACEPOINT])
 		return kmmv_trace_fail(counter, -EINVAL,
 				       "write either a tracepoint or a function");
-	return is_function(counter) ? 0 : check_tracepoint(counter);
+	return kmmv_trace_is_function(counter) ? 0 : check_tracepoint(counter);
 }
 
 /**
@@ -144,7 +140,7 @@ int kmmv_trace_enable(struct kmmv_trace_counter *counter)
 	}
 	/* The last run's hits are read before others count in its instances. */
 	drop_run(counter);
-	if (is_function(counter))
+	if (kmmv_trace_is_function(counter))
 		err = hook_function(counter, run);
 	else
 		err = hook_tracepoint(counter, run);

@@ -7,11 +7,6 @@
 
 #include "trace.h"
 
-static bool is_function(const struct kmmv_trace_counter *counter)
-{
-	return counter->text[KMMV_TRACE_FUNCTION];
-}
-
 /*
  * The name of what is counted, and of the instance of a counter that has one.
  * The system is left out, so that the same tracepoint has the same texts,
@@ -19,7 +14,7 @@ static bool is_function(const struct kmmv_trace_counter *counter)
  */
 static const char *instance_name(const struct kmmv_trace_counter *counter)
 {
-	if (is_function(counter))
+	if (kmmv_trace_is_function(counter))
 		return counter->text[KMMV_TRACE_FUNCTION];
 	return kmmv_trace_tracepoint(counter->text[KMMV_TRACE_TRACEPOINT]);
 }
@@ -28,13 +23,14 @@ static const char *instance_name(const struct kmmv_trace_counter *counter)
 static int check_arg(struct kmmv_trace_counter *counter,
 		     struct kmmv_trace_run *run, const struct kmmv_expr *expr)
 {
-	unsigned int args = is_function(counter) ? KMMV_TRACE_ARGS_FUNCTION :
-						   KMMV_TRACE_ARGS;
+	unsigned int args = kmmv_trace_is_function(counter) ?
+				    KMMV_TRACE_ARGS_FUNCTION :
+				    KMMV_TRACE_ARGS;
 
 	if (!args)
 		return kmmv_trace_fail(counter, -EOPNOTSUPP,
 				       "value, key and event are not supported on this machine: count hits alone");
-	if (is_function(counter) &&
+	if (kmmv_trace_is_function(counter) &&
 	    !IS_ENABLED(CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS))
 		return kmmv_trace_fail(counter, -EOPNOTSUPP,
 				       "this kernel does not tell the arguments of functions: count hits alone");
@@ -81,7 +77,8 @@ static int parse(struct kmmv_trace_counter *counter, struct kmmv_trace_run *run)
 static void describe(const struct kmmv_trace_counter *counter,
 		     const struct kmmv_trace_run *run, char *text, size_t size)
 {
-	const char *what = is_function(counter) ? "calls of" : "tracepoint";
+	const char *what = kmmv_trace_is_function(counter) ? "calls of" :
+							     "tracepoint";
 	const char *where = instance_name(counter);
 	const char *by = run->keyed ? ", by key" : "";
 
@@ -89,7 +86,7 @@ static void describe(const struct kmmv_trace_counter *counter,
 		scnprintf(text, size, "%s of %s, %s %s%s",
 			  run->log2 ? "Histogram" : "Sum", run->value.name,
 			  what, where, by);
-	else if (is_function(counter))
+	else if (kmmv_trace_is_function(counter))
 		scnprintf(text, size, "Calls of %s%s", where, by);
 	else
 		scnprintf(text, size, "Hits of the tracepoint %s%s", where, by);
@@ -237,9 +234,9 @@ static int add_instances(struct kmmv_trace_counter *counter,
 {
 	int err = 0;
 
-	if (!is_function(counter) || !kmmv_trace_is_plain(run))
+	if (!kmmv_trace_is_function(counter) || !kmmv_trace_is_plain(run))
 		err = add_instance(counter, run);
-	if (!err && is_function(counter))
+	if (!err && kmmv_trace_is_function(counter))
 		err = kmmv_trace_function_fill(run, ips, nr);
 	return err;
 }
@@ -291,7 +288,7 @@ static int fill(struct kmmv_trace_counter *counter, struct kmmv_trace_run *run)
 		err = kmmv_trace_cells_init(run, counter->max_keys);
 	if (err)
 		return err;
-	if (is_function(counter))
+	if (kmmv_trace_is_function(counter))
 		nr = kmmv_trace_function_find(counter, run, &ips);
 	if (nr < 0)
 		return nr;

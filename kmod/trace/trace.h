@@ -236,6 +236,12 @@ static inline bool kmmv_trace_enabled(const struct kmmv_trace_counter *counter)
 	return counter->state != KMMV_TRACE_OFF;
 }
 
+static inline bool
+kmmv_trace_is_function(const struct kmmv_trace_counter *counter)
+{
+	return counter->text[KMMV_TRACE_FUNCTION];
+}
+
 /* Whether the counter has values, keys or events. */
 static inline bool kmmv_trace_takes(const struct kmmv_trace_counter *counter)
 {
