@@ -7,20 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The length of the character at TEXT, which has LEFT bytes; 0 if it is no UTF-8. */
-static inline size_t kmmv_json_character(const char *text, size_t left)
-{
-	json_t *part = NULL;
-	size_t n;
-
-	/* The shortest valid sequence is a character. */
-	for (n = 1; n <= 4 && n <= left && !part; n++)
-		part = json_stringn(text, n);
-	if (!part)
-		return 0;
-	json_decref(part);
-	return n - 1;
-}
+#include "utf8.h"
 
 /* JSON must be UTF-8: a byte that is not becomes U+FFFD. NULL: no memory. */
 static inline json_t *kmmv_json_text(const char *text)
@@ -35,7 +22,7 @@ static inline json_t *kmmv_json_text(const char *text)
 	if (!copy)
 		return NULL;
 	for (to = copy; left; text += n, left -= n) {
-		n = kmmv_json_character(text, left);
+		n = kmmv_utf8_size(text);
 		if (n) {
 			memcpy(to, text, n);
 			to += n;

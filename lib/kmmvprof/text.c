@@ -7,16 +7,16 @@
 #include "jsontext.h"
 #include "terminal.h"
 #include "text.h"
+#include "utf8.h"
 
 /* The bytes of the character at TEXT, and whether it may be printed. */
 static size_t look_at(const char *text, bool *is_plain)
 {
 	unsigned char c = (unsigned char)*text;
-	size_t left = strnlen(text, 4);
-	size_t n = c < 0x80 ? 1 : kmmv_json_character(text, left);
+	size_t n = kmmv_utf8_size(text);
 
 	/* A byte from 0x80 to 0x9f alone is a C1 control in other character sets. */
-	*is_plain = n ? !kmmv_control_size(text, left) : c >= 0xa0;
+	*is_plain = n ? !kmmv_control_size(text, n) : c >= 0xa0;
 	return n ? n : 1;
 }
 
