@@ -111,7 +111,6 @@ int agent_percpu_by_name(struct family *f, const char *name,
 	char base[AGENT_NAME_SIZE];
 	const char *at, *next, *digits;
 	struct inst *inst;
-	char *end;
 
 	at = strstr(name, mark);
 	while (at && (next = strstr(at + 1, mark)))
@@ -120,11 +119,8 @@ int agent_percpu_by_name(struct family *f, const char *name,
 		return PM_ERR_INST;
 	digits = at + sizeof(mark) - 1;
 	/* One name per CPU: no sign, no leading zero. */
-	if (digits[0] < '0' || digits[0] > '9' ||
-	    (digits[0] == '0' && digits[1]) || strlen(digits) > 5)
-		return PM_ERR_INST;
-	cell->cpu = strtoul(digits, &end, 10);
-	if (*end)
+	if ((digits[0] == '0' && digits[1]) ||
+	    !agent_number_alone(digits, &cell->cpu))
 		return PM_ERR_INST;
 	memcpy(base, name, at - name);
 	base[at - name] = '\0';
