@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A text as JSON, for the commands; the library itself has no JSON. */
+/* A text, and a number, as JSON, for the commands; the library itself has no JSON. */
 #ifndef KMMV_LIB_JSONTEXT_H
 #define KMMV_LIB_JSONTEXT_H
 
+#include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +37,15 @@ static inline json_t *kmmv_json_text(const char *text)
 	whole = json_string(copy);
 	free(copy);
 	return whole;
+}
+
+/* As a string: JSON's numbers do not hold unsigned 64 bits. */
+static inline json_t *kmmv_json_u64(uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	return json_string(text);
 }
 
 #endif /* KMMV_LIB_JSONTEXT_H */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* kmmvdump's output as JSON. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -34,15 +33,6 @@ static json_t *json_cpus(const struct kmmv *k,
 	return array;
 }
 
-/* As a string: JSON's numbers do not hold unsigned 64 bits. */
-static json_t *json_u64(uint64_t value)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	return json_string(text);
-}
-
 static json_t *json_value(const struct kmmv_family_info *f, uint64_t value)
 {
 	return json_string(dump_value_text(f, value));
@@ -54,13 +44,13 @@ static json_t *json_header(const struct kmmv *k, const struct kmmv_info *info)
 
 	set(o, "major", json_integer(info->major));
 	set(o, "minor", json_integer(info->minor));
-	set(o, "features", json_u64(info->features));
-	set(o, "epoch", json_u64(info->epoch));
-	set(o, "generation", json_u64(info->generation));
+	set(o, "features", kmmv_json_u64(info->features));
+	set(o, "epoch", kmmv_json_u64(info->epoch));
+	set(o, "generation", kmmv_json_u64(info->generation));
 	set(o, "capacity", json_integer(info->capacity));
 	set(o, "instances", json_integer(info->nr_instances));
 	set(o, "slots_free", json_integer(info->slots_free));
-	set(o, "mapped", json_u64(info->mapped));
+	set(o, "mapped", kmmv_json_u64(info->mapped));
 	set(o, "live", json_boolean(info->live));
 	set(o, "possible", json_cpus(k, kmmv_cpu_possible, info));
 	set(o, "online", json_cpus(k, kmmv_cpu_online, info));

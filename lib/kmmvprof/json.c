@@ -2,13 +2,13 @@
 /* A profile as JSON. */
 #include <stdlib.h>
 
+#include "jsontext.h"
 #include "report.h"
 #include "section.h"
-#include "text.h"
 
 static int set_u64(json_t *o, const char *name, uint64_t value)
 {
-	return json_object_set_new(o, name, prof_text_json_u64(value));
+	return json_object_set_new(o, name, kmmv_json_u64(value));
 }
 
 /* A percentage, as the hundredths that add up. */
@@ -30,7 +30,7 @@ static int add_row(json_t *array, const struct prof_report *report,
 	      set_u64(o, "period", row->period);
 	for (i = 0; i < report->nr_columns && !err; i++)
 		err = json_object_set_new(o, prof_part_names[report->columns[i]],
-					  prof_text_json(row->part[report->columns[i]]));
+					  kmmv_json_text(row->part[report->columns[i]]));
 	if (!err)
 		return json_array_append_new(array, o);
 	json_decref(o);
@@ -60,7 +60,7 @@ static int add_section(json_t *array, const struct prof_report *report,
 
 	err = json_array_append_new(array, o) ?:
 	      json_object_set_new(o, "rows", rows) ?:
-	      json_object_set_new(o, "event", prof_text_json(s->event)) ?:
+	      json_object_set_new(o, "event", kmmv_json_text(s->event)) ?:
 	      json_object_set_new(o, "unit",
 				  json_string(s->is_time ? "ns" : "count")) ?:
 	      set_u64(o, "samples", s->samples) ?:
@@ -104,9 +104,9 @@ static int add_notes(json_t *array, struct prof_profile *profile)
 		err = json_array_append_new(array, o) ?:
 		      set_u64(o, "samples", row->samples) ?:
 		      json_object_set_new(o, "image",
-					  prof_text_json(row->part[PROF_PART_IMAGE])) ?:
+					  kmmv_json_text(row->part[PROF_PART_IMAGE])) ?:
 		      json_object_set_new(o, "reason",
-					  prof_text_json(row->part[PROF_PART_SYMBOL]));
+					  kmmv_json_text(row->part[PROF_PART_SYMBOL]));
 	}
 	return err;
 }
@@ -146,7 +146,7 @@ int prof_report_json(struct prof_profile *profile,
 	      json_object_set_new(root, "functions_not_known", notes) ?:
 	      json_object_set_new(root, "accounts", accounts) ?:
 	      json_object_set_new(root, "source",
-				  prof_text_json(profile->accounts.last.source)) ?:
+				  kmmv_json_text(profile->accounts.last.source)) ?:
 	      add_sections(events, profile, report) ?:
 	      add_notes(notes, profile) ?:
 	      add_accounts(accounts, &profile->accounts) ?:

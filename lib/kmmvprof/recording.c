@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "jsontext.h"
 #include "recording.h"
 #include "sample.h"
 #include "text.h"
@@ -57,10 +58,10 @@ static json_t *write_accounts(const struct prof_accounts *accounts)
 	for (n = numbers; n->name; n++) {
 		memcpy(&value, (const char *)accounts + n->at, sizeof(value));
 		err |= json_object_set_new(o, n->name,
-					   prof_text_json_u64(value));
+					   kmmv_json_u64(value));
 	}
 	err |= json_object_set_new(o, "source",
-				   prof_text_json(accounts->last.source));
+				   kmmv_json_text(accounts->last.source));
 	if (!err)
 		return json_pack("{s:i, s:o}", "kmmvprof", FORMAT, "accounts",
 				 o);
@@ -98,11 +99,11 @@ static json_t *write_row(const struct prof_row *row, const char *note)
 	for (i = 0; i < PROF_PART_NR; i++)
 		if (row->part[i])
 			err |= json_object_set_new(o, prof_part_names[i],
-						   prof_text_json(row->part[i]));
+						   kmmv_json_text(row->part[i]));
 	err |= json_object_set_new(o, "samples",
-				   prof_text_json_u64(row->samples));
+				   kmmv_json_u64(row->samples));
 	err |= json_object_set_new(o, "period",
-				   prof_text_json_u64(row->period));
+				   kmmv_json_u64(row->period));
 	if (row->is_time)
 		err |= json_object_set_new(o, "time", json_true());
 	if (note)
@@ -161,7 +162,7 @@ static int write_lines(FILE *file, const struct prof_profile *profile)
 	       write_table(file, &profile->table, NULL) ?:
 	       write_table(file, &profile->notes, "note") ?:
 	       write_line(file, json_pack("{s:o}", "end",
-					  prof_text_json_u64(lines)));
+					  kmmv_json_u64(lines)));
 }
 
 static int fail(const char *path, const char *why)

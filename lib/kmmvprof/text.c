@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Texts, and values as JSON. */
-#include <inttypes.h>
-#include <stdio.h>
+/* Texts, and a value of JSON. */
+#include <string.h>
 
 #include "digits.h"
-#include "jsontext.h"
 #include "terminal.h"
 #include "text.h"
 #include "utf8.h"
@@ -39,19 +37,6 @@ void prof_text_clean(char *text)
 		if (!is_plain)
 			memset(text, '?', n);
 	}
-}
-
-json_t *prof_text_json(const char *text)
-{
-	return kmmv_json_text(text);
-}
-
-json_t *prof_text_json_u64(uint64_t value)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	return json_string(text);
 }
 
 bool prof_text_u64(const json_t *object, const char *name, uint64_t *value)

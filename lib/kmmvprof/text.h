@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Texts: fit to be printed, and as JSON. Numbers of 64 bits are strings there. */
+/* Texts: fit to be printed, and a number of JSON, where those of 64 bits are strings. */
 #ifndef KMMV_PROF_TEXT_H
 #define KMMV_PROF_TEXT_H
 
@@ -13,10 +13,6 @@
  */
 bool prof_text_is_plain(const char *text);
 void prof_text_clean(char *text);
-
-/* A byte that is not UTF-8 becomes U+FFFD. NULL: no memory. */
-json_t *prof_text_json(const char *text);
-json_t *prof_text_json_u64(uint64_t value);
 
 /* The member NAME of OBJECT; false if it is no such number. */
 bool prof_text_u64(const json_t *object, const char *name, uint64_t *value);
