@@ -290,14 +290,9 @@ START_TEST(the_end_waits_for_a_new_file)
 	agent_iddisk_moment = 10;
 	agent_id_close();
 	ck_assert_int_eq(on_disk("! 16 0 "), 1);
-	ck_assert_int_ne(access(host_path(NUMBERS ".new"), F_OK), 0);
+	ck_assert(!is_rewritten());
 }
 END_TEST
-
-static bool is_rewritten(void)
-{
-	return access(host_path(NUMBERS ".new"), F_OK) == 0;
-}
 
 /* A damaged file, which is written anew before a name gets a number. */
 START_TEST(a_new_file_waits_for_the_disk)
@@ -347,24 +342,6 @@ START_TEST(a_new_file_is_on_disk_with_its_name)
 	ck_assert(!told_of("cannot be saved"));
 }
 END_TEST
-
-/* Far more garbage than names, and two steps of names. */
-static void setup_garbage(void)
-{
-	enum { NAMES = 6000, GARBAGE = 3 * NAMES };
-	char *text, *at;
-	int n;
-
-	text = malloc((NAMES + GARBAGE) * 32);
-	ck_assert_ptr_nonnull(text);
-	at = text + sprintf(text, HEADER);
-	for (n = 0; n < NAMES; n++)
-		at += sprintf(at, "+ 16 %d n%d\n", n, n);
-	for (n = 0; n < GARBAGE; n++)
-		at += sprintf(at, "* 16 0\n");
-	begin_lasting(text);
-	free(text);
-}
 
 /* Between requests nothing waits for it; a new name waits for a step at most. */
 START_TEST(a_rewrite_waits_for_the_disk)
@@ -541,7 +518,7 @@ void add_disk(Suite *suite)
 	tcase_add_test(tcase, a_new_file_is_on_disk_with_its_name);
 	tcase_add_test(tcase, a_damaged_file_that_cannot_be_kept);
 
-	tcase = add_case(suite, "disk: rewrites", setup_garbage);
+	tcase = add_case(suite, "disk: rewrites", setup_long);
 	tcase_add_test(tcase, a_rewrite_waits_for_the_disk);
 	tcase_add_test(tcase, a_rewrite_that_fails_late_is_begun_again);
 	tcase_add_test(tcase, a_new_file_that_has_no_place_goes);

@@ -38,32 +38,9 @@ START_TEST(states_that_were_not_written_are)
 }
 END_TEST
 
-/* More names than a step of a rewrite takes, and far more garbage. */
-static void setup_long(void)
-{
-	enum { NAMES = 6000, GARBAGE = 3 * NAMES };
-	char *text, *at;
-	int n;
-
-	text = malloc((NAMES + GARBAGE) * 32);
-	ck_assert_ptr_nonnull(text);
-	at = text + sprintf(text, HEADER);
-	for (n = 0; n < NAMES; n++)
-		at += sprintf(at, "+ 16 %d n%d\n", n, n);
-	for (n = 0; n < GARBAGE; n++)
-		at += sprintf(at, "* 16 0\n");
-	begin_lasting(text);
-	free(text);
-}
-
 #define FIRST_FOUR(state) \
 	INST(0, 0, state, "n0") INST(1, 0, state, "n1") \
 	INST(2, 0, state, "n2") INST(3, 0, state, "n3")
-
-static bool is_rewritten(void)
-{
-	return access(host_path(NUMBERS ".new"), F_OK) == 0;
-}
 
 /* A rewrite with old names must not replace a file with newer ones. */
 START_TEST(states_lost_in_a_rewrite_are_written)

@@ -56,6 +56,23 @@ void setup_lasting(void)
 	begin_lasting(NULL);
 }
 
+void setup_long(void)
+{
+	enum { NAMES = 6000, GARBAGE = 3 * NAMES };
+	char *text, *at;
+	int n;
+
+	text = malloc((NAMES + GARBAGE) * 32);
+	ck_assert_ptr_nonnull(text);
+	at = text + sprintf(text, HEADER);
+	for (n = 0; n < NAMES; n++)
+		at += sprintf(at, "+ 16 %d n%d\n", n, n);
+	for (n = 0; n < GARBAGE; n++)
+		at += sprintf(at, "* 16 0\n");
+	begin_lasting(text);
+	free(text);
+}
+
 int on_disk(const char *begin)
 {
 	FILE *file = fopen(host_path(NUMBERS), "r");
@@ -67,6 +84,11 @@ int on_disk(const char *begin)
 		found += strncmp(line, begin, strlen(begin)) == 0;
 	fclose(file);
 	return found;
+}
+
+bool is_rewritten(void)
+{
+	return access(host_path(NUMBERS ".new"), F_OK) == 0;
 }
 
 void wait_for_disk(void)

@@ -27,8 +27,12 @@ void begin_attached(const char *lines);
 /* All of it: the agent may write. */
 void begin_lasting(const char *numbers);
 void setup_lasting(void);
+/* A file with far more garbage than names, of which a rewrite takes two steps. */
+void setup_long(void);
 /* The number of lines of the file that begin like this. */
 int on_disk(const char *begin);
+/* A new file is being written. */
+bool is_rewritten(void);
 /* The daemon's work between requests; returns when it is due again. */
 int work(void);
 /* At that time. */
