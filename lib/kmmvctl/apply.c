@@ -15,40 +15,40 @@
 
 static int make(const struct places *p, const struct counter *c, bool applied)
 {
-	int err = kmmv_configfs_make(p, c);
+	int err = ctl_configfs_make(p, c);
 
 	if (err == -ENOENT && c->text[ATTR_FUNCTION] &&
-	    !kmmv_functions_explain(p->tracing, c->text[ATTR_FUNCTION]))
+	    !ctl_functions_explain(p->tracing, c->text[ATTR_FUNCTION]))
 		err = -ENXIO;
 	if (err)
 		return err;
 	/* Without this file, the counter cannot be exported, and is not pruned. */
-	if (kmmv_saved_put(p, c, applied))
-		fprintf(stderr, "kmmvctl: %s\n", kmmv_fault_text());
+	if (ctl_saved_put(p, c, applied))
+		fprintf(stderr, "kmmvctl: %s\n", ctl_fault_text());
 	return 0;
 }
 
 static void say_waits(const struct places *p, const struct counter *c)
 {
-	if (kmmv_configfs_state_is(p, c->name, "waiting"))
+	if (ctl_configfs_state_is(p, c->name, "waiting"))
 		fprintf(stderr,
 			"kmmvctl: %s waits: no module that is loaded has "
 			"%s\n",
 			c->name, c->text[ATTR_TRACEPOINT]);
 }
 
-int kmmv_add(const struct places *p, struct hooks **hooks, struct counter *c)
+int ctl_add(const struct places *p, struct hooks **hooks, struct counter *c)
 {
 	int err;
 
-	err = kmmv_configfs_ready(p);
-	if (!err && kmmv_configfs_has(p, c->name))
-		err = kmmv_fault_set(-EEXIST,
-				     "there is a counter %s: remove it "
-				     "first",
-				     c->name);
+	err = ctl_configfs_ready(p);
+	if (!err && ctl_configfs_has(p, c->name))
+		err = ctl_fault_set(-EEXIST,
+				    "there is a counter %s: remove it "
+				    "first",
+				    c->name);
 	if (!err)
-		err = kmmv_define(p, hooks, c);
+		err = ctl_define(p, hooks, c);
 	if (!err)
 		err = make(p, c, false);
 	if (!err)
@@ -86,12 +86,12 @@ static bool is_equal(const struct counter *wanted, const struct counter *has)
 /* Is its saved definition, if any, the same? is_equal() ignores a max_keys left out. */
 static int is_saved(const struct places *p, const struct counter *c)
 {
-	char *text = kmmv_counter_print(c), *saved = NULL;
+	char *text = ctl_counter_print(c), *saved = NULL;
 	bool applied;
 	int rc;
 
-	rc = text ? kmmv_saved_get(p, c->name, &saved, &applied)
-		  : kmmv_fault_memory();
+	rc = text ? ctl_saved_get(p, c->name, &saved, &applied)
+		  : ctl_fault_memory();
 	if (!rc)
 		rc = !saved || !strcmp(text, saved);
 	free(saved);
@@ -101,8 +101,8 @@ static int is_saved(const struct places *p, const struct counter *c)
 
 static bool is_stale(const struct places *p, const char *name)
 {
-	return kmmv_configfs_state_is(p, name, "stale") ||
-	       kmmv_configfs_state_is(p, name, "failed");
+	return ctl_configfs_state_is(p, name, "stale") ||
+	       ctl_configfs_state_is(p, name, "failed");
 }
 
 static void say(const struct apply *a, const char *what, const char *name)
@@ -146,15 +146,15 @@ static int make_disabled(const struct places *p, struct counter *c)
 {
 	free(c->text[ATTR_ENABLE]);
 	c->text[ATTR_ENABLE] = strdup("0");
-	return c->text[ATTR_ENABLE] ? kmmv_configfs_make(p, c)
-				    : kmmv_fault_memory();
+	return c->text[ATTR_ENABLE] ? ctl_configfs_make(p, c)
+				    : ctl_fault_memory();
 }
 
 /* Without the mark, a quiet apply leaves it disabled, as if the user had done it. */
 static void mark_left(const struct places *p, const char *name)
 {
-	if (kmmv_saved_mark_left(p, name))
-		fprintf(stderr, "kmmvctl: %s\n", kmmv_fault_text());
+	if (ctl_saved_mark_left(p, name))
+		fprintf(stderr, "kmmvctl: %s\n", ctl_fault_text());
 }
 
 /*
@@ -168,26 +168,26 @@ static int replace(const struct places *p, struct counter *c,
 	char reason[1024];
 	int err;
 
-	err = kmmv_configfs_remove(p, c->name);
+	err = ctl_configfs_remove(p, c->name);
 	if (!err)
 		err = make(p, c, applied);
 	if (err == -EEXIST &&
 	    !(same(c->attr[ATTR_ONELINE], old->attr[ATTR_ONELINE]) &&
 	      same(c->attr[ATTR_HELP], old->attr[ATTR_HELP])))
 		err = make_with_texts_of(p, c, old, applied);
-	if (!err || kmmv_configfs_has(p, c->name))
+	if (!err || ctl_configfs_has(p, c->name))
 		return err;
-	snprintf(reason, sizeof(reason), "%s", kmmv_fault_text());
-	if (stale ? make_disabled(p, old) : kmmv_configfs_make(p, old))
-		return kmmv_fault_set(err,
-				      "%s; the previous counter could not be "
-				      "restored: %s",
-				      reason, kmmv_fault_text());
-	if (stale && kmmv_counter_is_on(c))
+	snprintf(reason, sizeof(reason), "%s", ctl_fault_text());
+	if (stale ? make_disabled(p, old) : ctl_configfs_make(p, old))
+		return ctl_fault_set(err,
+				     "%s; the previous counter could not be "
+				     "restored: %s",
+				     reason, ctl_fault_text());
+	if (stale && ctl_counter_is_on(c))
 		mark_left(p, c->name);
-	return kmmv_fault_set(
-		err, "%s; the previous counter was restored%s", reason,
-		stale ? ", disabled, as it was not counting" : "");
+	return ctl_fault_set(err, "%s; the previous counter was restored%s",
+			     reason,
+			     stale ? ", disabled, as it was not counting" : "");
 }
 
 /*
@@ -196,13 +196,13 @@ static int replace(const struct places *p, struct counter *c,
  */
 static int disable_stale(const struct places *p, const char *name)
 {
-	return kmmv_saved_mark_left(p, name) ?:
-	       kmmv_configfs_put(p, name, "enable", "0");
+	return ctl_saved_mark_left(p, name)
+		       ?: ctl_configfs_put(p, name, "enable", "0");
 }
 
 static int turn(const struct apply *a, const struct counter *c, bool again)
 {
-	const char *on = kmmv_counter_is_on(c) ? "1" : "0";
+	const char *on = ctl_counter_is_on(c) ? "1" : "0";
 	int err = 0;
 
 	say(a, again ? "resolve" : *on == '1' ? "enable" : "disable", c->name);
@@ -211,24 +211,24 @@ static int turn(const struct apply *a, const struct counter *c, bool again)
 	if (again)
 		err = disable_stale(a->places, c->name);
 	if (!err)
-		err = kmmv_configfs_put(a->places, c->name, "enable", on);
+		err = ctl_configfs_put(a->places, c->name, "enable", on);
 	if (!err)
-		kmmv_saved_unmark_left(a->places, c->name);
+		ctl_saved_unmark_left(a->places, c->name);
 	return err;
 }
 
 /* Did kmmvctl leave it disabled? One made or changed by hand since is the user's. */
 static bool is_left(const struct places *p, const struct counter *has)
 {
-	return !kmmv_counter_is_on(has) && kmmv_saved_is_left(p, has->name) &&
-	       kmmv_saved_is_current(p, has->name) > 0;
+	return !ctl_counter_is_on(has) && ctl_saved_is_left(p, has->name) &&
+	       ctl_saved_is_current(p, has->name) > 0;
 }
 
 static int change(struct apply *a, struct counter *c, struct counter *has)
 {
 	const struct places *p = a->places;
 	bool stale = is_stale(p, c->name);
-	bool again = stale && kmmv_counter_is_on(c);
+	bool again = stale && ctl_counter_is_on(c);
 	int equal;
 
 	/*
@@ -237,14 +237,14 @@ static int change(struct apply *a, struct counter *c, struct counter *has)
 	 */
 	if (a->quiet && !stale && !is_left(p, has)) {
 		say(a, "leave", c->name);
-		if (kmmv_counter_is_on(has) && !a->only_say)
-			kmmv_saved_unmark_left(p, c->name);
+		if (ctl_counter_is_on(has) && !a->only_say)
+			ctl_saved_unmark_left(p, c->name);
 		return 0;
 	}
 	/* The user has enabled it, and the file says no. */
-	if (a->quiet && !kmmv_counter_is_on(c)) {
+	if (a->quiet && !ctl_counter_is_on(c)) {
 		say(a, "resolve", c->name);
-		return a->only_say ? 0 : kmmv_enable(p, &a->hooks, c->name);
+		return a->only_say ? 0 : ctl_enable(p, &a->hooks, c->name);
 	}
 	equal = is_equal(c, has) ? is_saved(p, c) : 0;
 	if (equal < 0)
@@ -253,11 +253,11 @@ static int change(struct apply *a, struct counter *c, struct counter *has)
 		say(a, "change", c->name);
 		return a->only_say ? 0 : replace(p, c, has, true);
 	}
-	if (again || kmmv_counter_is_on(c) != kmmv_counter_is_on(has))
+	if (again || ctl_counter_is_on(c) != ctl_counter_is_on(has))
 		return turn(a, c, again);
 	say(a, "leave", c->name);
 	/* The file now owns it, also if it was added by hand. */
-	return a->only_say ? 0 : kmmv_saved_put(p, c, true);
+	return a->only_say ? 0 : ctl_saved_put(p, c, true);
 }
 
 /*
@@ -271,15 +271,15 @@ static int define_saved(const struct places *p, struct hooks **hooks,
 	int err;
 
 	*c = NULL;
-	err = kmmv_saved_path(p, name, path);
+	err = ctl_saved_path(p, name, path);
 	if (!err)
-		err = kmmv_saved_is_current(p, name);
+		err = ctl_saved_is_current(p, name);
 	if (err > 0)
-		err = kmmv_config_read(path, c);
+		err = ctl_config_read(path, c);
 	if (!err && *c && (*c)->fault)
-		err = kmmv_fault_set(-EINVAL, "%s", (*c)->fault);
+		err = ctl_fault_set(-EINVAL, "%s", (*c)->fault);
 	if (!err && *c)
-		err = kmmv_define(p, hooks, *c);
+		err = ctl_define(p, hooks, *c);
 	return err;
 }
 
@@ -293,7 +293,7 @@ static int enable(const struct places *p, struct hooks **hooks,
 
 	err = define_saved(p, hooks, has->name, &c);
 	if (!err && c && !is_equal(c, has)) {
-		err = kmmv_saved_get(p, has->name, &text, &applied);
+		err = ctl_saved_get(p, has->name, &text, &applied);
 		free(text);
 		if (!err)
 			err = replace(p, c, has, applied);
@@ -303,25 +303,25 @@ static int enable(const struct places *p, struct hooks **hooks,
 	} else if (!err && c && stale) {
 		err = disable_stale(p, has->name);
 	}
-	kmmv_counter_free_all(c);
-	return err ?: kmmv_configfs_put(p, has->name, "enable", "1");
+	ctl_counter_free_all(c);
+	return err ?: ctl_configfs_put(p, has->name, "enable", "1");
 }
 
-int kmmv_enable(const struct places *p, struct hooks **hooks, const char *name)
+int ctl_enable(const struct places *p, struct hooks **hooks, const char *name)
 {
 	struct counter *has;
 	int err;
 
-	err = kmmv_configfs_read(p, name, &has);
+	err = ctl_configfs_read(p, name, &has);
 	if (err)
 		return err;
-	if (kmmv_counter_is_on(has) && !is_stale(p, name))
+	if (ctl_counter_is_on(has) && !is_stale(p, name))
 		err = 0;
 	else
 		err = enable(p, hooks, has);
 	if (!err)
-		kmmv_saved_unmark_left(p, name);
-	kmmv_counter_free(has);
+		ctl_saved_unmark_left(p, name);
+	ctl_counter_free(has);
 	return err;
 }
 
@@ -331,22 +331,21 @@ static int apply_one(struct apply *a, struct counter *c)
 	int err;
 
 	if (c->fault)
-		return kmmv_fault_set(-EINVAL, "%s", c->fault);
-	err = kmmv_define(a->places, &a->hooks, c);
+		return ctl_fault_set(-EINVAL, "%s", c->fault);
+	err = ctl_define(a->places, &a->hooks, c);
 	if (err)
-		return kmmv_fault_set(err, "%s: %s: %s", c->where ?: "",
-				      c->name, kmmv_fault_text());
-	err = kmmv_configfs_read(a->places, c->name, &has);
+		return ctl_fault_set(err, "%s: %s: %s", c->where ?: "", c->name,
+				     ctl_fault_text());
+	err = ctl_configfs_read(a->places, c->name, &has);
 	if (!err) {
 		err = change(a, c, has);
-		kmmv_counter_free(has);
+		ctl_counter_free(has);
 	} else if (err == -ENOENT) {
 		say(a, "make", c->name);
 		err = a->only_say ? 0 : make(a->places, c, true);
 	}
 	if (err)
-		kmmv_fault_set(err, "%s: %s", c->where ?: "",
-			       kmmv_fault_text());
+		ctl_fault_set(err, "%s: %s", c->where ?: "", ctl_fault_text());
 	else if (!a->only_say && !a->quiet)
 		say_waits(a->places, c);
 	return err;
@@ -356,7 +355,7 @@ static int apply_one(struct apply *a, struct counter *c)
 static int complain(const struct apply *a)
 {
 	if (!a->quiet)
-		fprintf(stderr, "kmmvctl: %s\n", kmmv_fault_text());
+		fprintf(stderr, "kmmvctl: %s\n", ctl_fault_text());
 	return 1;
 }
 
@@ -373,19 +372,19 @@ static int prune_one(const struct apply *a, const char *name)
 	char *text;
 	int err;
 
-	err = kmmv_saved_get(a->places, name, &text, &applied);
+	err = ctl_saved_get(a->places, name, &text, &applied);
 	if (err || !text)
 		return err;
 	free(text);
-	err = applied ? kmmv_saved_is_current(a->places, name) : 0;
+	err = applied ? ctl_saved_is_current(a->places, name) : 0;
 	if (err <= 0)
 		return err;
 	say(a, "remove", name);
 	if (a->only_say)
 		return 0;
-	err = kmmv_configfs_remove(a->places, name);
+	err = ctl_configfs_remove(a->places, name);
 	if (!err)
-		kmmv_saved_remove(a->places, name);
+		ctl_saved_remove(a->places, name);
 	return err;
 }
 
@@ -402,7 +401,7 @@ static int prune(const struct apply *a, const struct counter *counters)
 	int i, nr, err, failures = 0;
 	char **names;
 
-	nr = kmmv_configfs_names(a->places, &names);
+	nr = ctl_configfs_names(a->places, &names);
 	if (nr < 0)
 		return nr;
 	for (i = 0; i < nr; i++) {
@@ -413,16 +412,16 @@ static int prune(const struct apply *a, const struct counter *counters)
 		if (err && err != -ENOENT)
 			failures += complain(a);
 	}
-	kmmv_configfs_names_free(names, nr);
+	ctl_configfs_names_free(names, nr);
 	return failures;
 }
 
-int kmmv_apply(struct apply *a, struct counter *counters)
+int ctl_apply(struct apply *a, struct counter *counters)
 {
 	int failures = 0, pruned = 0, err;
 	struct counter *c;
 
-	err = kmmv_configfs_ready(a->places);
+	err = ctl_configfs_ready(a->places);
 	if (err)
 		return err;
 	if (a->prune && !is_unclear(counters))

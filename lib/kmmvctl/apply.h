@@ -10,24 +10,24 @@
 #include "places.h"
 
 /*
- * kmmv_add - make a counter
+ * ctl_add - make a counter
  *
- * Return: 0; -EEXIST if there is one of this name; what kmmv_define() and
- * kmmv_configfs_make() return.
+ * Return: 0; -EEXIST if there is one of this name; what ctl_define() and
+ * ctl_configfs_make() return.
  */
-int kmmv_add(const struct places *places, struct hooks **hooks,
-	     struct counter *counter);
+int ctl_add(const struct places *places, struct hooks **hooks,
+	    struct counter *counter);
 
 /*
- * kmmv_enable - enable a counter
+ * ctl_enable - enable a counter
  *
  * One that is disabled or stale is defined anew first, as the offsets may be others now,
  * unless it was made or changed by hand.
  *
- * Return: 0; -ENOENT; what kmmv_define() and kmmv_configfs_make() return.
+ * Return: 0; -ENOENT; what ctl_define() and ctl_configfs_make() return.
  */
-int kmmv_enable(const struct places *places, struct hooks **hooks,
-		const char *name);
+int ctl_enable(const struct places *places, struct hooks **hooks,
+	       const char *name);
 
 /* How counters are applied. */
 struct apply {
@@ -41,7 +41,7 @@ struct apply {
 };
 
 /*
- * kmmv_apply - make counters as they are in a list
+ * ctl_apply - make counters as they are in a list
  *
  * What is there and equal is left alone, what differs is made anew, with the counts
  * going on. The old one comes back if the new one is refused, disabled if it was stale
@@ -51,6 +51,6 @@ struct apply {
  * Return: the number of failures, without @apply->missing; -errno if nothing could be
  * done.
  */
-int kmmv_apply(struct apply *apply, struct counter *counters);
+int ctl_apply(struct apply *apply, struct counter *counters);
 
 #endif /* KMMV_CTL_APPLY_H */

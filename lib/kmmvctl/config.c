@@ -44,7 +44,7 @@ static void bad_file(struct reader *r, int err)
 		return;
 	r->err = err;
 	if (asprintf(&r->reason, "%s:%u: %s", r->path, r->line,
-		     kmmv_fault_text()) < 0)
+		     ctl_fault_text()) < 0)
 		r->reason = NULL;
 }
 
@@ -54,9 +54,9 @@ static void bad_counter(struct reader *r, int err)
 	struct counter *c = r->current;
 
 	if (!c->fault && asprintf(&c->fault, "%s:%u: %s", r->path, r->line,
-				  kmmv_fault_text()) < 0) {
-		c->fault = kmmv_no_memory;
-		err = kmmv_fault_memory();
+				  ctl_fault_text()) < 0) {
+		c->fault = ctl_no_memory;
+		err = ctl_fault_memory();
 	}
 	if (err == -ENOMEM)
 		bad_file(r, err);
@@ -88,7 +88,7 @@ static void begin_section(struct reader *r)
 	struct counter *old = find(*r->list, r->section), **end = r->list;
 	int err;
 
-	err = kmmv_counter_new(r->section, &r->current);
+	err = ctl_counter_new(r->section, &r->current);
 	if (err) {
 		bad_file(r, err);
 		return;
@@ -99,8 +99,8 @@ static void begin_section(struct reader *r)
 	if (asprintf(&r->current->where, "%s:%u", r->path, r->line) < 0)
 		r->current->where = NULL;
 	if (old) {
-		kmmv_fault_set(-EEXIST, "%s is defined at %s, too", r->section,
-			       old->where ?: "another place");
+		ctl_fault_set(-EEXIST, "%s is defined at %s, too", r->section,
+			      old->where ?: "another place");
 		bad_counter(r, -EEXIST);
 	}
 }
@@ -119,10 +119,10 @@ static void note_section(struct reader *r, const char *line)
 	}
 	length = end - line - 1;
 	if (length >= (int)COUNTER_NAME) {
-		kmmv_fault_set(-EINVAL,
-			       "the name of a section has more than %zu "
-			       "characters",
-			       COUNTER_NAME - 1);
+		ctl_fault_set(-EINVAL,
+			      "the name of a section has more than %zu "
+			      "characters",
+			      COUNTER_NAME - 1);
 		bad_file(r, -EINVAL);
 		return;
 	}
@@ -136,7 +136,7 @@ static void check_line(struct reader *r)
 	if (!r->awaited)
 		return;
 	r->awaited = false;
-	kmmv_fault_set(-EINVAL, "neither a section nor NAME = TEXT");
+	ctl_fault_set(-EINVAL, "neither a section nor NAME = TEXT");
 	bad_line(r);
 }
 
@@ -149,10 +149,10 @@ static void drop_line(struct reader *r, int size)
 		r->current = NULL;
 	if (first == '#' || first == ';')
 		return;
-	kmmv_fault_set(-EINVAL,
-		       "the line has a NUL or more than %d characters: "
-		       "continue it on a line that begins with a blank",
-		       size - 3);
+	ctl_fault_set(-EINVAL,
+		      "the line has a NUL or more than %d characters: "
+		      "continue it on a line that begins with a blank",
+		      size - 3);
 	bad_line(r);
 }
 
@@ -205,16 +205,16 @@ static int take(void *arg, const char *section, const char *name,
 	r->awaited = false;
 	if (!r->current ||
 	    strncmp(section, r->current->name, INIH_SECTION - 1)) {
-		kmmv_fault_set(-EINVAL, "%s is in no section", name);
+		ctl_fault_set(-EINVAL, "%s is in no section", name);
 		bad_file(r, -EINVAL);
 		return 0;
 	}
 	if (strlen(name) >= LONGEST_NAME - 1) {
-		kmmv_fault_set(-EINVAL, "%s: the name is too long", name);
+		ctl_fault_set(-EINVAL, "%s: the name is too long", name);
 		bad_counter(r, -EINVAL);
 		return 1;
 	}
-	err = kmmv_counter_set(r->current, name, text, r->continues);
+	err = ctl_counter_set(r->current, name, text, r->continues);
 	if (err)
 		bad_counter(r, err);
 	return 1;
@@ -223,26 +223,26 @@ static int take(void *arg, const char *section, const char *name,
 static void check_sections(struct counter *c)
 {
 	for (; c; c = c->next)
-		if (!c->fault && kmmv_counter_check(c) &&
+		if (!c->fault && ctl_counter_check(c) &&
 		    asprintf(&c->fault, "%s: %s", c->where ?: "",
-			     kmmv_fault_text()) < 0)
-			c->fault = kmmv_no_memory;
+			     ctl_fault_text()) < 0)
+			c->fault = ctl_no_memory;
 }
 
-int kmmv_config_read(const char *path, struct counter **counters)
+int ctl_config_read(const char *path, struct counter **counters)
 {
 	struct reader r = { .path = path, .list = counters };
 
 	r.file = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	if (!r.file)
-		return kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
+		return ctl_fault_set(-errno, "%s: %s", path, strerror(errno));
 	/* Its result is ignored: take() and check_line() have reported the error. */
 	ini_parse_stream(read_line, &r, take, &r);
 	check_line(&r);
 	if (r.failed) {
 		int err = r.failed == -ENOMEM ? -ENOMEM : -EIO;
 
-		kmmv_fault_set(err, "%s", strerror(-r.failed));
+		ctl_fault_set(err, "%s", strerror(-r.failed));
 		bad_file(&r, err);
 		if (r.current)
 			bad_counter(&r, err);
@@ -252,12 +252,12 @@ int kmmv_config_read(const char *path, struct counter **counters)
 		fclose(r.file);
 	check_sections(*counters);
 	if (r.err)
-		kmmv_fault_set(r.err, "%s", r.reason ?: kmmv_no_memory);
+		ctl_fault_set(r.err, "%s", r.reason ?: ctl_no_memory);
 	free(r.reason);
 	return r.err;
 }
 
-bool kmmv_config_is_absent(const char *path)
+bool ctl_config_is_absent(const char *path)
 {
 	struct stat st;
 
@@ -271,7 +271,7 @@ static int is_config(const struct dirent *entry)
 	return entry->d_name[0] != '.' && dot && !strcmp(dot, ".conf");
 }
 
-int kmmv_config_read_dir(const char *dir, struct counter **counters)
+int ctl_config_read_dir(const char *dir, struct counter **counters)
 {
 	struct dirent **entries;
 	char *path, *reason = NULL;
@@ -280,26 +280,28 @@ int kmmv_config_read_dir(const char *dir, struct counter **counters)
 	nr = scandir(dir, &entries, is_config, alphasort);
 	if (nr < 0) {
 		err = -errno;
-		return kmmv_config_is_absent(dir) ? 0 :
-			kmmv_fault_set(err, "%s: %s", dir, strerror(-err));
+		return ctl_config_is_absent(dir)
+			       ? 0
+			       : ctl_fault_set(err, "%s: %s", dir,
+					       strerror(-err));
 	}
 	for (i = 0; i < nr; i++) {
 		if (asprintf(&path, "%s/%s", dir, entries[i]->d_name) < 0) {
 			path = NULL;
-			err = kmmv_fault_memory();
+			err = ctl_fault_memory();
 		} else {
-			err = kmmv_config_read(path, counters);
+			err = ctl_config_read(path, counters);
 		}
 		if (err && !first) {
 			first = err;
-			reason = strdup(kmmv_fault_text());
+			reason = strdup(ctl_fault_text());
 		}
 		free(path);
 		free(entries[i]);
 	}
 	free(entries);
 	if (first)
-		kmmv_fault_set(first, "%s", reason ?: kmmv_no_memory);
+		ctl_fault_set(first, "%s", reason ?: ctl_no_memory);
 	free(reason);
 	return first;
 }

@@ -8,7 +8,7 @@
 #include "counter.h"
 
 /*
- * kmmv_config_read - append the counters of a file to a list
+ * ctl_config_read - append the counters of a file to a list
  * @path: the file; "-" is standard input
  * @counters: the list; a name that is in it already is an error of the second one
  *
@@ -19,21 +19,21 @@
  * form of a configuration file, the first such line being in the reason; another error
  * if it cannot be read.
  */
-int kmmv_config_read(const char *path, struct counter **counters);
+int ctl_config_read(const char *path, struct counter **counters);
 
 /*
- * kmmv_config_is_absent - whether there is no such file or directory
+ * ctl_config_is_absent - whether there is no such file or directory
  *
  * A link that leads nowhere is there: what it leads to may not be mounted yet.
  */
-bool kmmv_config_is_absent(const char *path);
+bool ctl_config_is_absent(const char *path);
 
 /*
- * kmmv_config_read_dir - those that are named *.conf, in the order of their names
+ * ctl_config_read_dir - those that are named *.conf, in the order of their names
  *
  * Return: 0, also if the directory is not there; the first error otherwise, after
  * all files have been read.
  */
-int kmmv_config_read_dir(const char *dir, struct counter **counters);
+int ctl_config_read_dir(const char *dir, struct counter **counters);
 
 #endif /* KMMV_CTL_CONFIG_H */

@@ -16,19 +16,19 @@
 /* An attribute is not longer than a page. */
 #define ATTRIBUTE_BYTES 65536
 
-int kmmv_configfs_ready(const struct places *p)
+int ctl_configfs_ready(const struct places *p)
 {
 	if (!access(p->counters, F_OK))
 		return 0;
 	if (access(p->config, F_OK))
-		return kmmv_fault_set(-ENOENT,
-				      "there is no %s: mount -t configfs "
-				      "none /sys/kernel/config",
-				      p->config);
-	return kmmv_fault_set(-ENOENT,
-			      "there is no %s: modprobe kmmv_trace, and "
-			      "see that configfs is mounted",
-			      p->counters);
+		return ctl_fault_set(-ENOENT,
+				     "there is no %s: mount -t configfs "
+				     "none /sys/kernel/config",
+				     p->config);
+	return ctl_fault_set(-ENOENT,
+			     "there is no %s: modprobe kmmv_trace, and "
+			     "see that configfs is mounted",
+			     p->counters);
 }
 
 static int is_counter(const struct dirent *entry)
@@ -36,19 +36,19 @@ static int is_counter(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-int kmmv_configfs_names(const struct places *p, char ***names)
+int ctl_configfs_names(const struct places *p, char ***names)
 {
 	struct dirent **entries;
 	int i, nr, err;
 	char **list;
 
-	err = kmmv_configfs_ready(p);
+	err = ctl_configfs_ready(p);
 	if (err)
 		return err;
 	nr = scandir(p->counters, &entries, is_counter, alphasort);
 	if (nr < 0)
-		return kmmv_fault_set(-errno, "%s: %s", p->counters,
-				      strerror(errno));
+		return ctl_fault_set(-errno, "%s: %s", p->counters,
+				     strerror(errno));
 	list = calloc(nr + 1, sizeof(*list));
 	for (i = 0; i < nr; i++) {
 		if (list)
@@ -59,16 +59,16 @@ int kmmv_configfs_names(const struct places *p, char ***names)
 	for (i = 0; list && i < nr; i++) {
 		if (list[i])
 			continue;
-		kmmv_configfs_names_free(list, nr);
+		ctl_configfs_names_free(list, nr);
 		list = NULL;
 	}
 	if (!list)
-		return kmmv_fault_memory();
+		return ctl_fault_memory();
 	*names = list;
 	return nr;
 }
 
-void kmmv_configfs_names_free(char **names, int nr)
+void ctl_configfs_names_free(char **names, int nr)
 {
 	int i;
 
@@ -85,11 +85,11 @@ static int path_of(const struct places *p, const char *name,
 	if (snprintf(path, PATH_MAX, "%s/%s%s%s", p->counters, name,
 		     attribute ? "/" : "", attribute ?: "") < PATH_MAX)
 		return 0;
-	return kmmv_fault_set(-ENAMETOOLONG, "%.40s...: the name is too long",
-			      name);
+	return ctl_fault_set(-ENAMETOOLONG, "%.40s...: the name is too long",
+			     name);
 }
 
-bool kmmv_configfs_has(const struct places *p, const char *name)
+bool ctl_configfs_has(const struct places *p, const char *name)
 {
 	char path[PATH_MAX];
 
@@ -104,7 +104,7 @@ static bool is_whole(const struct places *p, const char *name)
 {
 	char path[PATH_MAX];
 
-	return !path_of(p, name, kmmv_attribute_names[ATTR_ENABLE], path) &&
+	return !path_of(p, name, ctl_attribute_names[ATTR_ENABLE], path) &&
 	       !access(path, F_OK);
 }
 
@@ -122,12 +122,12 @@ static int read_attribute(const struct places *p, const char *name,
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		err = errno;
-		kmmv_fault_set(-err, "%s: %s", path, strerror(err));
+		ctl_fault_set(-err, "%s: %s", path, strerror(err));
 		return err == ENOENT && is_whole(p, name) ? -EIO : -err;
 	}
 	length = read(fd, text, size - 1);
 	if (length < 0)
-		err = kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
+		err = ctl_fault_set(-errno, "%s: %s", path, strerror(errno));
 	close(fd);
 	if (err)
 		return err;
@@ -137,14 +137,14 @@ static int read_attribute(const struct places *p, const char *name,
 	return 0;
 }
 
-int kmmv_configfs_get(const struct places *p, const char *name,
-		      const char *attribute, char **text)
+int ctl_configfs_get(const struct places *p, const char *name,
+		     const char *attribute, char **text)
 {
 	int err;
 
 	*text = malloc(ATTRIBUTE_BYTES);
 	if (!*text)
-		return kmmv_fault_memory();
+		return ctl_fault_memory();
 	err = read_attribute(p, name, attribute, *text, ATTRIBUTE_BYTES);
 	if (err) {
 		free(*text);
@@ -153,8 +153,8 @@ int kmmv_configfs_get(const struct places *p, const char *name,
 	return err;
 }
 
-bool kmmv_configfs_state_is(const struct places *p, const char *name,
-			    const char *state)
+bool ctl_configfs_state_is(const struct places *p, const char *name,
+			   const char *state)
 {
 	char text[64];
 
@@ -170,12 +170,12 @@ static int refused(const struct places *p, const char *name,
 
 	if (read_attribute(p, name, "error", line, sizeof(line)))
 		*line = '\0';
-	return kmmv_fault_set(err, "%s: %s: %s", name, attribute,
-			      *line ? line : strerror(-err));
+	return ctl_fault_set(err, "%s: %s: %s", name, attribute,
+			     *line ? line : strerror(-err));
 }
 
-int kmmv_configfs_put(const struct places *p, const char *name,
-		      const char *attribute, const char *text)
+int ctl_configfs_put(const struct places *p, const char *name,
+		     const char *attribute, const char *text)
 {
 	char path[PATH_MAX], *line;
 	int fd, length, err;
@@ -185,10 +185,10 @@ int kmmv_configfs_put(const struct places *p, const char *name,
 		return err;
 	length = asprintf(&line, "%s\n", text);
 	if (length < 0)
-		return kmmv_fault_memory();
+		return ctl_fault_memory();
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0) {
-		err = kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
+		err = ctl_fault_set(-errno, "%s: %s", path, strerror(errno));
 	} else {
 		/* In one write: each write sets the attribute. */
 		if (write(fd, line, length) != length)
@@ -199,28 +199,28 @@ int kmmv_configfs_put(const struct places *p, const char *name,
 	return err;
 }
 
-int kmmv_configfs_read(const struct places *p, const char *name,
-		       struct counter **counter)
+int ctl_configfs_read(const struct places *p, const char *name,
+		      struct counter **counter)
 {
 	struct counter *c;
 	unsigned int i;
 	int err;
 
-	err = kmmv_configfs_ready(p);
+	err = ctl_configfs_ready(p);
 	if (err)
 		return err;
-	err = kmmv_counter_new(name, &c);
+	err = ctl_counter_new(name, &c);
 	if (err)
 		return err;
-	if (!kmmv_configfs_has(p, name)) {
-		kmmv_counter_free(c);
-		return kmmv_fault_set(-ENOENT, "there is no counter %s", name);
+	if (!ctl_configfs_has(p, name)) {
+		ctl_counter_free(c);
+		return ctl_fault_set(-ENOENT, "there is no counter %s", name);
 	}
 	for (i = 0; i < NR_ATTRIBUTES; i++) {
-		err = kmmv_configfs_get(p, name, kmmv_attribute_names[i],
-					&c->attr[i]);
+		err = ctl_configfs_get(p, name, ctl_attribute_names[i],
+				       &c->attr[i]);
 		if (err) {
-			kmmv_counter_free(c);
+			ctl_counter_free(c);
 			return err;
 		}
 		if (*c->attr[i])
@@ -234,28 +234,28 @@ int kmmv_configfs_read(const struct places *p, const char *name,
 	return 0;
 }
 
-int kmmv_configfs_remove(const struct places *p, const char *name)
+int ctl_configfs_remove(const struct places *p, const char *name)
 {
 	char path[PATH_MAX], *was = NULL;
 	int err;
 
-	err = kmmv_configfs_ready(p) ?: path_of(p, name, NULL, path);
+	err = ctl_configfs_ready(p) ?: path_of(p, name, NULL, path);
 	if (err)
 		return err;
 	/* If ftrace is dead, it cannot be disabled, and would count on when removed. */
-	kmmv_configfs_get(p, name, "enable", &was);
-	err = kmmv_configfs_put(p, name, "enable", "0");
+	ctl_configfs_get(p, name, "enable", &was);
+	err = ctl_configfs_put(p, name, "enable", "0");
 	if (err && err != -ENOENT && err != -EACCES) {
 		free(was);
 		return err;
 	}
 	err = rmdir(path) ? -errno : 0;
 	if (err && was && *was == '1')
-		kmmv_configfs_put(p, name, "enable", was);
+		ctl_configfs_put(p, name, "enable", was);
 	free(was);
 	if (err == -ENOENT)
-		return kmmv_fault_set(err, "there is no counter %s", name);
-	return err ? kmmv_fault_set(err, "%s: %s", name, strerror(-err)) : 0;
+		return ctl_fault_set(err, "there is no counter %s", name);
+	return err ? ctl_fault_set(err, "%s: %s", name, strerror(-err)) : 0;
 }
 
 static int make_directory(const struct places *p, const char *name)
@@ -268,44 +268,43 @@ static int make_directory(const struct places *p, const char *name)
 		return err;
 	err = mkdir(path, 0755) ? -errno : 0;
 	if (err == -EEXIST)
-		return kmmv_fault_set(
+		return ctl_fault_set(
 			err, "there is a counter %s: remove it first", name);
 	if (err == -EADDRINUSE)
-		return kmmv_fault_set(err, "%s is a name of the module's own",
-				      name);
+		return ctl_fault_set(err, "%s is a name of the module's own",
+				     name);
 	if (err == -EBUSY)
-		return kmmv_fault_set(
+		return ctl_fault_set(
 			err,
 			"the removed counter %s continues to count until the "
 			"next boot, as the kernel's ftrace has failed",
 			name);
-	return err ? kmmv_fault_set(err, "%s: %s", name, strerror(-err)) : 0;
+	return err ? ctl_fault_set(err, "%s: %s", name, strerror(-err)) : 0;
 }
 
-int kmmv_configfs_make(const struct places *p, const struct counter *c)
+int ctl_configfs_make(const struct places *p, const struct counter *c)
 {
 	char reason[1024];
 	unsigned int i;
 	int err;
 
-	err = kmmv_configfs_ready(p);
+	err = ctl_configfs_ready(p);
 	if (!err)
 		err = make_directory(p, c->name);
 	if (err)
 		return err;
 	for (i = 0; !err && i < NR_ATTRIBUTES; i++)
 		if (c->attr[i])
-			err = kmmv_configfs_put(p, c->name,
-						kmmv_attribute_names[i],
-						c->attr[i]);
-	if (!err && kmmv_counter_is_on(c))
-		err = kmmv_configfs_put(p, c->name, "enable", "1");
+			err = ctl_configfs_put(
+				p, c->name, ctl_attribute_names[i], c->attr[i]);
+	if (!err && ctl_counter_is_on(c))
+		err = ctl_configfs_put(p, c->name, "enable", "1");
 	if (!err)
 		return 0;
-	snprintf(reason, sizeof(reason), "%s", kmmv_fault_text());
-	if (kmmv_configfs_remove(p, c->name) == -ENODEV)
-		return kmmv_fault_set(
+	snprintf(reason, sizeof(reason), "%s", ctl_fault_text());
+	if (ctl_configfs_remove(p, c->name) == -ENODEV)
+		return ctl_fault_set(
 			err, "%s; it stays, and may count, until the next boot",
 			reason);
-	return kmmv_fault_set(err, "%s", reason);
+	return ctl_fault_set(err, "%s", reason);
 }

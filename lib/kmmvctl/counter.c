@@ -10,7 +10,7 @@
 #include "fault.h"
 #include "hint.h"
 
-const char *const kmmv_attribute_names[NR_ATTRIBUTES] = {
+const char *const ctl_attribute_names[NR_ATTRIBUTES] = {
 	[ATTR_TRACEPOINT] = "tracepoint",
 	[ATTR_FUNCTION] = "function",
 	[ATTR_MAX_KEYS] = "max_keys",
@@ -23,7 +23,7 @@ const char *const kmmv_attribute_names[NR_ATTRIBUTES] = {
 	[ATTR_ENABLE] = "enable",
 };
 
-char kmmv_no_memory[] = "out of memory";
+char ctl_no_memory[] = "out of memory";
 
 /* Each component becomes one of a metric's name, which begins with a letter. */
 static bool is_name(const char *name)
@@ -40,30 +40,30 @@ static bool is_name(const char *name)
 	return !begins;
 }
 
-int kmmv_counter_new(const char *name, struct counter **counter)
+int ctl_counter_new(const char *name, struct counter **counter)
 {
 	struct counter *c;
 
 	if (strlen(name) >= COUNTER_NAME)
-		return kmmv_fault_set(-EINVAL,
-				      "%.20s...: the name has more than "
-				      "%zu characters",
-				      name, COUNTER_NAME - 1);
+		return ctl_fault_set(-EINVAL,
+				     "%.20s...: the name has more than "
+				     "%zu characters",
+				     name, COUNTER_NAME - 1);
 	if (!is_name(name))
-		return kmmv_fault_set(-EINVAL,
-				      "%s: a name has letters, digits "
-				      "and '_', in components separated by '.' "
-				      "that begin with a letter",
-				      name);
+		return ctl_fault_set(-EINVAL,
+				     "%s: a name has letters, digits "
+				     "and '_', in components separated by '.' "
+				     "that begin with a letter",
+				     name);
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return kmmv_fault_memory();
+		return ctl_fault_memory();
 	strcpy(c->name, name);
 	*counter = c;
 	return 0;
 }
 
-void kmmv_counter_free(struct counter *c)
+void ctl_counter_free(struct counter *c)
 {
 	unsigned int i;
 
@@ -74,18 +74,18 @@ void kmmv_counter_free(struct counter *c)
 		free(c->attr[i]);
 	}
 	free(c->where);
-	if (c->fault != kmmv_no_memory)
+	if (c->fault != ctl_no_memory)
 		free(c->fault);
 	free(c);
 }
 
-void kmmv_counter_free_all(struct counter *c)
+void ctl_counter_free_all(struct counter *c)
 {
 	struct counter *next;
 
 	for (; c; c = next) {
 		next = c->next;
-		kmmv_counter_free(c);
+		ctl_counter_free(c);
 	}
 }
 
@@ -95,13 +95,13 @@ static int find_attribute(const char *name)
 	unsigned int i;
 
 	for (i = 0; i < NR_ATTRIBUTES; i++)
-		if (!strcmp(kmmv_attribute_names[i], name))
+		if (!strcmp(ctl_attribute_names[i], name))
 			return i;
-	kmmv_fault_set(-ENOENT, "a counter has no attribute %s", name);
-	kmmv_hint_begin(&hint, name);
+	ctl_fault_set(-ENOENT, "a counter has no attribute %s", name);
+	ctl_hint_begin(&hint, name);
 	for (i = 0; i < NR_ATTRIBUTES; i++)
-		kmmv_hint_offer(&hint, kmmv_attribute_names[i]);
-	kmmv_hint_say(&hint);
+		ctl_hint_offer(&hint, ctl_attribute_names[i]);
+	ctl_hint_say(&hint);
 	return -ENOENT;
 }
 
@@ -145,7 +145,7 @@ static const char *after(const char *text, size_t length)
 /* Only the first part can begin with #: it is on the line of the name. */
 static size_t longest_part(unsigned int i, const char *text)
 {
-	return *text == '#' ? LONGEST_LINE - strlen(kmmv_attribute_names[i]) -
+	return *text == '#' ? LONGEST_LINE - strlen(ctl_attribute_names[i]) -
 				      strlen(" = ")
 			    : LONGEST_PART;
 }
@@ -156,19 +156,19 @@ static int check_lines(unsigned int i, const char *text)
 	size_t length, longest;
 
 	if (*text == ';' || strstr(text, " ;"))
-		return kmmv_fault_set(-EINVAL,
-				      "%s: ';' after a blank begins a comment",
-				      kmmv_attribute_names[i]);
+		return ctl_fault_set(-EINVAL,
+				     "%s: ';' after a blank begins a comment",
+				     ctl_attribute_names[i]);
 	for (; *text; text = after(text, length)) {
 		length = part_of(text);
 		longest = longest_part(i, text);
 		if (length > longest)
-			return kmmv_fault_set(
+			return ctl_fault_set(
 				-EINVAL,
 				"%s: \"%.20s...\" is more than %zu characters "
 				"without one blank, at which a line of a file "
 				"could end: put a blank into it",
-				kmmv_attribute_names[i], text, longest);
+				ctl_attribute_names[i], text, longest);
 	}
 	return 0;
 }
@@ -179,20 +179,20 @@ static int check_text(unsigned int i, const char *text)
 
 	for (at = text; *at; at++)
 		if (iscntrl((unsigned char)*at))
-			return kmmv_fault_set(-EINVAL,
-					      "%s has a control character",
-					      kmmv_attribute_names[i]);
+			return ctl_fault_set(-EINVAL,
+					     "%s has a control character",
+					     ctl_attribute_names[i]);
 	if (i == ATTR_ENABLE && !is_among(text, yes) && !is_among(text, no))
-		return kmmv_fault_set(-EINVAL, "enable is yes or no, not %s",
-				      text);
+		return ctl_fault_set(-EINVAL, "enable is yes or no, not %s",
+				     text);
 	if (i == ATTR_MAX_KEYS && (!isdigit((unsigned char)*text) ||
 				   text[strspn(text, "0123456789")]))
-		return kmmv_fault_set(-EINVAL, "max_keys is a number, not %s",
-				      text);
+		return ctl_fault_set(-EINVAL, "max_keys is a number, not %s",
+				     text);
 	if ((i == ATTR_TRACEPOINT || i == ATTR_FUNCTION) &&
 	    strpbrk(text, " \t,"))
-		return kmmv_fault_set(-EINVAL, "%s is one name, not \"%s\"",
-				      kmmv_attribute_names[i], text);
+		return ctl_fault_set(-EINVAL, "%s is one name, not \"%s\"",
+				     ctl_attribute_names[i], text);
 	return check_lines(i, text);
 }
 
@@ -225,8 +225,8 @@ static char *join(unsigned int i, const char *old, const char *more)
 	return text;
 }
 
-int kmmv_counter_set(struct counter *c, const char *name, const char *text,
-		     bool more)
+int ctl_counter_set(struct counter *c, const char *name, const char *text,
+		    bool more)
 {
 	int i = find_attribute(name), err;
 	char *whole;
@@ -234,10 +234,10 @@ int kmmv_counter_set(struct counter *c, const char *name, const char *text,
 	if (i < 0)
 		return i;
 	if (c->text[i] && !more)
-		return kmmv_fault_set(-EEXIST, "%s is given twice", name);
+		return ctl_fault_set(-EEXIST, "%s is given twice", name);
 	whole = join(i, c->text[i], text);
 	if (!whole)
-		return kmmv_fault_memory();
+		return ctl_fault_memory();
 	err = check_text(i, whole);
 	if (err) {
 		free(whole);
@@ -253,20 +253,20 @@ int kmmv_counter_set(struct counter *c, const char *name, const char *text,
 	return 0;
 }
 
-int kmmv_counter_check(const struct counter *c)
+int ctl_counter_check(const struct counter *c)
 {
 	if (!c->text[ATTR_TRACEPOINT] == !c->text[ATTR_FUNCTION])
-		return kmmv_fault_set(-EINVAL,
-				      "%s: give either tracepoint or function",
-				      c->name);
+		return ctl_fault_set(-EINVAL,
+				     "%s: give either tracepoint or function",
+				     c->name);
 	if (c->text[ATTR_MAX_KEYS] && !c->text[ATTR_KEY])
-		return kmmv_fault_set(
-			-EINVAL, "%s: max_keys is for a counter with a key",
-			c->name);
+		return ctl_fault_set(-EINVAL,
+				     "%s: max_keys is for a counter with a key",
+				     c->name);
 	return 0;
 }
 
-bool kmmv_counter_is_on(const struct counter *c)
+bool ctl_counter_is_on(const struct counter *c)
 {
 	return !c->text[ATTR_ENABLE] || is_among(c->text[ATTR_ENABLE], yes);
 }
@@ -277,7 +277,7 @@ bool kmmv_counter_is_on(const struct counter *c)
  */
 static void print_text(FILE *f, unsigned int i, const char *text)
 {
-	int column = fprintf(f, "%s =", kmmv_attribute_names[i]);
+	int column = fprintf(f, "%s =", ctl_attribute_names[i]);
 	size_t length;
 
 	for (; *text; text = after(text, length)) {
@@ -295,7 +295,7 @@ static void print_text(FILE *f, unsigned int i, const char *text)
 	fprintf(f, "\n");
 }
 
-char *kmmv_counter_print(const struct counter *c)
+char *ctl_counter_print(const struct counter *c)
 {
 	char *text = NULL;
 	unsigned int i;

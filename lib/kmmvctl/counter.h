@@ -27,7 +27,7 @@ enum attribute {
 	NR_ATTRIBUTES
 };
 
-extern const char *const kmmv_attribute_names[NR_ATTRIBUTES];
+extern const char *const ctl_attribute_names[NR_ATTRIBUTES];
 
 struct counter {
 	char name[COUNTER_NAME];
@@ -39,7 +39,7 @@ struct counter {
 	char *where;
 	/*
 	 * What is wrong with it, in the user's file; NULL: nothing so far. It is
-	 * kmmv_no_memory, which is not freed, if there was no memory for the text.
+	 * ctl_no_memory, which is not freed, if there was no memory for the text.
 	 */
 	char *fault;
 	/* Of @fault: a line of its section may be meant for another counter. */
@@ -47,21 +47,21 @@ struct counter {
 	struct counter *next;
 };
 
-extern char kmmv_no_memory[];
+extern char ctl_no_memory[];
 
 /*
- * kmmv_counter_new - a counter of which nothing but the name is known
+ * ctl_counter_new - a counter of which nothing but the name is known
  *
  * Return: 0; -EINVAL if the name cannot be that of a metric.
  */
-int kmmv_counter_new(const char *name, struct counter **counter);
-void kmmv_counter_free(struct counter *counter);
+int ctl_counter_new(const char *name, struct counter **counter);
+void ctl_counter_free(struct counter *counter);
 
-/* kmmv_counter_free_all - also those after it */
-void kmmv_counter_free_all(struct counter *counter);
+/* ctl_counter_free_all - also those after it */
+void ctl_counter_free_all(struct counter *counter);
 
 /*
- * kmmv_counter_set - give it an attribute
+ * ctl_counter_set - give it an attribute
  * @more: the text continues what was given before, after a blank
  *
  * Blanks at its ends are left out, and the fields of an event get one between them.
@@ -69,22 +69,22 @@ void kmmv_counter_free_all(struct counter *counter);
  * Return: 0; -ENOENT if there is no such attribute; -EEXIST if it was given before;
  * -EINVAL for a text that cannot be one, or that a file cannot have.
  */
-int kmmv_counter_set(struct counter *counter, const char *name,
-		     const char *text, bool more);
+int ctl_counter_set(struct counter *counter, const char *name, const char *text,
+		    bool more);
 
-/* kmmv_counter_check - -EINVAL if attributes are missing or exclude each other */
-int kmmv_counter_check(const struct counter *counter);
+/* ctl_counter_check - -EINVAL if attributes are missing or exclude each other */
+int ctl_counter_check(const struct counter *counter);
 
-/* kmmv_counter_is_on - is it to be enabled? It is, if nothing else is said. */
-bool kmmv_counter_is_on(const struct counter *counter);
+/* ctl_counter_is_on - is it to be enabled? It is, if nothing else is said. */
+bool ctl_counter_is_on(const struct counter *counter);
 
 /*
- * kmmv_counter_print - the section of a configuration file that defines it
+ * ctl_counter_print - the section of a configuration file that defines it
  *
  * It is read as the same texts.
  *
  * Return: memory for free(), or NULL.
  */
-char *kmmv_counter_print(const struct counter *counter);
+char *ctl_counter_print(const struct counter *counter);
 
 #endif /* KMMV_CTL_COUNTER_H */

@@ -27,29 +27,29 @@ static int define_one(const struct hook *hook, const struct places *places,
 	struct path path;
 	int err;
 
-	*end = kmmv_path_parse(text, &path);
+	*end = ctl_path_parse(text, &path);
 	if (!*end)
 		return -EINVAL;
 	if (is_field && strlen(path.name) > FIELD_NAME)
-		return kmmv_fault_set(-EINVAL,
-				      "%s has more than %d characters: "
-				      "write NAME=%s...",
-				      path.name, FIELD_NAME, path.argument);
-	err = kmmv_resolve_walk(hook, &path, &target);
+		return ctl_fault_set(-EINVAL,
+				     "%s has more than %d characters: "
+				     "write NAME=%s...",
+				     path.name, FIELD_NAME, path.argument);
+	err = ctl_resolve_walk(hook, &path, &target);
 	if (err == -ENOENT && !hook->is_function)
-		kmmv_event_explain(places->tracing, hook->name, path.argument);
+		ctl_event_explain(places->tracing, hook->name, path.argument);
 	if (err)
 		return err;
-	kmmv_path_print(&path, path.nr_steps, shown, sizeof(shown));
-	err = kmmv_resolve_place(&target, shown, place);
+	ctl_path_print(&path, path.nr_steps, shown, sizeof(shown));
+	err = ctl_resolve_place(&target, shown, place);
 	if (err)
 		return err;
-	kmmv_place_print(place, printed, sizeof(printed));
+	ctl_place_print(place, printed, sizeof(printed));
 	/* A field has a name of its own, the others a path if it is not too long. */
 	if (is_field || path.is_named || strlen(shown) > VALUE_NAME)
 		strcpy(shown, path.name);
 	if (asprintf(expr, "%s=%s", shown, printed) < 0)
-		return kmmv_fault_memory();
+		return ctl_fault_memory();
 	return 0;
 }
 
@@ -57,8 +57,8 @@ static int check_end(const char *text, const char *what)
 {
 	if (!*text)
 		return 0;
-	return kmmv_fault_set(-EINVAL, "%s: \"%.20s\" is not expected", what,
-			      text);
+	return ctl_fault_set(-EINVAL, "%s: \"%.20s\" is not expected", what,
+			     text);
 }
 
 static int define_value(const struct hook *hook, const struct places *places,
@@ -75,16 +75,16 @@ static int define_value(const struct hook *hook, const struct places *places,
 			 &expr, &end);
 	if (err)
 		return err;
-	if (kmmv_place_is_text(&place))
-		err = kmmv_fault_set(-EINVAL,
-				     "value: a text cannot be added up; "
-				     "make it a key");
+	if (ctl_place_is_text(&place))
+		err = ctl_fault_set(-EINVAL,
+				    "value: a text cannot be added up; "
+				    "make it a key");
 	else
 		err = check_end(end, "value");
 	if (!err && asprintf(&c->attr[ATTR_VALUE], "%s%s", log2 ? "log2 " : "",
 			     expr) < 0) {
 		c->attr[ATTR_VALUE] = NULL;
-		err = kmmv_fault_memory();
+		err = ctl_fault_memory();
 	}
 	free(expr);
 	return err;
@@ -134,25 +134,25 @@ static int define_event(const struct hook *hook, const struct places *places,
 	FILE *to;
 
 	if (!ring || at[ring] == ',' || !at[ring])
-		return kmmv_fault_set(-EINVAL,
-				      "event: give a ring and fields, as "
-				      "in: default pid, comm");
+		return ctl_fault_set(-EINVAL,
+				     "event: give a ring and fields, as "
+				     "in: default pid, comm");
 	to = open_memstream(&c->attr[ATTR_EVENT], &size);
 	if (!to)
-		return kmmv_fault_memory();
+		return ctl_fault_memory();
 	fprintf(to, "%.*s", (int)ring, at);
 	at += ring;
 	for (nr = 0; !err && (*at || at[-1] == ','); nr++) {
 		if (nr == EVENT_FIELDS)
-			err = kmmv_fault_set(-E2BIG,
-					     "event: more than %d fields",
-					     EVENT_FIELDS);
+			err = ctl_fault_set(-E2BIG,
+					    "event: more than %d fields",
+					    EVENT_FIELDS);
 		else
 			err = define_field(hook, places, &at, to);
 	}
 	failed = ferror(to);
 	if ((fclose(to) || failed || !c->attr[ATTR_EVENT]) && !err)
-		err = kmmv_fault_memory();
+		err = ctl_fault_memory();
 	return err;
 }
 
@@ -171,19 +171,19 @@ static int define_types(const struct places *places, struct hooks **hooks,
 	int err;
 
 	if (is_function && strpbrk(name, "*?["))
-		return kmmv_fault_set(
+		return ctl_fault_set(
 			-EINVAL,
 			"%s are several functions, whose "
 			"arguments differ: only hits can be counted",
 			name);
 	if (!*hooks) {
-		err = kmmv_hooks_open(places->btf, hooks);
+		err = ctl_hooks_open(places->btf, hooks);
 		if (err)
 			return err;
 	}
-	err = kmmv_hooks_find(*hooks, name, is_function, &hook);
+	err = ctl_hooks_find(*hooks, name, is_function, &hook);
 	if (err == -ENOENT) {
-		kmmv_fault_add(
+		ctl_fault_add(
 			"; value, key and event need its types: if it is a "
 			"module's, load the module first");
 		return -ENXIO;
@@ -207,25 +207,25 @@ static int check_units(const struct counter *c)
 	if (!units || !strcmp(units, "count") ||
 	    (value && strncmp(value, "log2 ", 5)))
 		return 0;
-	return kmmv_fault_set(-EINVAL,
-			      "%s: units are those of a value that is added "
-			      "up; %s, in count",
-			      c->name,
-			      value ? "log2 counts hits by value"
-				    : "without value, hits are counted");
+	return ctl_fault_set(-EINVAL,
+			     "%s: units are those of a value that is added "
+			     "up; %s, in count",
+			     c->name,
+			     value ? "log2 counts hits by value"
+				   : "without value, hits are counted");
 }
 
-int kmmv_define(const struct places *places, struct hooks **hooks,
-		struct counter *c)
+int ctl_define(const struct places *places, struct hooks **hooks,
+	       struct counter *c)
 {
 	const char *text;
 	unsigned int i;
 	int err;
 
-	err = kmmv_counter_check(c);
+	err = ctl_counter_check(c);
 	if (!err && c->text[ATTR_TRACEPOINT])
-		err = kmmv_event_check(places->tracing,
-				       c->text[ATTR_TRACEPOINT]);
+		err = ctl_event_check(places->tracing,
+				      c->text[ATTR_TRACEPOINT]);
 	if (!err && needs_types(c))
 		err = define_types(places, hooks, c);
 	if (!err)
@@ -240,7 +240,7 @@ int kmmv_define(const struct places *places, struct hooks **hooks,
 				text++;
 		c->attr[i] = strdup(text);
 		if (!c->attr[i])
-			err = kmmv_fault_memory();
+			err = ctl_fault_memory();
 	}
 	return err;
 }

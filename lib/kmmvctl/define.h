@@ -8,17 +8,17 @@
 #include "places.h"
 
 /*
- * kmmv_define - fill in the counter's attributes for configfs
+ * ctl_define - fill in the counter's attributes for configfs
  * @hooks: is opened when the first counter needs it, and kept for the next ones
  *
  * A counter that only counts hits needs no BTF, and its tracepoint may be one of a
  * module that is not loaded yet.
  *
- * Return: 0, or what kmmv_hooks_open() and kmmv_resolve_walk() return; -ENXIO if
+ * Return: 0, or what ctl_hooks_open() and ctl_resolve_walk() return; -ENXIO if
  * there is no such tracepoint or function now, which may be a module's; -EINVAL for a
  * text that cannot be understood.
  */
-int kmmv_define(const struct places *places, struct hooks **hooks,
-		struct counter *counter);
+int ctl_define(const struct places *places, struct hooks **hooks,
+	       struct counter *counter);
 
 #endif /* KMMV_CTL_DEFINE_H */

@@ -18,9 +18,9 @@ static void print_line(const struct target *t, const char *text)
 	struct place place;
 	char type[96], how[96] = "";
 
-	kmmv_type_print(t->btf, t->type, type, sizeof(type));
-	if (!kmmv_resolve_place(t, text, &place))
-		kmmv_place_print(&place, how, sizeof(how));
+	ctl_type_print(t->btf, t->type, type, sizeof(type));
+	if (!ctl_resolve_place(t, text, &place))
+		ctl_place_print(&place, how, sizeof(how));
 	printf("%-36s %-32s %s\n", text, type, how);
 }
 
@@ -40,7 +40,7 @@ static int print_member(const struct member *member, void *arg)
 	if (strlen(member->name) >= sizeof(step.member))
 		return 0;
 	strcpy(step.member, member->name);
-	if (kmmv_resolve_step(&target, &step, m->text))
+	if (ctl_resolve_step(&target, &step, m->text))
 		return 0;
 	snprintf(text, sizeof(text), "  %s%s%s", m->text,
 		 m->is_pointer ? "->" : ".", member->name);
@@ -51,15 +51,15 @@ static int print_member(const struct member *member, void *arg)
 /* The members of what @t is or points to, if it has some. */
 static void print_members(const struct target *t, const char *text)
 {
-	const struct btf_type *type = kmmv_type_bare(t->btf, t->type, NULL);
+	const struct btf_type *type = ctl_type_bare(t->btf, t->type, NULL);
 	struct members m = { .from = t, .text = text };
 
 	if (type && btf_is_ptr(type)) {
 		m.is_pointer = true;
-		type = kmmv_type_bare(t->btf, type->type, NULL);
+		type = ctl_type_bare(t->btf, type->type, NULL);
 	}
 	if (type && btf_is_composite(type))
-		kmmv_type_members(t->btf, type, print_member, &m);
+		ctl_type_members(t->btf, type, print_member, &m);
 }
 
 static int print_path(const struct hook *hook, const char *path_text)
@@ -70,16 +70,15 @@ static int print_path(const struct hook *hook, const char *path_text)
 	char text[TEXT];
 	int err;
 
-	end = kmmv_path_parse(path_text, &path);
+	end = ctl_path_parse(path_text, &path);
 	if (!end)
 		return -EINVAL;
 	if (*end)
-		return kmmv_fault_set(-EINVAL, "\"%.20s\" is not expected",
-				      end);
-	err = kmmv_resolve_walk(hook, &path, &target);
+		return ctl_fault_set(-EINVAL, "\"%.20s\" is not expected", end);
+	err = ctl_resolve_walk(hook, &path, &target);
 	if (err)
 		return err;
-	kmmv_path_print(&path, path.nr_steps, text, sizeof(text));
+	ctl_path_print(&path, path.nr_steps, text, sizeof(text));
 	print_line(&target, text);
 	print_members(&target, text);
 	return 0;
@@ -87,7 +86,7 @@ static int print_path(const struct hook *hook, const char *path_text)
 
 static void print_arguments(const struct hook *hook)
 {
-	unsigned int i, nr = kmmv_hook_arguments(hook);
+	unsigned int i, nr = ctl_hook_arguments(hook);
 	char text[TEXT], type_text[96];
 	struct target target;
 	struct path path;
@@ -95,7 +94,7 @@ static void print_arguments(const struct hook *hook)
 	uint32_t type;
 
 	for (i = 0; i < nr; i++) {
-		name = kmmv_hook_argument(hook, i, &type);
+		name = ctl_hook_argument(hook, i, &type);
 		memset(&path, 0, sizeof(path));
 		if (*name)
 			snprintf(path.argument, sizeof(path.argument), "%s",
@@ -103,15 +102,14 @@ static void print_arguments(const struct hook *hook)
 		else
 			snprintf(path.argument, sizeof(path.argument), "arg%u",
 				 i);
-		kmmv_path_print(&path, 0, text, sizeof(text));
-		if (!kmmv_resolve_walk(hook, &path, &target)) {
+		ctl_path_print(&path, 0, text, sizeof(text));
+		if (!ctl_resolve_walk(hook, &path, &target)) {
 			print_line(&target, text);
 			print_members(&target, text);
 			continue;
 		}
-		kmmv_type_print(hook->btf, type, type_text, sizeof(type_text));
-		printf("%-36s %-32s (%s)\n", text, type_text,
-		       kmmv_fault_text());
+		ctl_type_print(hook->btf, type, type_text, sizeof(type_text));
+		printf("%-36s %-32s (%s)\n", text, type_text, ctl_fault_text());
 	}
 }
 
@@ -120,24 +118,24 @@ static int find(struct hooks *hooks, const char *name, struct hook *hook)
 	char reason[512];
 	int err;
 
-	err = kmmv_hooks_find(hooks, name, false, hook);
+	err = ctl_hooks_find(hooks, name, false, hook);
 	if (err != -ENOENT || strchr(name, '/'))
 		return err;
-	snprintf(reason, sizeof(reason), "%s", kmmv_fault_text());
-	err = kmmv_hooks_find(hooks, name, true, hook);
+	snprintf(reason, sizeof(reason), "%s", ctl_fault_text());
+	err = ctl_hooks_find(hooks, name, true, hook);
 	if (err == -ENOENT)
-		kmmv_fault_add(", and %s", reason);
+		ctl_fault_add(", and %s", reason);
 	return err;
 }
 
-int kmmv_describe(const struct places *places, struct hooks **hooks,
-		  const char *name, const char *path)
+int ctl_describe(const struct places *places, struct hooks **hooks,
+		 const char *name, const char *path)
 {
 	struct hook hook;
 	int err = 0;
 
 	if (!*hooks)
-		err = kmmv_hooks_open(places->btf, hooks);
+		err = ctl_hooks_open(places->btf, hooks);
 	if (!err)
 		err = find(*hooks, name, &hook);
 	if (err)

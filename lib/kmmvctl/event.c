@@ -33,10 +33,10 @@ static void say_event(const char *path)
 	for (at = end; at > path && slashes < 2; at--)
 		if (at[-1] == '/')
 			slashes++;
-	kmmv_fault_add("%.*s", (int)(end - at - 1), at + 1);
+	ctl_fault_add("%.*s", (int)(end - at - 1), at + 1);
 }
 
-int kmmv_event_check(const char *tracing, const char *name)
+int ctl_event_check(const char *tracing, const char *name)
 {
 	const char *slash = strchr(name, '/');
 	int system = slash - name, err = 0;
@@ -47,7 +47,7 @@ int kmmv_event_check(const char *tracing, const char *name)
 	if (!slash)
 		return 0;
 	if (!strncmp(name, "syscalls/", 9))
-		return kmmv_fault_set(
+		return ctl_fault_set(
 			-ENOENT,
 			"%s is no tracepoint: system calls "
 			"have raw_syscalls/sys_enter (key = id) and "
@@ -55,7 +55,7 @@ int kmmv_event_check(const char *tracing, const char *name)
 			name);
 	if (asprintf(&path, "%s/events/%.*s/%s/format", tracing, system, name,
 		     slash + 1) < 0)
-		return kmmv_fault_memory();
+		return ctl_fault_memory();
 	if (!access(path, F_OK)) {
 		free(path);
 		return 0;
@@ -63,11 +63,11 @@ int kmmv_event_check(const char *tracing, const char *name)
 	free(path);
 	if (find_events(tracing, slash + 1, &found))
 		return 0;
-	err = kmmv_fault_set(-ENOENT, "there is no tracepoint %s; there is ",
-			     name);
+	err = ctl_fault_set(-ENOENT, "there is no tracepoint %s; there is ",
+			    name);
 	for (i = 0; i < found.gl_pathc; i++) {
 		if (i)
-			kmmv_fault_add(" and ");
+			ctl_fault_add(" and ");
 		say_event(found.gl_pathv[i]);
 	}
 	globfree(&found);
@@ -98,8 +98,7 @@ static int has_field(const char *path, const char *field)
 	return found;
 }
 
-void kmmv_event_explain(const char *tracing, const char *name,
-			const char *field)
+void ctl_event_explain(const char *tracing, const char *name, const char *field)
 {
 	glob_t found;
 	size_t i;
@@ -109,7 +108,7 @@ void kmmv_event_explain(const char *tracing, const char *name,
 	for (i = 0; i < found.gl_pathc; i++) {
 		if (!has_field(found.gl_pathv[i], field))
 			continue;
-		kmmv_fault_add(
+		ctl_fault_add(
 			"; %s is a field of the trace event, which is made "
 			"of the arguments: take it from them",
 			field);

@@ -4,7 +4,7 @@
 #define KMMV_CTL_EVENT_H
 
 /*
- * kmmv_event_check - is the system of SYSTEM/NAME the right one?
+ * ctl_event_check - is the system of SYSTEM/NAME the right one?
  * @tracing: /sys/kernel/tracing
  *
  * Return: 0, also if tracefs cannot tell: it is not there, or has no such event, as
@@ -12,13 +12,13 @@
  * of that name are in other systems, or it is the event of a system call, which has no
  * tracepoint of its own.
  */
-int kmmv_event_check(const char *tracing, const char *name);
+int ctl_event_check(const char *tracing, const char *name);
 
 /*
- * kmmv_event_explain - append to the reason that @field is one of the trace event,
+ * ctl_event_explain - append to the reason that @field is one of the trace event,
  * if it is one; these fields are made of the arguments, and are not there yet
  */
-void kmmv_event_explain(const char *tracing, const char *name,
-			const char *field);
+void ctl_event_explain(const char *tracing, const char *name,
+		       const char *field);
 
 #endif /* KMMV_CTL_EVENT_H */

@@ -9,7 +9,7 @@
 
 static char reason[1024];
 
-int kmmv_fault_set(int err, const char *format, ...)
+int ctl_fault_set(int err, const char *format, ...)
 {
 	char text[sizeof(reason)];
 	va_list args;
@@ -22,7 +22,7 @@ int kmmv_fault_set(int err, const char *format, ...)
 	return err;
 }
 
-void kmmv_fault_add(const char *format, ...)
+void ctl_fault_add(const char *format, ...)
 {
 	size_t length = strlen(reason);
 	va_list args;
@@ -32,12 +32,12 @@ void kmmv_fault_add(const char *format, ...)
 	va_end(args);
 }
 
-const char *kmmv_fault_text(void)
+const char *ctl_fault_text(void)
 {
 	return reason;
 }
 
-int kmmv_fault_memory(void)
+int ctl_fault_memory(void)
 {
-	return kmmv_fault_set(-ENOMEM, "out of memory");
+	return ctl_fault_set(-ENOMEM, "out of memory");
 }

@@ -4,23 +4,23 @@
 #define KMMV_CTL_FAULT_H
 
 /*
- * kmmv_fault_set - keep the reason of an error until it is reported
+ * ctl_fault_set - keep the reason of an error until it is reported
  * @err: negative error number, which is returned
  * @format: the reason, one line, with what to do about it if that is known
  *
  * A later call replaces the reason. The command has one thread.
  */
-int kmmv_fault_set(int err, const char *format, ...)
+int ctl_fault_set(int err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* kmmv_fault_add - append to the reason, if there is room */
-void kmmv_fault_add(const char *format, ...)
+/* ctl_fault_add - append to the reason, if there is room */
+void ctl_fault_add(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
-/* kmmv_fault_text - the last reason; valid until the next call of the others */
-const char *kmmv_fault_text(void);
+/* ctl_fault_text - the last reason; valid until the next call of the others */
+const char *ctl_fault_text(void);
 
-/* kmmv_fault_memory - -ENOMEM, with its reason */
-int kmmv_fault_memory(void);
+/* ctl_fault_memory - -ENOMEM, with its reason */
+int ctl_fault_memory(void);
 
 #endif /* KMMV_CTL_FAULT_H */

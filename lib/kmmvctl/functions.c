@@ -10,7 +10,7 @@
 #include "hint.h"
 
 /* A line is "vfs_read" or "ext4_sync_fs [ext4]". */
-bool kmmv_functions_explain(const char *tracing, const char *name)
+bool ctl_functions_explain(const char *tracing, const char *name)
 {
 	char *path, *line = NULL;
 	bool found = false;
@@ -26,19 +26,19 @@ bool kmmv_functions_explain(const char *tracing, const char *name)
 	}
 	if (!f)
 		return true;
-	kmmv_hint_begin(&hint, name);
+	ctl_hint_begin(&hint, name);
 	while (!found && getline(&line, &size, f) > 0) {
 		line[strcspn(line, " \t\n")] = '\0';
 		found = !strcmp(line, name);
-		kmmv_hint_offer(&hint, line);
+		ctl_hint_offer(&hint, line);
 	}
 	free(line);
 	fclose(f);
 	if (found)
 		return true;
-	kmmv_fault_add(
+	ctl_fault_add(
 		"; it is not among the functions that can be traced: it is "
 		"inlined, or of a module that is not loaded, or not there");
-	kmmv_hint_say(&hint);
+	ctl_hint_say(&hint);
 	return false;
 }

@@ -6,12 +6,12 @@
 #include <stdbool.h>
 
 /*
- * kmmv_functions_explain - append to the reason why a function cannot be counted
+ * ctl_functions_explain - append to the reason why a function cannot be counted
  * @tracing: /sys/kernel/tracing
  * @name: the function; nothing is appended for a glob, and for one that can be traced
  *
  * Return: false if there is no such function now; it may be a module's.
  */
-bool kmmv_functions_explain(const char *tracing, const char *name);
+bool ctl_functions_explain(const char *tracing, const char *name);
 
 #endif /* KMMV_CTL_FUNCTIONS_H */

@@ -37,13 +37,13 @@ static unsigned int distance(const char *a, const char *b)
 	return row[nr_b];
 }
 
-void kmmv_hint_begin(struct hint *h, const char *wanted)
+void ctl_hint_begin(struct hint *h, const char *wanted)
 {
 	memset(h, 0, sizeof(*h));
 	h->wanted = wanted;
 }
 
-void kmmv_hint_offer(struct hint *h, const char *name)
+void ctl_hint_offer(struct hint *h, const char *name)
 {
 	/* A short name is near to every short name. */
 	unsigned int limit = 1 + strlen(h->wanted) / 4;
@@ -71,10 +71,10 @@ void kmmv_hint_offer(struct hint *h, const char *name)
 	h->distance[at] = d;
 }
 
-void kmmv_hint_say(const struct hint *h)
+void ctl_hint_say(const struct hint *h)
 {
 	unsigned int i;
 
 	for (i = 0; i < h->nr; i++)
-		kmmv_fault_add("%s%s", i ? ", " : "; near: ", h->best[i]);
+		ctl_fault_add("%s%s", i ? ", " : "; near: ", h->best[i]);
 }

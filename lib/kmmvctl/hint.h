@@ -11,13 +11,13 @@ struct hint {
 	unsigned int nr;
 };
 
-/* kmmv_hint_begin - @wanted has to outlive @h */
-void kmmv_hint_begin(struct hint *h, const char *wanted);
+/* ctl_hint_begin - @wanted has to outlive @h */
+void ctl_hint_begin(struct hint *h, const char *wanted);
 
-/* kmmv_hint_offer - a name that exists; it is copied if it is near */
-void kmmv_hint_offer(struct hint *h, const char *name);
+/* ctl_hint_offer - a name that exists; it is copied if it is near */
+void ctl_hint_offer(struct hint *h, const char *name);
 
-/* kmmv_hint_say - append "; near: A, B" to the reason, if there are some */
-void kmmv_hint_say(const struct hint *h);
+/* ctl_hint_say - append "; near: A, B" to the reason, if there are some */
+void ctl_hint_say(const struct hint *h);
 
 #endif /* KMMV_CTL_HINT_H */

@@ -31,18 +31,18 @@ struct hooks {
 	unsigned int nr;
 };
 
-int kmmv_hooks_open(const char *dir, struct hooks **hooks)
+int ctl_hooks_open(const char *dir, struct hooks **hooks)
 {
 	struct hooks *h = calloc(1, sizeof(*h));
 	char *path = NULL;
 	int err;
 
 	if (!h)
-		return kmmv_fault_memory();
+		return ctl_fault_memory();
 	h->dir = strdup(dir);
 	if (!h->dir || asprintf(&path, "%s/vmlinux", dir) < 0) {
 		path = NULL;
-		err = kmmv_fault_memory();
+		err = ctl_fault_memory();
 		goto err_free;
 	}
 	/* libbpf prints nothing: the faults below have the reasons. */
@@ -51,14 +51,14 @@ int kmmv_hooks_open(const char *dir, struct hooks **hooks)
 	if (!h->kernel) {
 		err = -errno;
 		if (err == -ENOENT)
-			kmmv_fault_set(
+			ctl_fault_set(
 				err,
 				"this kernel has no BTF "
 				"(CONFIG_DEBUG_INFO_BTF, %s): it can "
 				"count hits only, without value, key and event",
 				path);
 		else
-			kmmv_fault_set(err, "%s: %s", path, strerror(-err));
+			ctl_fault_set(err, "%s: %s", path, strerror(-err));
 		if (err != -ENOENT && err != -ENOMEM)
 			err = -EINVAL;
 		goto err_free;
@@ -74,7 +74,7 @@ err_free:
 	return err;
 }
 
-void kmmv_hooks_close(struct hooks *h)
+void ctl_hooks_close(struct hooks *h)
 {
 	unsigned int i;
 
@@ -97,7 +97,7 @@ static int add_module(struct hooks *h, const char *name)
 	char *path;
 
 	if (asprintf(&path, "%s/%s", h->dir, name) < 0)
-		return kmmv_fault_memory();
+		return ctl_fault_memory();
 	btf = btf__parse_split(path, h->kernel);
 	free(path);
 	/* It was unloaded meanwhile, or built for another kernel. */
@@ -106,14 +106,14 @@ static int add_module(struct hooks *h, const char *name)
 	more = realloc(h->modules, (h->nr + 1) * sizeof(*more));
 	if (!more) {
 		btf__free(btf);
-		return kmmv_fault_memory();
+		return ctl_fault_memory();
 	}
 	h->modules = more;
 	more[h->nr].btf = btf;
 	more[h->nr].name = strdup(name);
 	if (!more[h->nr].name) {
 		btf__free(btf);
-		return kmmv_fault_memory();
+		return ctl_fault_memory();
 	}
 	h->nr++;
 	return 0;
@@ -129,8 +129,7 @@ static int read_modules(struct hooks *h)
 		return 0;
 	dir = opendir(h->dir);
 	if (!dir)
-		return kmmv_fault_set(-errno, "%s: %s", h->dir,
-				      strerror(errno));
+		return ctl_fault_set(-errno, "%s: %s", h->dir, strerror(errno));
 	while (!err && (entry = readdir(dir)))
 		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "vmlinux"))
 			err = add_module(h, entry->d_name);
@@ -247,9 +246,9 @@ static void offer_from(const struct btf *btf, bool is_function,
 			continue;
 		name = btf__name_by_offset(btf, t->name_off);
 		if (is_function)
-			kmmv_hint_offer(hint, name);
+			ctl_hint_offer(hint, name);
 		else if (!strncmp(name, prefix, strlen(prefix)))
-			kmmv_hint_offer(hint, name + strlen(prefix));
+			ctl_hint_offer(hint, name + strlen(prefix));
 	}
 }
 
@@ -258,20 +257,20 @@ static int not_found(struct hooks *h, const char *name, bool is_function)
 	struct hint hint;
 	unsigned int i;
 
-	kmmv_fault_set(-ENOENT,
-		       "no %s %s in the BTF of the kernel and of the "
-		       "modules that are loaded",
-		       is_function ? "function" : "tracepoint", name);
-	kmmv_hint_begin(&hint, name);
+	ctl_fault_set(-ENOENT,
+		      "no %s %s in the BTF of the kernel and of the "
+		      "modules that are loaded",
+		      is_function ? "function" : "tracepoint", name);
+	ctl_hint_begin(&hint, name);
 	offer_from(h->kernel, is_function, &hint);
 	for (i = 0; i < h->nr; i++)
 		offer_from(h->modules[i].btf, is_function, &hint);
-	kmmv_hint_say(&hint);
+	ctl_hint_say(&hint);
 	return -ENOENT;
 }
 
-int kmmv_hooks_find(struct hooks *h, const char *name, bool is_function,
-		    struct hook *hook)
+int ctl_hooks_find(struct hooks *h, const char *name, bool is_function,
+		   struct hook *hook)
 {
 	const char *slash = strrchr(name, '/');
 	int err;
@@ -288,17 +287,17 @@ int kmmv_hooks_find(struct hooks *h, const char *name, bool is_function,
 	else
 		err = find_tracepoint(h, hook->name, hook);
 	if (err)
-		return kmmv_fault_set(err,
-				      "there are several of %s, with "
-				      "different arguments",
-				      name);
+		return ctl_fault_set(err,
+				     "there are several of %s, with "
+				     "different arguments",
+				     name);
 	if (!hook->btf)
 		return not_found(h, hook->name, is_function);
 	if (returns_struct(hook))
-		return kmmv_fault_set(-EOPNOTSUPP,
-				      "%s returns a struct, which "
-				      "moves its arguments",
-				      hook->name);
+		return ctl_fault_set(-EOPNOTSUPP,
+				     "%s returns a struct, which "
+				     "moves its arguments",
+				     hook->name);
 	return 0;
 }
 
@@ -307,7 +306,7 @@ static const struct btf_type *proto(const struct hook *hook)
 	return btf__type_by_id(hook->btf, hook->proto);
 }
 
-unsigned int kmmv_hook_arguments(const struct hook *hook)
+unsigned int ctl_hook_arguments(const struct hook *hook)
 {
 	unsigned int nr = btf_vlen(proto(hook));
 
@@ -317,8 +316,8 @@ unsigned int kmmv_hook_arguments(const struct hook *hook)
 	return nr > hook->skip ? nr - hook->skip : 0;
 }
 
-const char *kmmv_hook_argument(const struct hook *hook, unsigned int nr,
-			       uint32_t *type)
+const char *ctl_hook_argument(const struct hook *hook, unsigned int nr,
+			      uint32_t *type)
 {
 	const struct btf_param *p = btf_params(proto(hook)) + hook->skip + nr;
 

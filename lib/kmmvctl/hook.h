@@ -22,31 +22,31 @@ struct hook {
 };
 
 /*
- * kmmv_hooks_open - read the kernel's BTF
+ * ctl_hooks_open - read the kernel's BTF
  * @dir: /sys/kernel/btf
- * @hooks: for kmmv_hooks_close()
+ * @hooks: for ctl_hooks_close()
  *
  * Return: 0; -ENOENT if the kernel has no BTF; -EINVAL if it cannot be read.
  */
-int kmmv_hooks_open(const char *dir, struct hooks **hooks);
-void kmmv_hooks_close(struct hooks *hooks);
+int ctl_hooks_open(const char *dir, struct hooks **hooks);
+void ctl_hooks_close(struct hooks *hooks);
 
 /*
- * kmmv_hooks_find - the prototype of a tracepoint or a function
+ * ctl_hooks_find - the prototype of a tracepoint or a function
  * @name: of a tracepoint, with or without its system: sched/sched_switch
- * @hook: the result; valid until kmmv_hooks_close()
+ * @hook: the result; valid until ctl_hooks_close()
  *
  * Return: 0; -ENOENT if there is none in the kernel and the modules that are
  * loaded; -ENOTUNIQ if several have different prototypes.
  */
-int kmmv_hooks_find(struct hooks *hooks, const char *name, bool is_function,
-		    struct hook *hook);
+int ctl_hooks_find(struct hooks *hooks, const char *name, bool is_function,
+		   struct hook *hook);
 
-/* kmmv_hook_arguments - number of arguments that @hook has */
-unsigned int kmmv_hook_arguments(const struct hook *hook);
+/* ctl_hook_arguments - number of arguments that @hook has */
+unsigned int ctl_hook_arguments(const struct hook *hook);
 
-/* kmmv_hook_argument - name and type of an argument; the name may be "" */
-const char *kmmv_hook_argument(const struct hook *hook, unsigned int nr,
-			       uint32_t *type);
+/* ctl_hook_argument - name and type of an argument; the name may be "" */
+const char *ctl_hook_argument(const struct hook *hook, unsigned int nr,
+			      uint32_t *type);
 
 #endif /* KMMV_CTL_HOOK_H */

@@ -22,7 +22,7 @@ static bool verbose, as_json, only_say, to_prune, if_running;
 
 static int fail(void)
 {
-	fprintf(stderr, "kmmvctl: %s\n", kmmv_fault_text());
+	fprintf(stderr, "kmmvctl: %s\n", ctl_fault_text());
 	return 1;
 }
 
@@ -34,19 +34,19 @@ static int finish(int err)
 static int do_list(int argc, char **argv)
 {
 	(void)argc;
-	return finish(kmmv_list(&places, argv, verbose, as_json));
+	return finish(ctl_list(&places, argv, verbose, as_json));
 }
 
 static int do_export(int argc, char **argv)
 {
 	(void)argc;
-	return finish(kmmv_export(&places, argv));
+	return finish(ctl_export(&places, argv));
 }
 
 static int do_describe(int argc, char **argv)
 {
-	return finish(kmmv_describe(&places, &hooks, argv[0],
-				    argc > 1 ? argv[1] : NULL));
+	return finish(ctl_describe(&places, &hooks, argv[0],
+				   argc > 1 ? argv[1] : NULL));
 }
 
 /* "NAME=TEXT", NAME being an attribute */
@@ -55,10 +55,10 @@ static int set_attribute(struct counter *c, char *argument)
 	char *equals = strchr(argument, '=');
 
 	if (!equals)
-		return kmmv_fault_set(-EINVAL, "%s: not ATTRIBUTE=TEXT",
-				      argument);
+		return ctl_fault_set(-EINVAL, "%s: not ATTRIBUTE=TEXT",
+				     argument);
 	*equals = '\0';
-	return kmmv_counter_set(c, argument, equals + 1, false);
+	return ctl_counter_set(c, argument, equals + 1, false);
 }
 
 /* Print the attributes that the module would get. */
@@ -68,7 +68,7 @@ static void print_defined(const struct counter *c)
 
 	for (i = 0; i < NR_ATTRIBUTES; i++)
 		if (c->attr[i])
-			printf("%s: %s: %s\n", c->name, kmmv_attribute_names[i],
+			printf("%s: %s: %s\n", c->name, ctl_attribute_names[i],
 			       c->attr[i]);
 }
 
@@ -77,49 +77,49 @@ static int do_add(int argc, char **argv)
 	struct counter *c;
 	int i, lock, err;
 
-	err = kmmv_counter_new(argv[0], &c);
+	err = ctl_counter_new(argv[0], &c);
 	if (err)
 		return fail();
 	for (i = 1; !err && i < argc; i++)
 		err = set_attribute(c, argv[i]);
 	if (!err && only_say) {
-		err = kmmv_define(&places, &hooks, c);
+		err = ctl_define(&places, &hooks, c);
 		if (!err)
 			print_defined(c);
 	}
 	if (!err && !only_say) {
-		err = kmmv_configfs_ready(&places);
-		lock = err ?: kmmv_saved_lock(&places);
-		err = lock < 0 ? lock : kmmv_add(&places, &hooks, c);
+		err = ctl_configfs_ready(&places);
+		lock = err ?: ctl_saved_lock(&places);
+		err = lock < 0 ? lock : ctl_add(&places, &hooks, c);
 		if (lock >= 0)
 			close(lock);
 	}
 	if (err)
 		fail();
-	kmmv_counter_free(c);
+	ctl_counter_free(c);
 	return !!err;
 }
 
 static int remove_one(const char *name)
 {
-	int err = kmmv_configfs_remove(&places, name);
+	int err = ctl_configfs_remove(&places, name);
 
 	if (!err)
-		kmmv_saved_remove(&places, name);
+		ctl_saved_remove(&places, name);
 	return err;
 }
 
 static int enable_one(const char *name)
 {
-	return kmmv_enable(&places, &hooks, name);
+	return ctl_enable(&places, &hooks, name);
 }
 
 static int disable_one(const char *name)
 {
-	int err = kmmv_configfs_put(&places, name, "enable", "0");
+	int err = ctl_configfs_put(&places, name, "enable", "0");
 
 	if (!err)
-		kmmv_saved_unmark_left(&places, name);
+		ctl_saved_unmark_left(&places, name);
 	return err;
 }
 
@@ -128,14 +128,14 @@ static int change_each(char **argv, int (*change)(const char *name))
 {
 	int lock, err, status = 0;
 
-	err = kmmv_configfs_ready(&places);
-	lock = err ?: kmmv_saved_lock(&places);
+	err = ctl_configfs_ready(&places);
+	lock = err ?: ctl_saved_lock(&places);
 	if (lock < 0)
 		return fail();
 	for (; *argv; argv++) {
-		if (strchr(*argv, '/') || !kmmv_configfs_has(&places, *argv))
-			err = kmmv_fault_set(-ENOENT, "there is no counter %s",
-					     *argv);
+		if (strchr(*argv, '/') || !ctl_configfs_has(&places, *argv))
+			err = ctl_fault_set(-ENOENT, "there is no counter %s",
+					    *argv);
 		else
 			err = change(*argv);
 		if (err)
@@ -172,7 +172,7 @@ static int read_files(char **argv, struct counter **counters)
 	int status = 0;
 
 	for (; *argv; argv++)
-		status |= finish(kmmv_config_read(*argv, counters));
+		status |= finish(ctl_config_read(*argv, counters));
 	return status;
 }
 
@@ -184,10 +184,10 @@ static int read_system(struct counter **counters)
 
 	if (asprintf(&file, "%s/trace.conf", places.etc) < 0 ||
 	    asprintf(&dir, "%s/trace.d", places.etc) < 0)
-		return finish(kmmv_fault_memory());
-	if (!kmmv_config_is_absent(file))
-		status = finish(kmmv_config_read(file, counters));
-	status |= finish(kmmv_config_read_dir(dir, counters));
+		return finish(ctl_fault_memory());
+	if (!ctl_config_is_absent(file))
+		status = finish(ctl_config_read(file, counters));
+	status |= finish(ctl_config_read_dir(dir, counters));
 	free(file);
 	free(dir);
 	return status;
@@ -199,20 +199,20 @@ static int apply_counters(struct apply *apply, struct counter *counters,
 {
 	int lock = -1, err;
 
-	err = kmmv_configfs_ready(&places);
+	err = ctl_configfs_ready(&places);
 	if (!err && !only_say) {
-		lock = kmmv_saved_lock(&places);
+		lock = ctl_saved_lock(&places);
 		err = lock < 0 ? lock : 0;
 	}
 	if (!err && !only_say && of_system)
-		err = kmmv_saved_mark(&places);
+		err = ctl_saved_mark(&places);
 	if (!err)
-		err = kmmv_apply(apply, counters);
+		err = ctl_apply(apply, counters);
 	if (err < 0)
 		fail();
 	if (lock >= 0)
 		close(lock);
-	kmmv_hooks_close(apply->hooks);
+	ctl_hooks_close(apply->hooks);
 	return !!err;
 }
 
@@ -229,7 +229,7 @@ static int do_apply(int argc, char **argv)
 	struct counter *counters = NULL;
 	int status;
 
-	if (if_running && !kmmv_saved_is_marked(&places))
+	if (if_running && !ctl_saved_is_marked(&places))
 		return 0;
 	status = argc ? read_files(argv, &counters) : read_system(&counters);
 	/* Nothing is pruned after a file that could not be read. */
@@ -237,7 +237,7 @@ static int do_apply(int argc, char **argv)
 		apply.prune = false;
 	if (counters || apply.prune)
 		status |= apply_counters(&apply, counters, !argc);
-	kmmv_counter_free_all(counters);
+	ctl_counter_free_all(counters);
 	if (!status && apply.missing)
 		status = ONLY_MISSING;
 	return if_running ? 0 : status;
@@ -251,17 +251,17 @@ static int do_check(int argc, char **argv)
 	status = argc ? read_files(argv, &counters) : read_system(&counters);
 	for (c = counters; c; c = c->next) {
 		if (c->fault) {
-			kmmv_fault_set(-EINVAL, "%s", c->fault);
+			ctl_fault_set(-EINVAL, "%s", c->fault);
 			status = fail();
-		} else if (kmmv_define(&places, &hooks, c)) {
+		} else if (ctl_define(&places, &hooks, c)) {
 			fprintf(stderr, "kmmvctl: %s: %s: %s\n", c->where ?: "",
-				c->name, kmmv_fault_text());
+				c->name, ctl_fault_text());
 			status = 1;
 		} else if (verbose) {
 			print_defined(c);
 		}
 	}
-	kmmv_counter_free_all(counters);
+	ctl_counter_free_all(counters);
 	return status;
 }
 
@@ -368,7 +368,7 @@ static int flushed(int status)
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
 	/* The errno of an earlier write is lost. */
-	kmmv_fault_set(-EIO, "standard output: %s", strerror(errno ?: EIO));
+	ctl_fault_set(-EIO, "standard output: %s", strerror(errno ?: EIO));
 	return fail();
 }
 
@@ -416,10 +416,10 @@ int main(int argc, char **argv)
 	}
 	if (optind == argc)
 		return usage(stderr);
-	if (kmmv_places_set(&places, root))
+	if (ctl_places_set(&places, root))
 		return fail();
 	status = flushed(run(given, argc - optind, argv + optind));
-	kmmv_hooks_close(hooks);
-	kmmv_places_free(&places);
+	ctl_hooks_close(hooks);
+	ctl_places_free(&places);
 	return status;
 }

@@ -28,9 +28,9 @@ static bool is_wanted(const char *name, char *const *only)
 static int check_names(const struct places *p, char *const *only)
 {
 	for (; only && *only; only++)
-		if (strchr(*only, '/') || !kmmv_configfs_has(p, *only))
-			return kmmv_fault_set(-ENOENT, "there is no counter %s",
-					      *only);
+		if (strchr(*only, '/') || !ctl_configfs_has(p, *only))
+			return ctl_fault_set(-ENOENT, "there is no counter %s",
+					     *only);
 	return 0;
 }
 
@@ -49,18 +49,18 @@ static int print(const struct places *p, const struct counter *c, bool verbose)
 	unsigned int i;
 	int err;
 
-	err = kmmv_configfs_get(p, c->name, "state", &state);
+	err = ctl_configfs_get(p, c->name, "state", &state);
 	if (!err)
-		err = kmmv_configfs_get(p, c->name, "hits", &hits);
+		err = ctl_configfs_get(p, c->name, "hits", &hits);
 	if (!err)
-		err = kmmv_configfs_get(p, c->name, "error", &error);
+		err = ctl_configfs_get(p, c->name, "error", &error);
 	if (!err)
 		printf("%-30s %-8s %12s  %s\n", c->name, state, hits,
 		       c->attr[ATTR_TRACEPOINT] ?: c->attr[ATTR_FUNCTION] ?: "-");
 	if (!err && *error)
 		print_attribute("error", error);
 	for (i = ATTR_MAX_KEYS; !err && verbose && i < NR_ATTRIBUTES; i++)
-		print_attribute(kmmv_attribute_names[i], c->attr[i] ?: "");
+		print_attribute(ctl_attribute_names[i], c->attr[i] ?: "");
 	free(state);
 	free(hits);
 	free(error);
@@ -73,7 +73,7 @@ static int put(json_t *object, const char *name, const char *text)
 	json_t *value = is_number ? json_integer(strtoll(text, NULL, 10))
 				  : kmmv_json_text(text);
 
-	return json_object_set_new(object, name, value) ? kmmv_fault_memory()
+	return json_object_set_new(object, name, value) ? ctl_fault_memory()
 							: 0;
 }
 
@@ -86,19 +86,19 @@ static int to_json(const struct places *p, const struct counter *c, json_t *all)
 
 	err = put(object, "name", c->name);
 	for (i = 0; !err && i < sizeof(own) / sizeof(*own); i++) {
-		err = kmmv_configfs_get(p, c->name, own[i], &text);
+		err = ctl_configfs_get(p, c->name, own[i], &text);
 		if (!err)
 			err = put(object, own[i], text);
 		free(text);
 	}
 	for (i = 0; !err && i < NR_ATTRIBUTES; i++)
 		if (c->attr[i])
-			err = put(object, kmmv_attribute_names[i], c->attr[i]);
+			err = put(object, ctl_attribute_names[i], c->attr[i]);
 	if (err) {
 		json_decref(object);
 		return err;
 	}
-	return json_array_append_new(all, object) ? kmmv_fault_memory() : 0;
+	return json_array_append_new(all, object) ? ctl_fault_memory() : 0;
 }
 
 /* Print each counter that is wanted, or add it to @all. */
@@ -108,7 +108,7 @@ static int each(const struct places *p, char *const *only, bool verbose,
 	int i, nr, err;
 	char **names;
 
-	nr = kmmv_configfs_names(p, &names);
+	nr = ctl_configfs_names(p, &names);
 	if (nr < 0)
 		return nr;
 	err = check_names(p, only);
@@ -117,21 +117,21 @@ static int each(const struct places *p, char *const *only, bool verbose,
 
 		if (!is_wanted(names[i], only))
 			continue;
-		err = kmmv_configfs_read(p, names[i], &c);
+		err = ctl_configfs_read(p, names[i], &c);
 		if (!err) {
 			err = all ? to_json(p, c, all) : print(p, c, verbose);
-			kmmv_counter_free(c);
+			ctl_counter_free(c);
 		}
 		/* One that was removed meanwhile. */
 		if (err == -ENOENT)
 			err = 0;
 	}
-	kmmv_configfs_names_free(names, nr);
+	ctl_configfs_names_free(names, nr);
 	return err;
 }
 
-int kmmv_list(const struct places *p, char *const *only, bool verbose,
-	      bool as_json)
+int ctl_list(const struct places *p, char *const *only, bool verbose,
+	     bool as_json)
 {
 	json_t *all = NULL;
 	int err;
@@ -139,12 +139,12 @@ int kmmv_list(const struct places *p, char *const *only, bool verbose,
 	if (as_json) {
 		all = json_array();
 		if (!all)
-			return kmmv_fault_memory();
+			return ctl_fault_memory();
 	}
 	err = each(p, only, verbose, all);
 	if (!err && all) {
 		if (json_dumpf(all, stdout, JSON_INDENT(1)) && !ferror(stdout))
-			err = kmmv_fault_memory();
+			err = ctl_fault_memory();
 		putchar('\n');
 	}
 	json_decref(all);
@@ -164,12 +164,12 @@ static int read_saved(const struct places *p, const char *name,
 	int rc;
 
 	*c = NULL;
-	rc = kmmv_saved_path(p, name, path);
+	rc = ctl_saved_path(p, name, path);
 	if (!rc)
-		rc = kmmv_saved_is_current(p, name);
+		rc = ctl_saved_is_current(p, name);
 	if (rc <= 0)
 		return rc;
-	rc = kmmv_config_read(path, c);
+	rc = ctl_config_read(path, c);
 	if (rc == -ENOMEM)
 		return rc;
 	return !rc && *c && !(*c)->fault && !strcmp((*c)->name, name);
@@ -182,17 +182,17 @@ static int set_enable(const struct places *p, struct counter *c)
 	bool on;
 	int err;
 
-	err = kmmv_configfs_get(p, c->name, "enable", &text);
+	err = ctl_configfs_get(p, c->name, "enable", &text);
 	if (err)
 		return err;
 	/* The user did not disable a counter that kmmvctl left disabled. */
-	on = strcmp(text, "0") || kmmv_saved_is_left(p, c->name);
+	on = strcmp(text, "0") || ctl_saved_is_left(p, c->name);
 	free(text);
-	if (on == kmmv_counter_is_on(c))
+	if (on == ctl_counter_is_on(c))
 		return 0;
 	free(c->text[ATTR_ENABLE]);
 	c->text[ATTR_ENABLE] = on ? NULL : strdup("no");
-	return on || c->text[ATTR_ENABLE] ? 0 : kmmv_fault_memory();
+	return on || c->text[ATTR_ENABLE] ? 0 : ctl_fault_memory();
 }
 
 /* Print the user's words, if the counter was made of them. Return: 1 if so. */
@@ -206,14 +206,14 @@ static int export_saved(const struct places *p, const char *name)
 	if (rc > 0)
 		err = set_enable(p, c);
 	if (rc > 0 && !err) {
-		text = kmmv_counter_print(c);
+		text = ctl_counter_print(c);
 		if (text)
 			printf("%s\n", text);
 		else
-			err = kmmv_fault_memory();
+			err = ctl_fault_memory();
 	}
 	free(text);
-	kmmv_counter_free_all(c);
+	ctl_counter_free_all(c);
 	return err ?: rc;
 }
 
@@ -223,7 +223,7 @@ static int export_raw(const struct places *p, const char *name)
 	unsigned int i;
 	int err;
 
-	err = kmmv_configfs_read(p, name, &c);
+	err = ctl_configfs_read(p, name, &c);
 	if (err)
 		return err;
 	printf("# This one was not made by kmmvctl, or has changed since:\n"
@@ -231,19 +231,19 @@ static int export_raw(const struct places *p, const char *name)
 	       name);
 	for (i = 0; i < NR_ATTRIBUTES; i++)
 		if (c->attr[i])
-			printf("# %s = %s\n", kmmv_attribute_names[i],
+			printf("# %s = %s\n", ctl_attribute_names[i],
 			       c->attr[i]);
 	putchar('\n');
-	kmmv_counter_free(c);
+	ctl_counter_free(c);
 	return 0;
 }
 
-int kmmv_export(const struct places *p, char *const *only)
+int ctl_export(const struct places *p, char *const *only)
 {
 	int i, nr, err;
 	char **names;
 
-	nr = kmmv_configfs_names(p, &names);
+	nr = ctl_configfs_names(p, &names);
 	if (nr < 0)
 		return nr;
 	err = check_names(p, only);
@@ -257,6 +257,6 @@ int kmmv_export(const struct places *p, char *const *only)
 		if (err > 0 || err == -ENOENT)
 			err = 0;
 	}
-	kmmv_configfs_names_free(names, nr);
+	ctl_configfs_names_free(names, nr);
 	return err;
 }

@@ -27,14 +27,14 @@ static const char *parse_name(const char *at, char *name, const char *after)
 
 	at = skip_space(at);
 	if (!begins_name(*at)) {
-		kmmv_fault_set(-EINVAL, "a name is missing %s, at \"%.20s\"",
-			       after, at);
+		ctl_fault_set(-EINVAL, "a name is missing %s, at \"%.20s\"",
+			      after, at);
 		return NULL;
 	}
 	while (begins_name(at[length]) || isdigit((unsigned char)at[length]))
 		length++;
 	if (length >= PATH_NAME) {
-		kmmv_fault_set(-EINVAL, "%.20s...: the name is too long", at);
+		ctl_fault_set(-EINVAL, "%.20s...: the name is too long", at);
 		return NULL;
 	}
 	memcpy(name, at, length);
@@ -51,14 +51,14 @@ static const char *parse_index(const char *at, unsigned int *index)
 	errno = 0;
 	value = strtoul(at, &end, 0);
 	if (!isdigit((unsigned char)*at) || errno || value > 1U << 20) {
-		kmmv_fault_set(-EINVAL,
-			       "an index is a number from 0, at \"%.20s\"", at);
+		ctl_fault_set(-EINVAL,
+			      "an index is a number from 0, at \"%.20s\"", at);
 		return NULL;
 	}
 	*index = value;
 	at = skip_space(end);
 	if (*at != ']') {
-		kmmv_fault_set(-EINVAL, "']' is missing at \"%.20s\"", at);
+		ctl_fault_set(-EINVAL, "']' is missing at \"%.20s\"", at);
 		return NULL;
 	}
 	return skip_space(at + 1);
@@ -69,8 +69,8 @@ static const char *parse_step(const char *at, struct path *path)
 	struct step *step = &path->steps[path->nr_steps];
 
 	if (path->nr_steps == PATH_STEPS) {
-		kmmv_fault_set(-E2BIG, "more than %d steps from %s", PATH_STEPS,
-			       path->argument);
+		ctl_fault_set(-E2BIG, "more than %d steps from %s", PATH_STEPS,
+			      path->argument);
 		return NULL;
 	}
 	path->nr_steps++;
@@ -86,7 +86,7 @@ static const char *parse_step(const char *at, struct path *path)
 	return parse_name(at + 2, step->member, "after \"->\"");
 }
 
-const char *kmmv_path_parse(const char *text, struct path *path)
+const char *ctl_path_parse(const char *text, struct path *path)
 {
 	const char *at;
 	unsigned int i;
@@ -111,8 +111,8 @@ const char *kmmv_path_parse(const char *text, struct path *path)
 	return at;
 }
 
-void kmmv_path_print(const struct path *path, unsigned int nr, char *text,
-		     unsigned int size)
+void ctl_path_print(const struct path *path, unsigned int nr, char *text,
+		    unsigned int size)
 {
 	static const char *const signs[] = { "->", "." };
 	unsigned int length, i;

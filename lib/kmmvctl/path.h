@@ -26,16 +26,16 @@ struct path {
 };
 
 /*
- * kmmv_path_parse - read "[NAME=]ARGUMENT[->MEMBER|.MEMBER|[INDEX]]..."
+ * ctl_path_parse - read "[NAME=]ARGUMENT[->MEMBER|.MEMBER|[INDEX]]..."
  * @text: where it begins; white space may surround each part
  * @path: the result
  *
  * Return: what follows the path, after white space, or NULL with a reason.
  */
-const char *kmmv_path_parse(const char *text, struct path *path);
+const char *ctl_path_parse(const char *text, struct path *path);
 
-/* kmmv_path_print - the path up to its step @nr, in at most @size bytes */
-void kmmv_path_print(const struct path *path, unsigned int nr, char *text,
-		     unsigned int size);
+/* ctl_path_print - the path up to its step @nr, in at most @size bytes */
+void ctl_path_print(const struct path *path, unsigned int nr, char *text,
+		    unsigned int size);
 
 #endif /* KMMV_CTL_PATH_H */

@@ -14,7 +14,7 @@ static char *below(const char *root, const char *path)
 	return asprintf(&whole, "%s%s", root, path) < 0 ? NULL : whole;
 }
 
-int kmmv_places_set(struct places *p, const char *root)
+int ctl_places_set(struct places *p, const char *root)
 {
 	p->btf = below(root, "/sys/kernel/btf");
 	p->tracing = below(root, "/sys/kernel/tracing");
@@ -25,11 +25,11 @@ int kmmv_places_set(struct places *p, const char *root)
 	if (p->btf && p->tracing && p->config && p->counters && p->run &&
 	    p->etc)
 		return 0;
-	kmmv_places_free(p);
-	return kmmv_fault_memory();
+	ctl_places_free(p);
+	return ctl_fault_memory();
 }
 
-void kmmv_places_free(struct places *p)
+void ctl_places_free(struct places *p)
 {
 	free(p->btf);
 	free(p->tracing);

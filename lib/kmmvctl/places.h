@@ -13,8 +13,8 @@ struct places {
 	char *etc; /* /etc/kmmv */
 };
 
-/* kmmv_places_set - 0, or -ENOMEM */
-int kmmv_places_set(struct places *places, const char *root);
-void kmmv_places_free(struct places *places);
+/* ctl_places_set - 0, or -ENOMEM */
+int ctl_places_set(struct places *places, const char *root);
+void ctl_places_free(struct places *places);
 
 #endif /* KMMV_CTL_PLACES_H */

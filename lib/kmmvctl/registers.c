@@ -22,7 +22,7 @@ static const struct {
 	{ "loongarch64", 7, 8 },
 };
 
-unsigned int kmmv_registers(bool of_function)
+unsigned int ctl_registers(bool of_function)
 {
 	struct utsname name;
 	unsigned int i;

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 
 /*
- * kmmv_registers - how many arguments kmmv_trace.ko can take
+ * ctl_registers - how many arguments kmmv_trace.ko can take
  * @of_function: of a function; else of a tracepoint
  *
  * Return: the number, 0 on a machine of which it takes none.
  */
-unsigned int kmmv_registers(bool of_function);
+unsigned int ctl_registers(bool of_function);
 
 #endif /* KMMV_CTL_REGISTERS_H */

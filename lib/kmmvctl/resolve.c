@@ -17,36 +17,36 @@ static const char *type_text(const struct target *t)
 {
 	static char text[TYPE_TEXT];
 
-	kmmv_type_print(t->btf, t->type, text, sizeof(text));
+	ctl_type_print(t->btf, t->type, text, sizeof(text));
 	return text;
 }
 
 static int no_argument(const struct hook *hook, const char *name)
 {
-	unsigned int i, nr = kmmv_hook_arguments(hook);
+	unsigned int i, nr = ctl_hook_arguments(hook);
 	char text[TYPE_TEXT];
 	const char *known;
 	uint32_t type;
 
 	if (hook->is_function &&
 	    (!strcmp(name, "ret") || !strcmp(name, "retval")))
-		return kmmv_fault_set(
+		return ctl_fault_set(
 			-EOPNOTSUPP,
 			"%s: a function is counted when it begins, "
 			"and has no return value then",
 			name);
-	kmmv_fault_set(-ENOENT, "%s has no argument %s", hook->name, name);
+	ctl_fault_set(-ENOENT, "%s has no argument %s", hook->name, name);
 	if (!nr)
-		kmmv_fault_add("; it has none at all");
+		ctl_fault_add("; it has none at all");
 	for (i = 0; i < nr; i++) {
-		known = kmmv_hook_argument(hook, i, &type);
-		kmmv_type_print(hook->btf, type, text, sizeof(text));
-		kmmv_fault_add("%s%s%s", i ? ", " : "; it has: ", text,
-			       text[strlen(text) - 1] == '*' ? "" : " ");
+		known = ctl_hook_argument(hook, i, &type);
+		ctl_type_print(hook->btf, type, text, sizeof(text));
+		ctl_fault_add("%s%s%s", i ? ", " : "; it has: ", text,
+			      text[strlen(text) - 1] == '*' ? "" : " ");
 		if (*known)
-			kmmv_fault_add("%s", known);
+			ctl_fault_add("%s", known);
 		else
-			kmmv_fault_add("arg%u", i);
+			ctl_fault_add("arg%u", i);
 	}
 	return -ENOENT;
 }
@@ -63,21 +63,21 @@ static int check_before(const struct hook *hook, unsigned int nr)
 	uint32_t type;
 
 	for (i = 0; i <= nr; i++) {
-		name = kmmv_hook_argument(hook, i, &type);
-		t = kmmv_type_bare(hook->btf, type, NULL);
+		name = ctl_hook_argument(hook, i, &type);
+		t = ctl_type_bare(hook->btf, type, NULL);
 		if (t && !btf_is_composite(t) && !btf_is_float(t) &&
 		    (btf_is_ptr(t) || t->size <= 8))
 			continue;
 		if (i == nr)
-			return kmmv_fault_set(
+			return ctl_fault_set(
 				-EOPNOTSUPP,
 				"argument %s of %s is passed by value, "
 				"and is no number",
 				name, hook->name);
-		return kmmv_fault_set(-EOPNOTSUPP,
-				      "%s has a struct as an argument "
-				      "(%s), which moves those after it",
-				      hook->name, name);
+		return ctl_fault_set(-EOPNOTSUPP,
+				     "%s has a struct as an argument "
+				     "(%s), which moves those after it",
+				     hook->name, name);
 	}
 	return 0;
 }
@@ -86,18 +86,19 @@ static int check_before(const struct hook *hook, unsigned int nr)
 static int check_register(const struct hook *hook, const char *name,
 			  unsigned int nr)
 {
-	unsigned int registers = kmmv_registers(hook->is_function);
+	unsigned int registers = ctl_registers(hook->is_function);
 
 	if (nr < registers)
 		return 0;
 	if (!registers)
-		return kmmv_fault_set(-EOPNOTSUPP,
-				      "value, key and event are not supported on "
-				      "this machine: count hits alone");
-	return kmmv_fault_set(-EOPNOTSUPP,
-			      "%s is arg%u: this machine passes %u in "
-			      "registers, arg0 to arg%u",
-			      name, nr, registers, registers - 1);
+		return ctl_fault_set(
+			-EOPNOTSUPP,
+			"value, key and event are not supported on "
+			"this machine: count hits alone");
+	return ctl_fault_set(-EOPNOTSUPP,
+			     "%s is arg%u: this machine passes %u in "
+			     "registers, arg0 to arg%u",
+			     name, nr, registers, registers - 1);
 }
 
 /* The kernel calls an argument NAME__nullable if programs have to compare it. */
@@ -112,13 +113,13 @@ static bool is_called(const char *name, const char *wanted)
 static int begin(const struct hook *hook, const char *wanted,
 		 struct target *target)
 {
-	unsigned int i, nr = kmmv_hook_arguments(hook);
+	unsigned int i, nr = ctl_hook_arguments(hook);
 	char numbered[16];
 	const char *name;
 	uint32_t type;
 
 	for (i = 0; i < nr; i++) {
-		name = kmmv_hook_argument(hook, i, &type);
+		name = ctl_hook_argument(hook, i, &type);
 		if (!*name) {
 			snprintf(numbered, sizeof(numbered), "arg%u", i);
 			name = numbered;
@@ -146,20 +147,20 @@ static uint64_t size_of(const struct btf *btf, uint32_t type)
 static int follow(struct target *t, const char *before, uint64_t bit)
 {
 	const char *tag = NULL;
-	const struct btf_type *type = kmmv_type_bare(t->btf, t->type, NULL);
+	const struct btf_type *type = ctl_type_bare(t->btf, t->type, NULL);
 
-	kmmv_type_bare(t->btf, type->type, &tag);
+	ctl_type_bare(t->btf, type->type, &tag);
 	if (tag && !strcmp(tag, "user"))
-		return kmmv_fault_set(-EOPNOTSUPP, "%s points to user memory",
-				      before);
+		return ctl_fault_set(-EOPNOTSUPP, "%s points to user memory",
+				     before);
 	if (tag)
-		return kmmv_fault_set(-EOPNOTSUPP,
-				      "%s is no pointer to the "
-				      "kernel's memory, but %s",
-				      before, tag);
+		return ctl_fault_set(-EOPNOTSUPP,
+				     "%s is no pointer to the "
+				     "kernel's memory, but %s",
+				     before, tag);
 	if (t->nr_loads == PLACE_LOADS)
-		return kmmv_fault_set(-E2BIG, "%s: more than %d loads", before,
-				      PLACE_LOADS);
+		return ctl_fault_set(-E2BIG, "%s: more than %d loads", before,
+				     PLACE_LOADS);
 	t->bits[t->nr_loads++] = bit;
 	t->type = type->type;
 	return 0;
@@ -177,7 +178,7 @@ static int is_wanted(const struct member *member, void *arg)
 
 	if (strcmp(member->name, s->wanted)) {
 		if (s->hint)
-			kmmv_hint_offer(s->hint, member->name);
+			ctl_hint_offer(s->hint, member->name);
 		return 0;
 	}
 	s->found = *member;
@@ -186,27 +187,27 @@ static int is_wanted(const struct member *member, void *arg)
 
 static int take_member(struct target *t, const char *name, const char *before)
 {
-	const struct btf_type *type = kmmv_type_bare(t->btf, t->type, NULL);
+	const struct btf_type *type = ctl_type_bare(t->btf, t->type, NULL);
 	struct search search = { .wanted = name };
 	struct hint hint;
 
 	if (!type || btf_is_fwd(type))
-		return kmmv_fault_set(-EOPNOTSUPP,
-				      "the BTF does not say what is "
-				      "in %s",
-				      type_text(t));
+		return ctl_fault_set(-EOPNOTSUPP,
+				     "the BTF does not say what is "
+				     "in %s",
+				     type_text(t));
 	if (!btf_is_composite(type))
-		return kmmv_fault_set(-EINVAL,
-				      "%s has no members: it is of "
-				      "type %s",
-				      before, type_text(t));
-	if (!kmmv_type_members(t->btf, type, is_wanted, &search)) {
-		kmmv_fault_set(-ENOENT, "%s has no member %s", type_text(t),
-			       name);
-		kmmv_hint_begin(&hint, name);
+		return ctl_fault_set(-EINVAL,
+				     "%s has no members: it is of "
+				     "type %s",
+				     before, type_text(t));
+	if (!ctl_type_members(t->btf, type, is_wanted, &search)) {
+		ctl_fault_set(-ENOENT, "%s has no member %s", type_text(t),
+			      name);
+		ctl_hint_begin(&hint, name);
 		search.hint = &hint;
-		kmmv_type_members(t->btf, type, is_wanted, &search);
-		kmmv_hint_say(&hint);
+		ctl_type_members(t->btf, type, is_wanted, &search);
+		ctl_hint_say(&hint);
 		return -ENOENT;
 	}
 	t->bits[t->nr_loads - 1] += search.found.bit;
@@ -217,47 +218,47 @@ static int take_member(struct target *t, const char *name, const char *before)
 
 static int take_index(struct target *t, unsigned int index, const char *before)
 {
-	const struct btf_type *type = kmmv_type_bare(t->btf, t->type, NULL);
+	const struct btf_type *type = ctl_type_bare(t->btf, t->type, NULL);
 	const struct btf_array *array;
 	uint64_t size;
 
 	if (type && btf_is_ptr(type)) {
 		size = size_of(t->btf, type->type);
 		if (!size)
-			return kmmv_fault_set(-EINVAL,
-					      "%s: the size of what it "
-					      "points to is not known",
-					      before);
+			return ctl_fault_set(-EINVAL,
+					     "%s: the size of what it "
+					     "points to is not known",
+					     before);
 		return follow(t, before, index * size * 8);
 	}
 	if (!type || !btf_is_array(type))
-		return kmmv_fault_set(-EINVAL,
-				      "%s is no array: it is of type %s",
-				      before, type_text(t));
+		return ctl_fault_set(-EINVAL,
+				     "%s is no array: it is of type %s", before,
+				     type_text(t));
 	array = btf_array(type);
 	/* An array that is declared with 0 elements has no limit. */
 	if (array->nelems && index >= array->nelems)
-		return kmmv_fault_set(-EINVAL, "%s has %u elements, from 0",
-				      before, array->nelems);
+		return ctl_fault_set(-EINVAL, "%s has %u elements, from 0",
+				     before, array->nelems);
 	t->bits[t->nr_loads - 1] += index * size_of(t->btf, array->type) * 8;
 	t->type = array->type;
 	return 0;
 }
 
-int kmmv_resolve_step(struct target *t, const struct step *step,
-		      const char *before)
+int ctl_resolve_step(struct target *t, const struct step *step,
+		     const char *before)
 {
-	const struct btf_type *type = kmmv_type_bare(t->btf, t->type, NULL);
+	const struct btf_type *type = ctl_type_bare(t->btf, t->type, NULL);
 	bool is_pointer = type && btf_is_ptr(type);
 	int err;
 
 	if (step->kind == STEP_INDEX)
 		return take_index(t, step->index, before);
 	if (step->kind == STEP_DOT && is_pointer)
-		return kmmv_fault_set(-EINVAL, "%s is a pointer: write %s->%s",
-				      before, before, step->member);
+		return ctl_fault_set(-EINVAL, "%s is a pointer: write %s->%s",
+				     before, before, step->member);
 	if (step->kind == STEP_ARROW && !is_pointer)
-		return kmmv_fault_set(
+		return ctl_fault_set(
 			-EINVAL, "%s is no pointer, but of type %s%s%s", before,
 			type_text(t),
 			type && btf_is_composite(type) ? ": write ." : "",
@@ -270,8 +271,8 @@ int kmmv_resolve_step(struct target *t, const struct step *step,
 	return take_member(t, step->member, before);
 }
 
-int kmmv_resolve_walk(const struct hook *hook, const struct path *path,
-		      struct target *target)
+int ctl_resolve_walk(const struct hook *hook, const struct path *path,
+		     struct target *target)
 {
 	char before[256];
 	unsigned int i;
@@ -279,8 +280,8 @@ int kmmv_resolve_walk(const struct hook *hook, const struct path *path,
 
 	err = begin(hook, path->argument, target);
 	for (i = 0; !err && i < path->nr_steps; i++) {
-		kmmv_path_print(path, i, before, sizeof(before));
-		err = kmmv_resolve_step(target, &path->steps[i], before);
+		ctl_path_print(path, i, before, sizeof(before));
+		err = ctl_resolve_step(target, &path->steps[i], before);
 	}
 	return err;
 }
@@ -302,8 +303,8 @@ static int place_bits(const struct target *t, const char *text,
 			break;
 	}
 	if (size > 8)
-		return kmmv_fault_set(-EOPNOTSUPP,
-				      "%s: a bit field in two words", text);
+		return ctl_fault_set(-EOPNOTSUPP,
+				     "%s: a bit field in two words", text);
 	place->offsets[t->nr_loads - 1] = word / 8;
 	place->size = size;
 	place->bits = t->bitfield;
@@ -317,9 +318,9 @@ static int place_number(const struct target *t, const struct btf_type *type,
 			const char *text, struct place *place)
 {
 	if (type->size > 8)
-		return kmmv_fault_set(-EOPNOTSUPP, "%s has more than 64 bits",
-				      text);
-	place->type = kmmv_type_is_signed(type) ? 's' : 'u';
+		return ctl_fault_set(-EOPNOTSUPP, "%s has more than 64 bits",
+				     text);
+	place->type = ctl_type_is_signed(type) ? 's' : 'u';
 	place->size = type->size;
 	return t->bitfield ? place_bits(t, text, place) : 0;
 }
@@ -329,13 +330,13 @@ static int place_pointer(const struct target *t, const struct btf_type *type,
 {
 	const char *tag = NULL;
 
-	kmmv_type_bare(t->btf, type->type, &tag);
-	if (!kmmv_type_is_char(t->btf, type->type) || tag)
-		return kmmv_fault_set(-EOPNOTSUPP,
-				      "%s is an address (%s), which "
-				      "means nothing outside the kernel: "
-				      "choose a member of what it points to",
-				      text, type_text(t));
+	ctl_type_bare(t->btf, type->type, &tag);
+	if (!ctl_type_is_char(t->btf, type->type) || tag)
+		return ctl_fault_set(-EOPNOTSUPP,
+				     "%s is an address (%s), which "
+				     "means nothing outside the kernel: "
+				     "choose a member of what it points to",
+				     text, type_text(t));
 	place->type = 'p';
 	place->size = PLACE_TEXT;
 	return 0;
@@ -346,11 +347,11 @@ static int place_array(const struct target *t, const struct btf_type *type,
 {
 	const struct btf_array *array = btf_array(type);
 
-	if (!kmmv_type_is_char(t->btf, array->type))
-		return kmmv_fault_set(-EINVAL,
-				      "%s is an array (%s): choose an "
-				      "element, %s[0]",
-				      text, type_text(t), text);
+	if (!ctl_type_is_char(t->btf, array->type))
+		return ctl_fault_set(-EINVAL,
+				     "%s is an array (%s): choose an "
+				     "element, %s[0]",
+				     text, type_text(t), text);
 	place->type = 't';
 	place->size = array->nelems && array->nelems < PLACE_TEXT
 			      ? array->nelems
@@ -358,10 +359,10 @@ static int place_array(const struct target *t, const struct btf_type *type,
 	return 0;
 }
 
-int kmmv_resolve_place(const struct target *t, const char *text,
-		       struct place *place)
+int ctl_resolve_place(const struct target *t, const char *text,
+		      struct place *place)
 {
-	const struct btf_type *type = kmmv_type_bare(t->btf, t->type, NULL);
+	const struct btf_type *type = ctl_type_bare(t->btf, t->type, NULL);
 	unsigned int i;
 
 	memset(place, 0, sizeof(*place));
@@ -369,8 +370,8 @@ int kmmv_resolve_place(const struct target *t, const char *text,
 	place->nr_loads = t->nr_loads;
 	for (i = 0; i < t->nr_loads; i++) {
 		if (t->bits[i] / 8 > INT32_MAX)
-			return kmmv_fault_set(-EINVAL, "%s is too far away",
-					      text);
+			return ctl_fault_set(-EINVAL, "%s is too far away",
+					     text);
 		place->offsets[i] = t->bits[i] / 8;
 	}
 	if (type && (btf_is_int(type) || btf_is_any_enum(type)))
@@ -380,16 +381,16 @@ int kmmv_resolve_place(const struct target *t, const char *text,
 	if (type && btf_is_array(type))
 		return place_array(t, type, text, place);
 	if (type && btf_is_composite(type))
-		return kmmv_fault_set(-EINVAL,
-				      "%s is a %s: choose a member of it", text,
-				      type_text(t));
-	return kmmv_fault_set(-EINVAL,
-			      "%s is no number and no text, but of "
-			      "type %s",
-			      text, type_text(t));
+		return ctl_fault_set(-EINVAL,
+				     "%s is a %s: choose a member of it", text,
+				     type_text(t));
+	return ctl_fault_set(-EINVAL,
+			     "%s is no number and no text, but of "
+			     "type %s",
+			     text, type_text(t));
 }
 
-void kmmv_place_print(const struct place *place, char *text, unsigned int size)
+void ctl_place_print(const struct place *place, char *text, unsigned int size)
 {
 	unsigned int length, i;
 

@@ -35,32 +35,32 @@ struct target {
 };
 
 /*
- * kmmv_resolve_walk - follow a path
+ * ctl_resolve_walk - follow a path
  *
  * Return: 0; -ENOENT if an argument or a member is not there; -EINVAL if a step
  * does not fit the type before it; -E2BIG if there are too many loads;
  * -EOPNOTSUPP if kernel code cannot or must not load it so.
  */
-int kmmv_resolve_walk(const struct hook *hook, const struct path *path,
-		      struct target *target);
+int ctl_resolve_walk(const struct hook *hook, const struct path *path,
+		     struct target *target);
 
 /*
- * kmmv_resolve_place - how to load what is at the end of a path
+ * ctl_resolve_place - how to load what is at the end of a path
  *
  * Return: 0; -EINVAL if it is no number and no text; -EOPNOTSUPP if it is an
  * address or wider than 64 bits.
  */
-int kmmv_resolve_place(const struct target *target, const char *text,
-		       struct place *place);
+int ctl_resolve_place(const struct target *target, const char *text,
+		      struct place *place);
 
-/* kmmv_resolve_step - take one more step; errors as kmmv_resolve_walk() */
-int kmmv_resolve_step(struct target *target, const struct step *step,
-		      const char *before);
+/* ctl_resolve_step - take one more step; errors as ctl_resolve_walk() */
+int ctl_resolve_step(struct target *target, const struct step *step,
+		     const char *before);
 
-/* kmmv_place_print - as the attributes of configfs have it, without a name */
-void kmmv_place_print(const struct place *place, char *text, unsigned int size);
+/* ctl_place_print - as the attributes of configfs have it, without a name */
+void ctl_place_print(const struct place *place, char *text, unsigned int size);
 
-static inline bool kmmv_place_is_text(const struct place *place)
+static inline bool ctl_place_is_text(const struct place *place)
 {
 	return place->type == 't' || place->type == 'p';
 }

@@ -19,32 +19,31 @@ static const char applied_line[] = "# from a configuration file\n";
 static const char added_line[] = "# from the command line\n";
 static const char sum_word[] = "# as ";
 
-int kmmv_saved_lock(const struct places *p)
+int ctl_saved_lock(const struct places *p)
 {
 	char path[PATH_MAX];
 	int fd, err;
 
 	if (mkdir(p->run, 0755) && errno != EEXIST)
-		return kmmv_fault_set(-errno, "%s: %s", p->run,
-				      strerror(errno));
-	err = kmmv_saved_path(p, ".lock", path);
+		return ctl_fault_set(-errno, "%s: %s", p->run, strerror(errno));
+	err = ctl_saved_path(p, ".lock", path);
 	if (err)
 		return err;
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0 || flock(fd, LOCK_EX))
-		err = kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
+		err = ctl_fault_set(-errno, "%s: %s", path, strerror(errno));
 	if (err && fd >= 0)
 		close(fd);
 	return err ?: fd;
 }
 
-int kmmv_saved_path(const struct places *p, const char *name,
-		    char path[PATH_MAX])
+int ctl_saved_path(const struct places *p, const char *name,
+		   char path[PATH_MAX])
 {
 	if (snprintf(path, PATH_MAX, "%s/%s", p->run, name) < PATH_MAX)
 		return 0;
-	return kmmv_fault_set(-ENAMETOOLONG, "%.40s...: the name is too long",
-			      name);
+	return ctl_fault_set(-ENAMETOOLONG, "%.40s...: the name is too long",
+			     name);
 }
 
 static int make_file(const char *path)
@@ -52,23 +51,23 @@ static int make_file(const char *path)
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 
 	if (fd < 0)
-		return kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
+		return ctl_fault_set(-errno, "%s: %s", path, strerror(errno));
 	close(fd);
 	return 0;
 }
 
-int kmmv_saved_mark(const struct places *p)
+int ctl_saved_mark(const struct places *p)
 {
 	char path[PATH_MAX];
 
-	return kmmv_saved_path(p, ".system", path) ?: make_file(path);
+	return ctl_saved_path(p, ".system", path) ?: make_file(path);
 }
 
-bool kmmv_saved_is_marked(const struct places *p)
+bool ctl_saved_is_marked(const struct places *p)
 {
 	char path[PATH_MAX];
 
-	return !kmmv_saved_path(p, ".system", path) && !access(path, F_OK);
+	return !ctl_saved_path(p, ".system", path) && !access(path, F_OK);
 }
 
 /* No counter's name begins with a dot. */
@@ -78,17 +77,17 @@ static int left_path(const struct places *p, const char *name,
 	char file[COUNTER_NAME + sizeof(".off.")];
 
 	snprintf(file, sizeof(file), ".off.%s", name);
-	return kmmv_saved_path(p, file, path);
+	return ctl_saved_path(p, file, path);
 }
 
-int kmmv_saved_mark_left(const struct places *p, const char *name)
+int ctl_saved_mark_left(const struct places *p, const char *name)
 {
 	char path[PATH_MAX];
 
 	return left_path(p, name, path) ?: make_file(path);
 }
 
-void kmmv_saved_unmark_left(const struct places *p, const char *name)
+void ctl_saved_unmark_left(const struct places *p, const char *name)
 {
 	char path[PATH_MAX];
 
@@ -96,7 +95,7 @@ void kmmv_saved_unmark_left(const struct places *p, const char *name)
 		unlink(path);
 }
 
-bool kmmv_saved_is_left(const struct places *p, const char *name)
+bool ctl_saved_is_left(const struct places *p, const char *name)
 {
 	char path[PATH_MAX];
 
@@ -120,44 +119,43 @@ static int print_sum(const struct places *p, const char *name, char **line)
 	unsigned int i;
 	int err;
 
-	err = kmmv_configfs_read(p, name, &c);
+	err = ctl_configfs_read(p, name, &c);
 	if (err)
 		return err;
 	for (i = 0; i < NR_ATTRIBUTES; i++)
 		sum = add_text(sum, c->attr[i] ?: "");
-	kmmv_counter_free(c);
+	ctl_counter_free(c);
 	if (asprintf(line, "%s%016" PRIx64 "\n", sum_word, sum) >= 0)
 		return 0;
 	*line = NULL;
-	return kmmv_fault_memory();
+	return ctl_fault_memory();
 }
 
-int kmmv_saved_put(const struct places *p, const struct counter *c,
-		   bool applied)
+int ctl_saved_put(const struct places *p, const struct counter *c, bool applied)
 {
-	char *text = kmmv_counter_print(c), *sum = NULL;
+	char *text = ctl_counter_print(c), *sum = NULL;
 	char path[PATH_MAX], new[PATH_MAX];
 	FILE *f;
 	int err;
 
-	kmmv_saved_unmark_left(p, c->name);
-	err = text ? 0 : kmmv_fault_memory();
+	ctl_saved_unmark_left(p, c->name);
+	err = text ? 0 : ctl_fault_memory();
 	if (!err)
-		err = kmmv_saved_path(p, c->name, path);
+		err = ctl_saved_path(p, c->name, path);
 	if (!err)
-		err = kmmv_saved_path(p, ".new", new);
+		err = ctl_saved_path(p, ".new", new);
 	if (!err)
 		err = print_sum(p, c->name, &sum);
 	if (err)
 		goto out;
 	f = fopen(new, "we");
 	if (!f) {
-		err = kmmv_fault_set(-errno, "%s: %s", new, strerror(errno));
+		err = ctl_fault_set(-errno, "%s: %s", new, strerror(errno));
 		goto out;
 	}
 	fprintf(f, "%s%s%s", applied ? applied_line : added_line, sum, text);
 	if (fclose(f) || rename(new, path))
-		err = kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
+		err = ctl_fault_set(-errno, "%s: %s", path, strerror(errno));
 out:
 	free(sum);
 	free(text);
@@ -173,19 +171,19 @@ static int read_file(const struct places *p, const char *name, char **text)
 	int err;
 
 	*text = NULL;
-	err = kmmv_saved_path(p, name, path);
+	err = ctl_saved_path(p, name, path);
 	if (err)
 		return err;
 	f = fopen(path, "re");
 	if (!f && errno == ENOENT)
 		return 0;
 	if (!f)
-		return kmmv_fault_set(-errno, "%s: %s", path, strerror(errno));
+		return ctl_fault_set(-errno, "%s: %s", path, strerror(errno));
 	errno = 0;
 	if (getdelim(text, &size, '\0', f) < 0) {
 		if (errno)
-			err = kmmv_fault_set(-errno, "%s: %s", path,
-					     strerror(errno));
+			err = ctl_fault_set(-errno, "%s: %s", path,
+					    strerror(errno));
 		free(*text);
 		*text = NULL;
 	}
@@ -193,8 +191,8 @@ static int read_file(const struct places *p, const char *name, char **text)
 	return err;
 }
 
-int kmmv_saved_get(const struct places *p, const char *name, char **saved,
-		   bool *applied)
+int ctl_saved_get(const struct places *p, const char *name, char **saved,
+		  bool *applied)
 {
 	char *text, *at;
 	int err;
@@ -217,7 +215,7 @@ int kmmv_saved_get(const struct places *p, const char *name, char **saved,
 	return 0;
 }
 
-int kmmv_saved_is_current(const struct places *p, const char *name)
+int ctl_saved_is_current(const struct places *p, const char *name)
 {
 	char *text, *sum = NULL;
 	const char *end;
@@ -235,11 +233,11 @@ int kmmv_saved_is_current(const struct places *p, const char *name)
 	return rc;
 }
 
-void kmmv_saved_remove(const struct places *p, const char *name)
+void ctl_saved_remove(const struct places *p, const char *name)
 {
 	char path[PATH_MAX];
 
-	kmmv_saved_unmark_left(p, name);
-	if (!kmmv_saved_path(p, name, path))
+	ctl_saved_unmark_left(p, name);
+	if (!ctl_saved_path(p, name, path))
 		unlink(path);
 }

@@ -12,8 +12,8 @@ static bool is_foreign(const char *tag)
 	       !strncmp(tag, "address_space", strlen("address_space"));
 }
 
-const struct btf_type *kmmv_type_bare(const struct btf *btf, uint32_t id,
-				      const char **tag)
+const struct btf_type *ctl_type_bare(const struct btf *btf, uint32_t id,
+				     const char **tag)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
 	const char *name;
@@ -45,8 +45,8 @@ static void print_part(void *arg, const char *format, va_list args)
 		s->length += n;
 }
 
-void kmmv_type_print(const struct btf *btf, uint32_t id, char *text,
-		     unsigned int size)
+void ctl_type_print(const struct btf *btf, uint32_t id, char *text,
+		    unsigned int size)
 {
 	struct sink sink = { text, size, 0 };
 	LIBBPF_OPTS(btf_dump_emit_type_decl_opts, opts, .field_name = "");
@@ -74,7 +74,7 @@ void kmmv_type_print(const struct btf *btf, uint32_t id, char *text,
  * u8 is a typedef of unsigned char, and has a number; unsigned char itself has text
  * in struct qstr.
  */
-bool kmmv_type_is_char(const struct btf *btf, uint32_t id)
+bool ctl_type_is_char(const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
 	const char *name;
@@ -87,7 +87,7 @@ bool kmmv_type_is_char(const struct btf *btf, uint32_t id)
 	return !strcmp(name, "char") || !strcmp(name, "unsigned char");
 }
 
-bool kmmv_type_is_signed(const struct btf_type *t)
+bool ctl_type_is_signed(const struct btf_type *t)
 {
 	if (btf_is_int(t))
 		return btf_int_encoding(t) & BTF_INT_SIGNED;
@@ -110,7 +110,7 @@ static int members_at(const struct btf *btf, const struct btf_type *t,
 		member.type = m[i].type;
 		member.bit = bit + btf_member_bit_offset(t, i);
 		member.bitfield = btf_member_bitfield_size(t, i);
-		inner = kmmv_type_bare(btf, m[i].type, NULL);
+		inner = ctl_type_bare(btf, m[i].type, NULL);
 		if (*member.name)
 			ret = each(&member, arg);
 		else if (inner && btf_is_composite(inner))
@@ -119,9 +119,9 @@ static int members_at(const struct btf *btf, const struct btf_type *t,
 	return ret;
 }
 
-int kmmv_type_members(const struct btf *btf, const struct btf_type *t,
-		      int (*each)(const struct member *member, void *arg),
-		      void *arg)
+int ctl_type_members(const struct btf *btf, const struct btf_type *t,
+		     int (*each)(const struct member *member, void *arg),
+		     void *arg)
 {
 	return members_at(btf, t, 0, each, arg);
 }

@@ -8,21 +8,21 @@
 #include <stdint.h>
 
 /*
- * kmmv_type_bare - the type behind typedefs, qualifiers and tags
+ * ctl_type_bare - the type behind typedefs, qualifiers and tags
  * @tag: the tag that says that a pointer to it is no kernel pointer, or NULL
  */
-const struct btf_type *kmmv_type_bare(const struct btf *btf, uint32_t id,
-				      const char **tag);
+const struct btf_type *ctl_type_bare(const struct btf *btf, uint32_t id,
+				     const char **tag);
 
-/* kmmv_type_print - "struct task_struct *"; @text is of @size bytes */
-void kmmv_type_print(const struct btf *btf, uint32_t id, char *text,
-		     unsigned int size);
+/* ctl_type_print - "struct task_struct *"; @text is of @size bytes */
+void ctl_type_print(const struct btf *btf, uint32_t id, char *text,
+		    unsigned int size);
 
-/* kmmv_type_is_char - is it a byte of text, not a small number? */
-bool kmmv_type_is_char(const struct btf *btf, uint32_t id);
+/* ctl_type_is_char - is it a byte of text, not a small number? */
+bool ctl_type_is_char(const struct btf *btf, uint32_t id);
 
-/* kmmv_type_is_signed - of an integer or enumeration without qualifiers */
-bool kmmv_type_is_signed(const struct btf_type *type);
+/* ctl_type_is_signed - of an integer or enumeration without qualifiers */
+bool ctl_type_is_signed(const struct btf_type *type);
 
 /* A member of a struct or union, also of anonymous ones in it. */
 struct member {
@@ -33,12 +33,12 @@ struct member {
 };
 
 /*
- * kmmv_type_members - call @each for all members, those of anonymous ones too
+ * ctl_type_members - call @each for all members, those of anonymous ones too
  *
  * Return: the first value of @each that is not zero, or 0.
  */
-int kmmv_type_members(const struct btf *btf, const struct btf_type *type,
-		      int (*each)(const struct member *member, void *arg),
-		      void *arg);
+int ctl_type_members(const struct btf *btf, const struct btf_type *type,
+		     int (*each)(const struct member *member, void *arg),
+		     void *arg);
 
 #endif /* KMMV_CTL_TYPES_H */

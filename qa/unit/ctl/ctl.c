@@ -37,7 +37,7 @@ static void setup(void)
 	strcpy(root + strlen(root) - 6, "XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(root));
 	ck_assert_int_eq(ctl_btf_write(root, false), 0);
-	ck_assert_int_eq(kmmv_places_set(&places, root), 0);
+	ck_assert_int_eq(ctl_places_set(&places, root), 0);
 }
 
 static void teardown(void)
@@ -52,9 +52,9 @@ static void teardown(void)
 	char path[256];
 	unsigned int i;
 
-	kmmv_hooks_close(hooks);
+	ctl_hooks_close(hooks);
 	hooks = NULL;
-	kmmv_places_free(&places);
+	ctl_places_free(&places);
 	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		snprintf(path, sizeof(path), "%s%s", root, parts[i]);
 		remove(path);
@@ -66,10 +66,10 @@ struct counter *make(const char *what, const char *name, const char *attribute,
 {
 	struct counter *c;
 
-	ck_assert_int_eq(kmmv_counter_new("qa", &c), 0);
-	ck_assert_int_eq(kmmv_counter_set(c, what, name, false), 0);
-	ck_assert_msg(!kmmv_counter_set(c, attribute, text, false), "%s: %s",
-		      text, kmmv_fault_text());
+	ck_assert_int_eq(ctl_counter_new("qa", &c), 0);
+	ck_assert_int_eq(ctl_counter_set(c, what, name, false), 0);
+	ck_assert_msg(!ctl_counter_set(c, attribute, text, false), "%s: %s",
+		      text, ctl_fault_text());
 	return c;
 }
 
@@ -83,7 +83,7 @@ int read_text(const char *text, struct counter **counters)
 	fputs(text, f);
 	fclose(f);
 	*counters = NULL;
-	return kmmv_config_read(path, counters);
+	return ctl_config_read(path, counters);
 }
 
 /* An attribute that can be opened and not read. */
@@ -102,9 +102,10 @@ START_TEST(unreadable_attribute)
 			 parts[i]);
 		ck_assert_int_eq(mkdir(path, 0700), 0);
 	}
-	ck_assert_int_eq(kmmv_configfs_get(&places, "qa", "error", &text), -EISDIR);
+	ck_assert_int_eq(ctl_configfs_get(&places, "qa", "error", &text),
+			 -EISDIR);
 	ck_assert_ptr_null(text);
-	ck_assert_ptr_nonnull(strstr(kmmv_fault_text(), "Is a directory"));
+	ck_assert_ptr_nonnull(strstr(ctl_fault_text(), "Is a directory"));
 	while (i--) {
 		snprintf(path, sizeof(path), "%s/sys/kernel/%s", root,
 			 parts[i]);
@@ -121,15 +122,15 @@ START_TEST(hints)
 	struct hint h;
 	unsigned int i;
 
-	kmmv_hint_begin(&h, "vfs_raed");
+	ctl_hint_begin(&h, "vfs_raed");
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		kmmv_hint_offer(&h, names[i]);
-	kmmv_fault_set(0, "x");
-	kmmv_hint_say(&h);
-	ck_assert_str_eq(kmmv_fault_text(), "x; near: vfs_read, vfs_readv");
-	kmmv_hint_begin(&h, "zzzzzzzz");
+		ctl_hint_offer(&h, names[i]);
+	ctl_fault_set(0, "x");
+	ctl_hint_say(&h);
+	ck_assert_str_eq(ctl_fault_text(), "x; near: vfs_read, vfs_readv");
+	ctl_hint_begin(&h, "zzzzzzzz");
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		kmmv_hint_offer(&h, names[i]);
+		ctl_hint_offer(&h, names[i]);
 	ck_assert_uint_eq(h.nr, 0);
 }
 END_TEST
@@ -143,16 +144,16 @@ START_TEST(nearest_hints)
 	struct hint h;
 	unsigned int i;
 
-	kmmv_hint_begin(&h, "readX_Y");
+	ctl_hint_begin(&h, "readX_Y");
 	memset(far, 'x', sizeof(far) - 1);
 	far[sizeof(far) - 1] = '\0';
-	kmmv_hint_offer(&h, far);
+	ctl_hint_offer(&h, far);
 	ck_assert_uint_eq(h.nr, 0);
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		kmmv_hint_offer(&h, names[i]);
-	kmmv_fault_set(0, "x");
-	kmmv_hint_say(&h);
-	ck_assert_str_eq(kmmv_fault_text(), "x; near: readXY, readX_, reabXY");
+		ctl_hint_offer(&h, names[i]);
+	ctl_fault_set(0, "x");
+	ctl_hint_say(&h);
+	ck_assert_str_eq(ctl_fault_text(), "x; near: readXY, readX_, reabXY");
 }
 END_TEST
 

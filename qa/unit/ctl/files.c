@@ -25,21 +25,21 @@ START_TEST(file)
 			"function = qa_*\n"
 			"enable = no\n",
 			&c);
-	ck_assert_msg(!err, "%s", kmmv_fault_text());
+	ck_assert_msg(!err, "%s", ctl_fault_text());
 	ck_assert_str_eq(c->name, "one.two");
 	ck_assert_str_eq(c->text[ATTR_TRACEPOINT], "qa/qa_hit");
 	ck_assert_str_eq(c->text[ATTR_HELP], "words of several lines");
 	ck_assert_ptr_null(c->fault);
-	ck_assert(kmmv_counter_is_on(c));
+	ck_assert(ctl_counter_is_on(c));
 	ck_assert_str_eq(c->next->name, "three");
-	ck_assert(!kmmv_counter_is_on(c->next));
+	ck_assert(!ctl_counter_is_on(c->next));
 	ck_assert_ptr_null(c->next->next);
-	text = kmmv_counter_print(c);
+	text = ctl_counter_print(c);
 	ck_assert_str_eq(text, "[one.two]\ntracepoint = qa/qa_hit\n"
 			       "help = words of several lines\n"
 			       "key = thing->level\n");
 	free(text);
-	kmmv_counter_free_all(c);
+	ctl_counter_free_all(c);
 }
 END_TEST
 
@@ -78,15 +78,15 @@ START_TEST(refuses_file)
 {
 	struct counter *c;
 	int err = read_text(wrong[_i].text, &c);
-	const char *said = wrong[_i].file ? kmmv_fault_text()
+	const char *said = wrong[_i].file ? ctl_fault_text()
 			   : c		  ? c->fault
 					  : NULL;
 
 	ck_assert_msg(!err == !wrong[_i].file, "%s: %s", wrong[_i].text,
-		      kmmv_fault_text());
+		      ctl_fault_text());
 	ck_assert_msg(said && strstr(said, wrong[_i].says), "%s: %s",
 		      wrong[_i].text, said ?: "");
-	kmmv_counter_free_all(c);
+	ctl_counter_free_all(c);
 }
 END_TEST
 
@@ -106,20 +106,20 @@ START_TEST(half_a_section)
 	ck_assert(!c->unclear);
 	ck_assert_ptr_nonnull(strstr(c->next->fault, ":6: neither"));
 	ck_assert(c->next->unclear);
-	ck_assert(!kmmv_counter_is_on(c->next));
+	ck_assert(!ctl_counter_is_on(c->next));
 	ck_assert_ptr_null(c->next->next->fault);
 	ck_assert_ptr_nonnull(strstr(c->next->next->next->fault, ":14: "));
-	kmmv_counter_free_all(c);
+	ctl_counter_free_all(c);
 	/* An attribute that is not known is no heading. */
 	ck_assert_int_eq(read_text("[a]\nfunction = x\nkeey = y\n", &c), 0);
 	ck_assert(!c->unclear);
-	kmmv_counter_free_all(c);
+	ctl_counter_free_all(c);
 	/* What follows a heading that is none is not of the section before. */
 	ck_assert_int_eq(read_text("[a]\nfunction = x\n[b\nkey = y\n", &c),
 			 -EINVAL);
 	ck_assert_ptr_null(c->fault);
 	ck_assert_ptr_null(c->text[ATTR_KEY]);
-	kmmv_counter_free_all(c);
+	ctl_counter_free_all(c);
 }
 END_TEST
 
@@ -145,9 +145,9 @@ START_TEST(unreadable_file)
 
 	stdin = fopencookie(&done, "r",
 			    (cookie_io_functions_t){ .read = read_half });
-	ck_assert_int_eq(kmmv_config_read("-", &c), -EIO);
+	ck_assert_int_eq(ctl_config_read("-", &c), -EIO);
 	ck_assert_ptr_nonnull(strstr(c->fault, "Input/output error"));
-	kmmv_counter_free_all(c);
+	ctl_counter_free_all(c);
 	fclose(stdin);
 	stdin = old;
 }
@@ -164,7 +164,7 @@ START_TEST(twice)
 	ck_assert_ptr_null(c->fault);
 	ck_assert_ptr_null(c->next->fault);
 	ck_assert_ptr_nonnull(strstr(c->next->next->fault, ":1, too"));
-	kmmv_counter_free_all(c);
+	ctl_counter_free_all(c);
 }
 END_TEST
 
@@ -183,33 +183,33 @@ START_TEST(long_lines)
 	ck_assert_ptr_nonnull(strstr(c->fault, ":3: "));
 	ck_assert_ptr_nonnull(strstr(c->fault, "continue it"));
 	ck_assert(c->unclear);
-	ck_assert(!kmmv_counter_is_on(c));
+	ck_assert(!ctl_counter_is_on(c));
 	ck_assert_ptr_null(c->next->fault);
 	ck_assert_str_eq(c->next->text[ATTR_FUNCTION], "y");
-	kmmv_counter_free_all(c);
+	ctl_counter_free_all(c);
 	snprintf(text, sizeof(text), "help = %s\n", line);
 	ck_assert_int_eq(read_text(text, &c), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(kmmv_fault_text(), "continue it"));
+	ck_assert_ptr_nonnull(strstr(ctl_fault_text(), "continue it"));
 	ck_assert_ptr_null(c);
 	/* A heading ends the section before. */
 	snprintf(text, sizeof(text), "[a]\nfunction = x\n[%s]\nkey = y\n",
 		 line);
 	ck_assert_int_eq(read_text(text, &c), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(kmmv_fault_text(), ":3: the line"));
+	ck_assert_ptr_nonnull(strstr(ctl_fault_text(), ":3: the line"));
 	ck_assert_ptr_null(c->fault);
 	ck_assert_ptr_null(c->text[ATTR_KEY]);
-	kmmv_counter_free_all(c);
+	ctl_counter_free_all(c);
 	/* Also if its name begins as that of the section before. */
 	snprintf(text, sizeof(text),
 		 "[%.60s]\nfunction = x\n[%.122s]\nkey = y\n", line, line);
 	ck_assert_int_eq(read_text(text, &c), -EINVAL);
 	ck_assert_ptr_null(c->fault);
 	ck_assert_ptr_null(c->text[ATTR_KEY]);
-	kmmv_counter_free_all(c);
+	ctl_counter_free_all(c);
 	snprintf(text, sizeof(text), "[%.122s]\nhelp = x\n", line);
 	ck_assert_int_eq(read_text(text, &c), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(kmmv_fault_text(), "section"));
-	kmmv_counter_free_all(c);
+	ck_assert_ptr_nonnull(strstr(ctl_fault_text(), "section"));
+	ctl_counter_free_all(c);
 }
 END_TEST
 
@@ -223,10 +223,10 @@ START_TEST(long_comments)
 	line[sizeof(line) - 1] = '\0';
 	snprintf(text, sizeof(text),
 		 "#%s\n[a]\nfunction = x\n \t;%s\nenable = no\n", line, line);
-	ck_assert_msg(!read_text(text, &c), "%s", kmmv_fault_text());
+	ck_assert_msg(!read_text(text, &c), "%s", ctl_fault_text());
 	ck_assert_ptr_null(c->fault);
-	ck_assert(!kmmv_counter_is_on(c));
-	kmmv_counter_free_all(c);
+	ck_assert(!ctl_counter_is_on(c));
+	ctl_counter_free_all(c);
 }
 END_TEST
 
@@ -246,12 +246,12 @@ START_TEST(nul)
 	for (i = 0; i < 500; i++)
 		fputs("[c]", f);
 	fclose(f);
-	ck_assert_int_eq(kmmv_config_read(path, &c), 0);
+	ck_assert_int_eq(ctl_config_read(path, &c), 0);
 	ck_assert_ptr_nonnull(strstr(c->fault, ":3: the line has a NUL"));
 	ck_assert_str_eq(c->next->text[ATTR_FUNCTION], "y");
 	ck_assert_ptr_null(c->next->fault);
 	ck_assert_ptr_null(c->next->next);
-	kmmv_counter_free_all(c);
+	ctl_counter_free_all(c);
 }
 END_TEST
 
@@ -265,13 +265,13 @@ START_TEST(long_names)
 	snprintf(text, sizeof(text),
 		 "[%.120sa]\nfunction = a\n[%.120sb]\nfunction = b\n", name,
 		 name);
-	ck_assert_msg(!read_text(text, &c), "%s", kmmv_fault_text());
+	ck_assert_msg(!read_text(text, &c), "%s", ctl_fault_text());
 	ck_assert_ptr_null(c->fault);
 	ck_assert_uint_eq(strlen(c->name), 121);
 	ck_assert_str_eq(c->text[ATTR_FUNCTION], "a");
 	ck_assert_int_eq(c->next->name[120], 'b');
 	ck_assert_str_eq(c->next->text[ATTR_FUNCTION], "b");
-	kmmv_counter_free_all(c);
+	ctl_counter_free_all(c);
 }
 END_TEST
 

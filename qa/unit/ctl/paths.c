@@ -62,11 +62,11 @@ START_TEST(resolves)
 {
 	struct counter *c =
 		make("tracepoint", "qa/qa_hit", "key", paths[_i].text);
-	int err = kmmv_define(&places, &hooks, c);
+	int err = ctl_define(&places, &hooks, c);
 
-	ck_assert_msg(!err, "%s: %s", paths[_i].text, kmmv_fault_text());
+	ck_assert_msg(!err, "%s: %s", paths[_i].text, ctl_fault_text());
 	ck_assert_str_eq(c->attr[ATTR_KEY], paths[_i].expected);
-	kmmv_counter_free(c);
+	ctl_counter_free(c);
 }
 END_TEST
 
@@ -159,13 +159,13 @@ START_TEST(refuses)
 {
 	struct counter *c = make(refusals[_i].what, refusals[_i].name,
 				 refusals[_i].attribute, refusals[_i].text);
-	int err = kmmv_define(&places, &hooks, c);
+	int err = ctl_define(&places, &hooks, c);
 
 	ck_assert_msg(err == -refusals[_i].err, "%s: %d: %s", refusals[_i].text,
-		      err, kmmv_fault_text());
-	ck_assert_msg(strstr(kmmv_fault_text(), refusals[_i].says), "%s: %s",
-		      refusals[_i].text, kmmv_fault_text());
-	kmmv_counter_free(c);
+		      err, ctl_fault_text());
+	ck_assert_msg(strstr(ctl_fault_text(), refusals[_i].says), "%s: %s",
+		      refusals[_i].text, ctl_fault_text());
+	ctl_counter_free(c);
 }
 END_TEST
 
@@ -205,11 +205,11 @@ START_TEST(defines)
 {
 	struct counter *c = make(others[_i].what, others[_i].name,
 				 others[_i].attribute, others[_i].text);
-	int err = kmmv_define(&places, &hooks, c);
+	int err = ctl_define(&places, &hooks, c);
 
-	ck_assert_msg(!err, "%s: %s", others[_i].text, kmmv_fault_text());
+	ck_assert_msg(!err, "%s: %s", others[_i].text, ctl_fault_text());
 	ck_assert_str_eq(c->attr[others[_i].which], others[_i].expected);
-	kmmv_counter_free(c);
+	ctl_counter_free(c);
 }
 END_TEST
 
@@ -240,7 +240,7 @@ START_TEST(registers)
 			c = make(is_function ? "function" : "tracepoint",
 				 is_function ? "qa_wide_call" : "qa_wide",
 				 "value", name);
-			err = kmmv_define(&places, &hooks, c);
+			err = ctl_define(&places, &hooks, c);
 			if (i < nr)
 				snprintf(says, sizeof(says), "%s=arg%u:8u",
 					 name, i);
@@ -255,18 +255,18 @@ START_TEST(registers)
 					     "hits alone");
 			ck_assert_int_eq(err, i < nr ? 0 : -EOPNOTSUPP);
 			ck_assert_str_eq(i < nr ? c->attr[ATTR_VALUE]
-						: kmmv_fault_text(),
+						: ctl_fault_text(),
 					 says);
-			kmmv_counter_free(c);
+			ctl_counter_free(c);
 		}
 	}
 	c = make("function", "qa_wide_call", "units", "count");
-	ck_assert_int_eq(kmmv_define(&places, &hooks, c), 0);
-	kmmv_counter_free(c);
+	ck_assert_int_eq(ctl_define(&places, &hooks, c), 0);
+	ctl_counter_free(c);
 	/* Also what is behind a pointer. */
 	c = make("function", "qa_wide_call", "key", "thing->level");
-	ck_assert_int_eq(kmmv_define(&places, &hooks, c), -EOPNOTSUPP);
-	kmmv_counter_free(c);
+	ck_assert_int_eq(ctl_define(&places, &hooks, c), -EOPNOTSUPP);
+	ctl_counter_free(c);
 }
 END_TEST
 
@@ -275,14 +275,14 @@ START_TEST(units)
 {
 	struct counter *c = make("function", "qa_call", "value", "log2 count");
 
-	ck_assert_int_eq(kmmv_counter_set(c, "units", "nanosec", false), 0);
-	ck_assert_int_eq(kmmv_define(&places, &hooks, c), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(kmmv_fault_text(), "log2 counts hits"));
-	kmmv_counter_free(c);
+	ck_assert_int_eq(ctl_counter_set(c, "units", "nanosec", false), 0);
+	ck_assert_int_eq(ctl_define(&places, &hooks, c), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(ctl_fault_text(), "log2 counts hits"));
+	ctl_counter_free(c);
 	c = make("function", "qa_call", "value", "count");
-	ck_assert_int_eq(kmmv_counter_set(c, "units", "nanosec", false), 0);
-	ck_assert_int_eq(kmmv_define(&places, &hooks, c), 0);
-	kmmv_counter_free(c);
+	ck_assert_int_eq(ctl_counter_set(c, "units", "nanosec", false), 0);
+	ck_assert_int_eq(ctl_define(&places, &hooks, c), 0);
+	ctl_counter_free(c);
 }
 END_TEST
 
@@ -294,13 +294,13 @@ START_TEST(without_types)
 	snprintf(path, sizeof(path), "%s/vmlinux", places.btf);
 	ck_assert_int_eq(unlink(path), 0);
 	c = make("tracepoint", "qa_hit", "units", "count");
-	ck_assert_int_eq(kmmv_define(&places, &hooks, c), 0);
-	kmmv_counter_free(c);
+	ck_assert_int_eq(ctl_define(&places, &hooks, c), 0);
+	ctl_counter_free(c);
 	c = make("tracepoint", "qa_hit", "value", "number");
-	ck_assert_int_eq(kmmv_define(&places, &hooks, c), -ENOENT);
+	ck_assert_int_eq(ctl_define(&places, &hooks, c), -ENOENT);
 	ck_assert_ptr_nonnull(
-		strstr(kmmv_fault_text(), "CONFIG_DEBUG_INFO_BTF"));
-	kmmv_counter_free(c);
+		strstr(ctl_fault_text(), "CONFIG_DEBUG_INFO_BTF"));
+	ctl_counter_free(c);
 }
 END_TEST
 
@@ -314,8 +314,8 @@ START_TEST(broken_types)
 	f = fopen(path, "w");
 	fputs("no types", f);
 	fclose(f);
-	ck_assert_int_eq(kmmv_define(&places, &hooks, c), -EINVAL);
-	kmmv_counter_free(c);
+	ck_assert_int_eq(ctl_define(&places, &hooks, c), -EINVAL);
+	ctl_counter_free(c);
 }
 END_TEST
 

@@ -16,12 +16,12 @@ START_TEST(long_text)
 	for (i = 0; i < 160; i++)
 		sprintf(words + strlen(words), "%sw%d", i ? " " : "", i);
 	c = make("tracepoint", "qa_hit", "help", words);
-	text = kmmv_counter_print(c);
-	ck_assert_msg(!read_text(text, &again), "%s", kmmv_fault_text());
+	text = ctl_counter_print(c);
+	ck_assert_msg(!read_text(text, &again), "%s", ctl_fault_text());
 	ck_assert_str_eq(again->text[ATTR_HELP], words);
 	free(text);
-	kmmv_counter_free(c);
-	kmmv_counter_free_all(again);
+	ctl_counter_free(c);
+	ctl_counter_free_all(again);
 }
 END_TEST
 
@@ -32,7 +32,7 @@ static int read_memory(char *text, struct counter **counters)
 
 	*counters = NULL;
 	stdin = fmemopen(text, strlen(text), "r");
-	err = kmmv_config_read("-", counters);
+	err = ctl_config_read("-", counters);
 	fclose(stdin);
 	stdin = old;
 	return err;
@@ -47,16 +47,16 @@ static bool reads_back(const char *attribute, const char *text)
 	bool taken;
 	char *file;
 
-	while (strcmp(kmmv_attribute_names[i], attribute))
+	while (strcmp(ctl_attribute_names[i], attribute))
 		i++;
-	ck_assert_int_eq(kmmv_counter_new("qa", &c), 0);
-	ck_assert_int_eq(kmmv_counter_set(c, "function", "x", false), 0);
-	taken = !kmmv_counter_set(c, attribute, text, false);
-	file = kmmv_counter_print(c);
+	ck_assert_int_eq(ctl_counter_new("qa", &c), 0);
+	ck_assert_int_eq(ctl_counter_set(c, "function", "x", false), 0);
+	taken = !ctl_counter_set(c, attribute, text, false);
+	file = ctl_counter_print(c);
 	for (line = file; *line; line += strcspn(line, "\n") + 1)
 		ck_assert_uint_le(strcspn(line, "\n"), 197);
 	ck_assert_msg(!read_memory(file, &again), "%s: %s", file,
-		      kmmv_fault_text());
+		      ctl_fault_text());
 	ck_assert_msg(!again->fault, "%s: %s", file, again->fault);
 	ck_assert_ptr_null(again->next);
 	ck_assert_msg(!c->text[i] == !again->text[i], "%s", file);
@@ -65,8 +65,8 @@ static bool reads_back(const char *attribute, const char *text)
 			      "\"%s\" is read as \"%s\"", c->text[i],
 			      again->text[i]);
 	free(file);
-	kmmv_counter_free(c);
-	kmmv_counter_free_all(again);
+	ctl_counter_free(c);
+	ctl_counter_free_all(again);
 	return taken;
 }
 
@@ -140,7 +140,7 @@ START_TEST(long_words)
 		ck_assert_int_eq(reads_back("oneline", text), n <= 196);
 		if (n > 196)
 			ck_assert_ptr_nonnull(
-				strstr(kmmv_fault_text(), "more than 196"));
+				strstr(ctl_fault_text(), "more than 196"));
 		*text = '#';
 		ck_assert_int_eq(reads_back("help", text), n <= 190);
 		ck_assert_int_eq(reads_back("oneline", text), n <= 187);
@@ -173,13 +173,13 @@ START_TEST(long_event)
 	ck_assert(reads_back("event", text));
 	c = make("tracepoint", "qa_hit", "event", "default number,level=f, x");
 	ck_assert_str_eq(c->text[ATTR_EVENT], "default number, level=f, x");
-	kmmv_counter_free(c);
+	ctl_counter_free(c);
 	c = make("tracepoint", "qa_hit", "event", "  default number,  ");
 	ck_assert_str_eq(c->text[ATTR_EVENT], "default number,");
-	kmmv_counter_free(c);
+	ctl_counter_free(c);
 	c = make("tracepoint", "qa_hit", "help", "   ");
 	ck_assert_ptr_null(c->text[ATTR_HELP]);
-	kmmv_counter_free(c);
+	ctl_counter_free(c);
 }
 END_TEST
 
