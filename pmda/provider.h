@@ -6,7 +6,7 @@
  * A request names a metric, which has a cluster, or an instance domain, which
  * has a serial. dispatch.c looks up the provider by cluster or serial in the
  * table in provider.c, and answers itself if there is none. Only the provider
- * knows its kinds of metrics. A new provider is a file and a line in the table.
+ * knows its kinds of metrics. A new provider is a file, a line in the table and one here.
  *
  * A provider calls the layers below: the mapping, numbers, values. It calls
  * neither the table nor dispatch.c, so that calls between files have no cycles.
