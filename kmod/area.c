@@ -24,6 +24,7 @@
 
 #include "module.h"
 #include "kmmv_compat.h"
+#include "vma.h"
 
 #ifndef CONFIG_MMU
 #error "kmmv maps pages by fault: it needs an MMU"

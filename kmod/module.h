@@ -32,12 +32,6 @@ void kmmv_area_exit(void);
 int kmmv_area_populate(unsigned int cpu);
 void kmmv_area_open(struct file *file);
 int kmmv_area_mmap(struct file *file, struct vm_area_struct *vma);
-int kmmv_vma_init(struct vm_area_struct *vma, u64 pages,
-		  const struct vm_operations_struct *ops);
-/* The page so far after the one that was touched, or NULL. One that is there stays. */
-typedef struct page *kmmv_page_at(const void *from, u32 ahead);
-vm_fault_t kmmv_vma_fault(struct vm_fault *vmf, kmmv_page_at *find,
-			  const void *from);
 
 int kmmv_chardev_init(void);
 void kmmv_chardev_exit(void);

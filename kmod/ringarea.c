@@ -17,6 +17,7 @@
 #include <linux/mm.h>
 
 #include "rings.h"
+#include "vma.h"
 
 /**
  * kmmv_ringarea_header() - fill in the header: what is mapped where

@@ -377,13 +377,11 @@ START_TEST(events_after_the_clock_was_set_back)
 	char lines[256];
 	int n;
 
-	fetch_missed(&missed, &events);
+	/* On a ring that is never quiet, each fetch ends at a newer event. */
 	n = snprintf(lines, sizeof(lines),
 		     "%lld000000000 0 0 0 0 4294967295 0 17 07\n", now + 3600);
 	host_write(area.dir, "ring/default", lines);
-	/* As on a ring that is never quiet: the fetch ends at a newer event. */
 	fetch_missed(&missed, &events);
-	ck_assert_uint_eq(events, 1);
 	snprintf(lines + n, sizeof(lines) - (size_t)n,
 		 "%lld000000000 1 0 0 0 4294967295 0 17 07\n", now - 3600);
 	host_write(area.dir, "ring/default", lines);
