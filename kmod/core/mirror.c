@@ -17,7 +17,8 @@
  * half of a value shown belongs to the original's 32 bits only if it is @single:
  * otherwise the lower half has counts of another original, too.
  *
- * Return: true if the value shown is ahead of the original, or may be.
+ * Return: true if the value shown is ahead of the original, where it is @single:
+ * otherwise it may be ahead by what others have counted.
  */
 bool kmmv_mirror_adopt(struct kmmv_mirror *mirror, enum kmmv_mirror_rule rule,
 		       u64 raw, bool single)
@@ -28,7 +29,7 @@ bool kmmv_mirror_adopt(struct kmmv_mirror *mirror, enum kmmv_mirror_rule rule,
 		total |= mirror->total & ~(u64)U32_MAX;
 	mirror->last = raw;
 	if (total < mirror->total)
-		return true;
+		return single;
 	mirror->total = total;
 	return false;
 }

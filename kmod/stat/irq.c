@@ -323,7 +323,7 @@ static struct irq_line *line_create(unsigned int irq, struct irq_desc *desc)
 	for_each_possible_cpu(cpu) {
 		err = kmmv_stat_row_adopt(line->row, cpu, KMMV_MIRROR_WRAP32,
 					  irq_desc_kstat_cpu(desc, cpu),
-					  kmmv_stat_self_single(KMMV_STAT_IRQ));
+					  kmmv_stat_self_single_lines());
 		if (err)
 			goto err_destroy;
 	}

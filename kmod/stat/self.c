@@ -84,7 +84,7 @@ static struct kmmv_stat_row *renewed;
 static struct kmmv_stat_row *took;
 static struct kmmv_stat_row *rest;
 static struct kmmv_stat_row *resets[KMMV_STAT_SOURCES];
-static bool single[KMMV_STAT_SOURCES];
+static bool single[KMMV_STAT_SOURCES], single_lines;
 
 static int create_one(const struct kmmv_family *family, const char *name,
 		      struct kmmv_stat_row **row)
@@ -119,8 +119,7 @@ int kmmv_stat_self_init(void)
 	/* What they were when an earlier load of this module ended. */
 	for (i = 0; i < KMMV_STAT_SOURCES; i++)
 		single[i] = !resets[i]->mirror[0].total;
-	if (renewed->mirror[0].total)
-		single[KMMV_STAT_IRQ] = false;
+	single_lines = single[KMMV_STAT_IRQ] && !renewed->mirror[0].total;
 	return 0;
 
 err_exit:
@@ -150,12 +149,19 @@ struct kmmv_stat_row *kmmv_stat_self_resets(enum kmmv_stat_source source)
 }
 
 /*
- * Whether each value that an earlier load has shown is of one original that never went
- * back: see kmmv_mirror_adopt().
+ * Whether no value that an earlier load has shown went back: see kmmv_mirror_adopt().
+ * That a number went to another interrupt while no load followed it makes no difference:
+ * what is shown is then no more than both have counted.
  */
 bool kmmv_stat_self_single(enum kmmv_stat_source source)
 {
 	return single[source];
+}
+
+/* The same of numbered interrupts, of which none went to another one either. */
+bool kmmv_stat_self_single_lines(void)
+{
+	return single_lines;
 }
 
 /*

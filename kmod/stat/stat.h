@@ -150,6 +150,7 @@ int kmmv_stat_self_init(void);
 void kmmv_stat_self_exit(void);
 struct kmmv_stat_row *kmmv_stat_self_resets(enum kmmv_stat_source source);
 bool kmmv_stat_self_single(enum kmmv_stat_source source);
+bool kmmv_stat_self_single_lines(void);
 void kmmv_stat_self_renewed(void);
 void kmmv_stat_self_failed(int err);
 void kmmv_stat_self_read(unsigned int n);

@@ -213,7 +213,7 @@ START_TEST(loaded_again_beyond_32_bits)
 	kmmv_mirror_renew(&before, 0x80000000);
 	ck_assert_uint_eq(before.total, 0x140000000);
 	after.total = before.total;
-	ck_assert(kmmv_mirror_adopt(&after, W32, 0x80000001, false));
+	ck_assert(!kmmv_mirror_adopt(&after, W32, 0x80000001, false));
 	ck_assert_uint_eq(after.total, 0x140000000);
 	ck_assert(!kmmv_mirror_advance(&after, W32, 0x80000003));
 	ck_assert_uint_eq(after.total, 0x140000002);

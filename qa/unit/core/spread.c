@@ -390,12 +390,18 @@ END_TEST
 /* Of a device that has counted more than half of 32 bits when it is first read. */
 START_TEST(narrow_at_first)
 {
+	const struct kmmv_totals down = { .narrow = true, .less = true };
 	struct kmmv_spread spread = {};
 
 	ck_assert(!take_narrow(&spread, 0xc0000000));
 	ck_assert_uint_eq(spread.rest.now, 0xc0000000);
 	ck_assert(!take_narrow(&spread, 5));
 	ck_assert_uint_eq(spread.rest.now, 0x100000005ULL);
+	/* Nor if its driver told nothing until it was up. */
+	memset(&spread, 0, sizeof(spread));
+	ck_assert(!kmmv_spread_read(&spread, NULL, &down));
+	ck_assert(!take_narrow(&spread, 0xc0000000));
+	ck_assert_uint_eq(spread.rest.now, 0xc0000000);
 }
 END_TEST
 
