@@ -65,8 +65,7 @@ static void time_changed(struct id *id)
  * when its clock is set, no name is older than before. The time since the boot
  * tells that from a time for which the machine was suspended, which counts.
  *
- * A clock that is set back changes nothing: times in the file may be from before it
- * was wrong. What has a later time is not old.
+ * A clock that is set back makes no time later than now.
  */
 static uint32_t now_seconds(void)
 {
@@ -86,6 +85,8 @@ static uint32_t now_seconds(void)
 	known = true;
 	if (step > STEP_SECONDS)
 		agent_idlist_shift(step, now, time_changed);
+	else if (step < -STEP_SECONDS)
+		agent_idlist_shift(0, now, time_changed);
 	return now;
 }
 
@@ -445,10 +446,7 @@ static void note_away(void)
 
 	for (id = agent_idlist_of_state(ID_AWAY)->oldest; id && n < BATCH;
 	     id = id->newer) {
-		/* The clock was set back since. */
-		if (now < id->since)
-			continue;
-		if (now - id->since < SETTLE_SECONDS)
+		if (now - id->since < SETTLE_SECONDS || now < id->since)
 			break;
 		if (id->on_disk == ID_AWAY || id->own)
 			continue;

@@ -146,7 +146,8 @@ void agent_idlist_shift(uint64_t seconds, uint32_t now,
 			id->since = now;
 			if (before + seconds < now)
 				id->since = before + seconds;
-			fn(id);
+			if (id->since != before)
+				fn(id);
 		}
 	}
 }

@@ -82,7 +82,7 @@ void agent_idlist_put_off(struct id *id, uint32_t since);
 void agent_idlist_requeue(struct id *id, uint32_t since);
 /*
  * Make the times since which names are not in use later by SECONDS, but not later than
- * NOW. FN is called for each.
+ * NOW. FN is called for each that has changed.
  */
 void agent_idlist_shift(uint64_t seconds, uint32_t now,
 			 void (*fn)(struct id *id));

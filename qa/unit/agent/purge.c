@@ -358,7 +358,13 @@ START_TEST(clock_that_is_set_back)
 	names_are(INST(2, 0, "free", "n2"));
 	agent_id_purge();
 	ck_assert_ptr_null(agent_id_find(16, "n0"));
+	ck_assert_ptr_nonnull(agent_id_find(16, "n1"));
 	ck_assert_ptr_nonnull(agent_id_find(16, "n2"));
+	/* And those of before the step are no younger than it. */
+	pass(30 * DAY);
+	agent_id_purge();
+	ck_assert_ptr_null(agent_id_find(16, "n1"));
+	ck_assert_ptr_null(agent_id_find(16, "n2"));
 }
 END_TEST
 
