@@ -213,7 +213,9 @@ int agent_idfile_load(void)
 		return rc;
 	}
 	if (file.damaged) {
-		agent_error(NULL, "%s is damaged: invalid records are ignored",
+		agent_error(NULL, file.length ?
+			    "%s is damaged: invalid records are ignored" :
+			    "%s is damaged: it has no first line",
 			    path(""));
 		/* Not again if only other agents' records were appended. */
 		if (file.dev != before.dev || file.ino != before.ino ||
