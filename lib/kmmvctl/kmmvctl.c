@@ -182,6 +182,10 @@ static int read_system(struct counter **counters)
 	char *file = NULL, *dir = NULL;
 	int status = 0;
 
+	/* What it leads to may not be mounted yet. */
+	if (!ctl_config_is_absent(places.etc) && access(places.etc, F_OK))
+		return finish(ctl_fault_set(-errno, "%s: %s", places.etc,
+					    strerror(errno)));
 	if (asprintf(&file, "%s/trace.conf", places.etc) < 0 ||
 	    asprintf(&dir, "%s/trace.d", places.etc) < 0)
 		return finish(ctl_fault_memory());

@@ -172,6 +172,11 @@ mv "$root/etc/kmmv/trace.d" "$work/trace.d"
 ln -s nothing "$root/etc/kmmv/trace.d"
 says "the folder leads nowhere" 'trace.d: No such file' apply -p
 rm "$root/etc/kmmv/trace.d"
+mv "$root/etc/kmmv" "$work/etc"
+ln -s nothing "$root/etc/kmmv"
+says "the folder of both leads nowhere" '/etc/kmmv: No such file' apply -p
+rm "$root/etc/kmmv"
+mv "$work/etc" "$root/etc/kmmv"
 is "nothing is pruned then either" "$(cd "$counters" && echo *)" "first mine second third"
 : >"$root/etc/kmmv/trace.d"
 says "no folder" 'trace.d: Not a directory' apply -p
