@@ -212,8 +212,9 @@ host=unix:$work/pmcd.socket
 text=$(show -h "$host" -t 0.5 -s 1 irq)
 like "it runs live" "$text" "every 0\.[5-9]|every [1-9]"
 like "and says so when nothing is counted" "$text" "nothing to show"
-show -h "$host" -t 0.5 -T 2 irq >/dev/null
+show -h "$host" -t 3600 -T 2 irq >/dev/null
 is "it ends at its end" $? 0
+like "and not before" "$(show -h "$host" -t 0.5 -s 1 -T 2000 irq)" "nothing to show"
 text=$(/usr/bin/python3 - "$host" <<'P'
 import importlib.machinery, sys
 from pcp import pmapi
