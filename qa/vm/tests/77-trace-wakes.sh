@@ -22,14 +22,16 @@ clean_up()
 }
 trap clean_up EXIT
 
-# read_by LINES: four readers begin, which poll when they have read
+# read_by LINES: four readers begin, of which the consumer is woken
 read_by()
 {
 	local i
 
 	readers=
 	for ((i = 0; i < 4; i++)); do
-		timeout 900 build/kmmvdump -R default -N "$1" >"$WORK/events.$i" &
+		# shellcheck disable=SC2046 # an option or none
+		timeout 900 build/kmmvdump -R default $([ $i -gt 0 ] || echo -x) -N "$1" \
+			>"$WORK/events.$i" &
 		readers="$readers $!"
 	done
 }
