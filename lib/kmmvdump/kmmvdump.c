@@ -47,7 +47,7 @@ static const char usage[] =
 	"  -x, --consume       remove them from the ring\n"
 	"  -o, --own[=MODE,PAGES] use a temporary ring\n"
 	"  -i, --instance GLOB only instances that match; with --own, trace them\n"
-	"  -N, --count N       exit after N lines\n"
+	"  -N, --count N       exit after at least N lines\n"
 	"  -L, --rings         list the rings\n"
 	"  -h, --help\n"
 	"  -V, --version\n";

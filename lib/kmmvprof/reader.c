@@ -148,7 +148,7 @@ const struct prof_accounts *prof_reader_accounts(const struct prof_reader *reade
 
 /* ---- names */
 
-/* Read new names. If there are none, this costs no system call. */
+/* Read new names. If there are none, this costs no system call with a device. */
 static int update_names(struct prof_reader *reader)
 {
 	int err = kmmv_update(reader->names);

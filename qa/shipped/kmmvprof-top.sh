@@ -95,8 +95,8 @@ is "top: a key changes the view" "$(cat "$work/drawn")" "status 0 False"
 wait $feeder
 # Rows that were asked for, of more that there is room for.
 while [ ! -e "$work/limited" ]; do
-	kernel 3 1000000 0 $schedule x
-	kernel 2 1000000 0 $e1000 x
+	printf '%s\n%s\n' "$(kernel 30 1000000 0 $schedule x)" \
+		"$(kernel 2 1000000 0 $e1000 x)"
 	sleep 0.1
 done >&8 &
 feeder=$!
