@@ -506,6 +506,7 @@ int main(void)
 	add_families(suite);
 	add_fields(suite);
 	add_rings(suite);
+	add_missed(suite);
 	add_who(suite);
 	add_loop(suite);
 	add_memory(suite, ALLOCATIONS);

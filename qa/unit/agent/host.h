@@ -348,6 +348,7 @@ void add_purge(Suite *suite);
 void add_reading(Suite *suite);
 void add_families(Suite *suite);
 void add_fields(Suite *suite);
+void add_missed(Suite *suite);
 void add_rings(Suite *suite);
 void add_since(Suite *suite);
 void add_who(Suite *suite);
