@@ -40,57 +40,61 @@ not_ok "top: not what was there" grep -q ' x$' "$work/top"
 is "top: 80 columns" "$(awk 'length > 80' "$work/top")" ""
 # ncurses 6.6 keeps some of its memory after delscreen().
 echo "leak:libncursesw" >"$work/suppressed"
-LSAN_OPTIONS=suppressions=$work/suppressed:print_suppressions=0 \
-	python3 - "$prof" "$dir" >"$work/drawn" 2>&1 <<'E2'
+cat >"$work/terminal.py" <<'E2'
 import os, pty, sys
-pid, fd = pty.fork()
-if pid == 0:
-    os.environ.update(TERM="vt100", LINES="24", COLUMNS="80")
-    os.execv(sys.argv[1], [sys.argv[1], "top", "-d", "0.5", "-D", sys.argv[2]])
-seen = b""
-while b"to quit" not in seen:
-    seen += os.read(fd, 4096)
-os.write(fd, b"q")
-try:
-    while os.read(fd, 4096):
-        pass
-except OSError:
-    pass
-print("status", os.waitpid(pid, 0)[1])
+class Top:
+    """kmmvprof top on a terminal: PROGRAM DIR of the command line, with OPTIONS."""
+    def __init__(self, *options, columns=80):
+        self.seen = b""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ.update(TERM="vt100", LINES="24", COLUMNS=str(columns))
+            program, directory = sys.argv[1:3]
+            os.execv(program, [program, "top", "-d", "0.5", "-D", directory, *options])
+    def until(self, *texts):
+        while not any(text in self.seen for text in texts):
+            self.seen += os.read(self.fd, 4096)
+    def press(self, keys):
+        os.write(self.fd, keys)
+    def quit(self):
+        self.press(b"q")
+        try:
+            while os.read(self.fd, 4096):
+                pass
+        except OSError:
+            pass
+        return os.waitpid(self.pid, 0)[1]
 E2
-is "top: draws, and ends with q" "$(cat "$work/drawn")" "status 0"
+# on_terminal: a Python script that uses it, and what that prints
+on_terminal()
+{
+	LSAN_OPTIONS=suppressions=$work/suppressed:print_suppressions=0 \
+		PYTHONPATH=$work timeout 600 python3 -B - "$prof" "$dir" 2>&1
+}
+is "top: draws, and ends with q" "$(on_terminal <<'E2'
+from terminal import Top
+top = Top()
+top.until(b"to quit")
+print("status", top.quit())
+E2
+)" "status 0"
 # Samples come until another view has shown them.
 while [ ! -e "$work/viewed" ]; do
 	kernel 3 1000000 0 $schedule Quickly
 	sleep 0.1
 done >&8 &
 feeder=$!
-LSAN_OPTIONS=suppressions=$work/suppressed:print_suppressions=0 \
-	timeout 600 python3 - "$prof" "$dir" >"$work/drawn" 2>&1 <<'E2'
-import os, pty, sys
-pid, fd = pty.fork()
-if pid == 0:
-    os.environ.update(TERM="vt100", LINES="24", COLUMNS="40")
-    os.execv(sys.argv[1], [sys.argv[1], "top", "-d", "0.5", "-D", sys.argv[2]])
-seen = b""
-def wait_for(text):
-    global seen
-    while text not in seen:
-        seen += os.read(fd, 4096)
-wait_for(b"[kernel]")
-by_symbol = b"Quickly" in seen
-seen = b""
-os.write(fd, b"xc")
-wait_for(b"Quickly")
-os.write(fd, b"q")
-try:
-    while os.read(fd, 4096):
-        pass
-except OSError:
-    pass
-print("status", os.waitpid(pid, 0)[1], by_symbol)
+is "top: a key changes the view" "$(on_terminal <<'E2'
+from terminal import Top
+top = Top(columns=40)
+top.until(b"[kernel]")
+by_symbol = b"Quickly" in top.seen
+top.seen = b""
+top.press(b"xc")
+top.until(b"Quickly")
+print("status", top.quit(), by_symbol)
 E2
-is "top: a key changes the view" "$(cat "$work/drawn")" "status 0 False"
+)" "status 0 False"
 : >"$work/viewed"
 wait $feeder
 # Rows that were asked for, of more that there is room for.
@@ -100,25 +104,13 @@ while [ ! -e "$work/limited" ]; do
 	sleep 0.1
 done >&8 &
 feeder=$!
-LSAN_OPTIONS=suppressions=$work/suppressed:print_suppressions=0 \
-	timeout 600 python3 - "$prof" "$dir" >"$work/drawn" 2>&1 <<'E2'
-import os, pty, sys
-pid, fd = pty.fork()
-if pid == 0:
-    os.environ.update(TERM="vt100", LINES="24", COLUMNS="80")
-    os.execv(sys.argv[1], [sys.argv[1], "top", "-n", "1", "-d", "0.5", "-D", sys.argv[2]])
-seen = b""
-while b"1 more" not in seen and b"e1000_xmit" not in seen:
-    seen += os.read(fd, 4096)
-os.write(fd, b"q")
-try:
-    while os.read(fd, 4096):
-        pass
-except OSError:
-    pass
-print("status", os.waitpid(pid, 0)[1], b"e1000_xmit" in seen)
+is "top: no more rows than asked for" "$(on_terminal <<'E2'
+from terminal import Top
+top = Top("-n", "1")
+top.until(b"1 more", b"e1000_xmit")
+print("status", top.quit(), b"e1000_xmit" in top.seen)
 E2
-is "top: no more rows than asked for" "$(cat "$work/drawn")" "status 0 False"
+)" "status 0 False"
 : >"$work/limited"
 wait $feeder
 # nohup(1): it goes on.
