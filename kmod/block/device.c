@@ -224,8 +224,9 @@ static bool has_alias(struct kmmv_block_dev *dev, struct block_device *bdev)
 	return true;
 }
 
-static void set_present(struct kmmv_block_dev *dev, struct kmmv_block_dev *whole,
-		     struct block_device *bdev)
+static void set_present(struct kmmv_block_dev *dev,
+			struct kmmv_block_dev *whole,
+			struct block_device *bdev)
 {
 	WRITE_ONCE(dev->whole, whole);
 	WRITE_ONCE(dev->bdev, bdev);
