@@ -39,7 +39,7 @@ static u64 follow(struct kmmv_spread *spread, const struct kmmv_totals *totals,
 		rule = KMMV_MIRROR_HOLD;
 	}
 	if (!spread->begun) {
-		spread->begun = !totals->less;
+		spread->begun = !totals->less || !totals->narrow;
 		kmmv_mirror_adopt(total, rule, raw, true);
 		return total->total;
 	}

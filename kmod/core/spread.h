@@ -62,7 +62,7 @@ struct kmmv_part {
  * @total: follows the owner's total
  * @least: the least total since the owner may have given less; see @held
  * @rest: what belongs to no part
- * @begun: all of a total was read
+ * @begun: a total was read; if it has 32 bits, all of it
  * @whole: the parts are not of this total, or there are none
  * @held: the total stays until the owner gives all again
  *
