@@ -4,8 +4,8 @@
 # pmlogger's archives while instances come and go, and the agent is detached and
 # attached: each value in them has a name.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 # shellcheck source=qa/agent/ring

@@ -4,8 +4,8 @@
 # Counts since boot, as a mirror has them, are absolute: across reloads, with the
 # agent attached or not, they equal the kernel's counts and never fall.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 

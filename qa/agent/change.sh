@@ -4,8 +4,8 @@
 # A table that changes under the agent's mapping, step by step: instances, labels,
 # families, CPUs, and finally the epoch. The agent has to notice by itself.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 

@@ -5,8 +5,8 @@
 # keeps on disk and in memory, and the next start reads, as much as after a
 # thousand names. This is counted, not timed.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 

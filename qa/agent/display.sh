@@ -3,8 +3,8 @@
 # tier: all
 # A view of pmchart on a display, live: what its window shows while a device counts.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 # shellcheck source=qa/agent/ring

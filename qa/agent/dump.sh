@@ -3,8 +3,8 @@
 # beside: yes
 # The agent and kmmvdump agree, on simulated areas of all kinds.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 

@@ -3,8 +3,8 @@
 # What pmproxy's /metrics and its REST API have of a machine with all our families, and
 # with instances whose names and labels have every odd byte that the API allows.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 # shellcheck source=qa/agent/proxy
 . qa/agent/proxy

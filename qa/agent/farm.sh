@@ -5,8 +5,8 @@
 # pmloggers that pmlogger_check starts, and a pmproxy that loads what they write into
 # Redis. pmseries tells the hosts apart.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 # shellcheck source=qa/agent/proxy
 . qa/agent/proxy

@@ -4,8 +4,8 @@
 # The dashboards for Grafana: what each of their panels asks of pmproxy, with values of
 # all families, live (PCP Vector) and from what pmlogger recorded (PCP Valkey).
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 # shellcheck source=qa/agent/proxy
 . qa/agent/proxy

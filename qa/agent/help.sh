@@ -5,8 +5,8 @@
 # fixed metrics' is in help/metrics, which PCP's chkhelp(1) reads, too; that of families
 # is the modules', and the agent's for all of them.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 PATH=$PATH:/usr/lib/pcp/bin

@@ -4,8 +4,8 @@
 # Install and Remove with a pmcd of their own, in namespaces, over a copy of the
 # system's files that vanishes with them. No module is loaded.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 # shellcheck source=qa/agent/apart
 . qa/agent/apart

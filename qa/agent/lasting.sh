@@ -3,8 +3,8 @@
 # Lasting numbers: metrics and instances keep theirs across restarts, another order
 # of registration, deletion and reuse. Counters go on across reloads.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 

@@ -4,8 +4,8 @@
 # The agent on a mapped area that counts, adds, deletes, forgets and reuses
 # instances: no value falls, and no identifier changes its name.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 

@@ -3,8 +3,8 @@
 # What pmlogger makes of metrics whose driver is reloaded, or is not while the agent is
 # restarted: fields of events remain, and a family in other units is another metric.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 # shellcheck source=qa/agent/clients

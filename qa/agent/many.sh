@@ -3,8 +3,8 @@
 # beside: yes
 # Many instances, and many names that have the same form in PCP.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 

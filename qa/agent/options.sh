@@ -3,8 +3,8 @@
 # beside: yes
 # The options of pmdakmmv: what they set, and numbers that they refuse.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 

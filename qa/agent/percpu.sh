@@ -4,8 +4,8 @@
 # Instances on each CPU: values, names, identifiers, the limit, offline CPUs; a
 # request for one instance reads one.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 

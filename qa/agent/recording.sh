@@ -5,8 +5,8 @@
 # our families, which network devices and disks leave and join; in both versions;
 # merged over days by pmlogger_daily.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 # shellcheck source=qa/agent/ring

@@ -4,8 +4,8 @@
 # What shows the counters as text, on an archive of a machine whose counts are known,
 # and live: pcp-kmmv(1), sections of pmrep.conf(5) and pcp-dstat(5), derived metrics.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 # shellcheck source=qa/agent/ring

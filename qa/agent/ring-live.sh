@@ -6,8 +6,8 @@
 # comes back. qa/sim/kmmvcoresim is the ring, and its device as far as ioctl() and
 # poll() reach it, see qa/agent/ringdevice.c.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 

@@ -4,8 +4,8 @@
 # kmmv.ring.* on simulated rings: figures; and events for clients at different
 # rates, each delivered once or counted as missed.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 # shellcheck source=qa/agent/ring

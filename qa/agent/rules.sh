@@ -4,8 +4,8 @@
 # The rules for pmie, on archives of a machine: none holds while all is well, each
 # holds when what it is about happens, and no other does.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 export LC_ALL=C PATH=/usr/bin:/bin:/usr/sbin:/sbin:/usr/lib/pcp/bin PCP_DERIVED_CONFIG=
 command -v pmieconf >/dev/null || skip_all "no PCP: qa/setup check"

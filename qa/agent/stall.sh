@@ -3,8 +3,8 @@
 # A disk that stalls: the agent answers pmcd without the names whose numbers are not on
 # disk, and shows them once they are.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # The daemon as it is shipped: see qa/agent/link.
 # shellcheck disable=SC2034
 impatient=yes

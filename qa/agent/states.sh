@@ -3,8 +3,8 @@
 # A device that is absent, unreadable, foreign, of another ABI, truncated or let go:
 # the agent stays, reports the fault, answers, and attaches by itself.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 

@@ -4,8 +4,8 @@
 # Permissions: only root on this machine may store, and only into control metrics;
 # events are for the users of a file, too, but never for the service's user.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 

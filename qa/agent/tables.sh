@@ -4,8 +4,8 @@
 # The tables that agent and kernel modules have in common: the families of our own
 # modules with their fixed numbers, and the words that names must not begin with.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 [ -e /usr/include/pcp/pmapi.h ] || skip_all "no PCP headers: qa/setup check"
 work=$(mktemp -d) || bail "no directory"

@@ -3,8 +3,8 @@
 # Numbers that cannot be saved are not given out; instances that have one go on.
 # Processes without the right to write do not write.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 

@@ -3,8 +3,8 @@
 # tier: all
 # ./Install where pmcd cannot start: it reports that and fails, and works later.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/apart
 . qa/agent/apart
 

@@ -4,8 +4,8 @@
 # The agent has no error and no leak under valgrind, on good, changing and bad
 # areas.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 command -v valgrind >/dev/null || skip_all "no valgrind: qa/setup check"
 # shellcheck source=qa/agent/env
 . qa/agent/env

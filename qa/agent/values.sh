@@ -3,8 +3,8 @@
 # beside: yes
 # Metrics of a captured area: names, values, metadata, help and labels.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 

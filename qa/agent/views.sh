@@ -4,8 +4,8 @@
 # The shipped views beside PCP's views of the same archive: the pixels of each
 # colour are compared.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 command -v pmchart >/dev/null || skip_all "no pmchart: qa/setup check"
 work=$(mktemp -d) || bail "no directory"

@@ -3,8 +3,8 @@
 # A real pmproxy, which is local and acts for any user: clients get values, but
 # cannot store and get no events. In namespaces of its own.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 # shellcheck source=qa/agent/apart
 . qa/agent/apart

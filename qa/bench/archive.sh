@@ -7,8 +7,8 @@
 # Tab-separated: what, values of a sample, bytes of a sample, bytes of metadata,
 # MB a day at intervals of 60 s and of 10 s; then reader, values, seconds of CPU time.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 # shellcheck source=qa/agent/ring

@@ -12,8 +12,8 @@
 # It prints what was measured for each of HOSTS, and then a table for pmlogger's interval
 # of 60 s, where 100 and 1000 hosts are the largest measurement multiplied.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/proxy
 . qa/agent/proxy
 

@@ -4,8 +4,8 @@
 # What pmlogger pays for a sample of one metric, by its instances. Tab-separated:
 # instances, milliseconds of pmlogger's CPU time a sample, the first one apart.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/agent/env
 . qa/agent/env
 # shellcheck source=qa/agent/ring

@@ -9,8 +9,8 @@
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 # has FILE NAME: whether a line of code has it, in the form of that kind of file
 has()

@@ -33,8 +33,8 @@
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 # Check's own limit catches tests that wait without computing.

@@ -5,8 +5,8 @@
 # replaces once; and each entry of qa/proof/survivors is a mutation that mutate.py can
 # make. mutants.sh and mutations themselves take long.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 said=$(python3 qa/proof/stale.py) || bail "the lists cannot be read"
 total=${said##*$'\n'}

@@ -4,13 +4,13 @@
 # beside: yes
 # Modules with the other allocator are built, whatever was built of them before.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 mkdir -p build
 dir=$(mktemp -d "$PWD/build/self.XXXXXX") || bail "no directory"
 trap 'rm -rf "$dir"' EXIT
-git ls-files -z kmod qa/client qa/flexible qa/kver VERSION |
+git ls-files -z kmod qa/client qa/harness/flexible qa/harness/kver VERSION |
 	xargs -0 cp --parents -t "$dir" || bail "no copy"
 # What modpost does not find there, it only warns of.
 : >"$dir/kmod/Module.symvers"
@@ -20,10 +20,10 @@ built()
 	(cd "$dir/build/flexible" && ls kmod/kmmv.ko qa/client/*.ko | wc -l)
 }
 
-ok "all" "$dir/qa/flexible"
+ok "all" "$dir/qa/harness/flexible"
 all=$(built)
 ok "are some" test "$all" -gt 2
-ok "those that are to be refused" "$dir/qa/flexible" refused
-ok "all again" "$dir/qa/flexible"
+ok "those that are to be refused" "$dir/qa/harness/flexible" refused
+ok "all again" "$dir/qa/harness/flexible"
 is "are as many" "$(built)" "$all"
 finish

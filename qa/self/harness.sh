@@ -3,8 +3,8 @@
 # tier: all
 # The runner never reports a failure as a pass.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 # shellcheck source=qa/self/tree
 . qa/self/tree
@@ -102,11 +102,11 @@ shown '^    \| # timed out or killed$'
 options=
 judged "a script of tap.sh's that does not finish is a failure" \
 	"6 passed, 1 failed, 0 skipped, status 1" <<'E'
-. qa/tap.sh
+. qa/harness/tap.sh
 pass a
 E
 judged "ok and is see a failure" "5 passed, 4 failed, 0 skipped, status 1" <<'E'
-. qa/tap.sh
+. qa/harness/tap.sh
 ok a false
 is b 1 2
 not_ok c true
@@ -117,8 +117,8 @@ E
 # A kernel that runs no programs for 32 bits: they are emulated.
 printf 'list:\n\t@echo m32 thing 5\nchecked checked-all in-machine for-scripts:\n\t@:\n' \
 	>"$dir/qa/GNUmakefile"
-printf '#!/bin/sh\necho cat\n' >"$dir/qa/run32"
-chmod +x "$dir/qa/run32"
+printf '#!/bin/sh\necho cat\n' >"$dir/qa/harness/run32"
+chmod +x "$dir/qa/harness/run32"
 mkdir -p "$dir/build/qa/m32"
 printf '1..1\nok 1 - emulated\n' >"$dir/build/qa/m32/thing"
 judged "programs for 32 bits are emulated" \
@@ -289,21 +289,21 @@ shown '^not run, as 0 minutes were over: style self/one vm/10-never$'
 options=
 
 # Modules with the other allocator are built for a test that needs them.
-printf '#!/bin/sh\necho "$0 $*" >build/asked\n' >"$dir/qa/flexible"
-chmod +x "$dir/qa/flexible"
+printf '#!/bin/sh\necho "$0 $*" >build/asked\n' >"$dir/qa/harness/flexible"
+chmod +x "$dir/qa/harness/flexible"
 # shellcheck disable=SC2154 # "want", of the caller
 asked()
 {
 	rm -f "$dir/build/asked"
 	"$dir/qa/check" -T 0 "$@" >/dev/null 2>&1
-	is "the other allocator: $*" "$(cat "$dir/build/asked")" "qa/flexible $want"
+	is "the other allocator: $*" "$(cat "$dir/build/asked")" "qa/harness/flexible $want"
 }
 want=refused asked vm/10
 printf '# needs: flexible\necho 1..0\n' >"$dir/qa/vm/tests/20-needs.sh"
 want=refused asked vm/10
 want='' asked vm/20
 want='' asked vm/
-rm "$dir/qa/flexible"
+rm "$dir/qa/harness/flexible"
 rm -r "$dir/qa/vm"
 
 finish

@@ -5,8 +5,8 @@
 # The virtual machine: a test that is killed or leaves something gets no other into
 # trouble, and a machine that is lost is no pass.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 top=$PWD until=${KMMV_UNTIL-}
 # shellcheck source=qa/self/tree

@@ -3,14 +3,14 @@
 # Which suites qa/matrix/all runs, and which tests in each; and that `make check-all'
 # has all of both.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 mkdir -p build
 dir=$(mktemp -d "$PWD/build/self.XXXXXX") || bail "no directory"
 trap 'rm -rf "$dir"' EXIT
-mkdir -p "$dir/qa/matrix" "$dir/root" || bail "no copy"
-cp qa/matrix/all "$dir/qa/matrix" && cp qa/sums "$dir/qa" || bail "no copy"
+mkdir -p "$dir/qa/matrix" "$dir/qa/harness" "$dir/root" || bail "no copy"
+cp qa/matrix/all "$dir/qa/matrix" && cp qa/harness/sums "$dir/qa/harness" || bail "no copy"
 printf '%s\n' 'linux-image-1 1.0' 'pcp 2.0' 'gcc 4:3.0' >"$dir/root/versions"
 
 # Stand-ins for what makes a root and runs a command in it.
@@ -56,15 +56,15 @@ like "the tests of all without a pattern" "$(ran)" '^6\.1: vm/00 .* unit/asan/pr
 echo "is lost" >"$dir/lost"
 echo "3 passed, 1 failed, 2 skipped" >"$dir/ended"
 echo "umount: busy" >>"$dir/ended"
-is "a run without an end is a failure" "$(qa/sums "$dir/ended" "$dir/lost")" \
+is "a run without an end is a failure" "$(qa/harness/sums "$dir/ended" "$dir/lost")" \
 	"3 passed, 2 failed, 2 skipped"
 
 # Stand-ins for both parts: the first one fails.
 cp GNUmakefile VERSION "$dir" && cp qa/check-all "$dir/qa" || bail "no copy"
 printf '#!/bin/sh\n' >"$dir/qa/setup"
 printf '#!/bin/sh\necho "5 passed, 1 failed, 0 skipped"\nexit 1\n' >"$dir/qa/check"
-printf '#!/bin/sh\necho 6.1\n' >"$dir/qa/kver"
-chmod +x "$dir"/qa/*
+printf '#!/bin/sh\necho 6.1\n' >"$dir/qa/harness/kver"
+chmod +x "$dir"/qa/harness/* "$dir"/qa/check*
 rm -f "$dir/ran"
 said=$(make -s -C "$dir" check-all T=vm/1 2>/dev/null)
 is "check-all fails if a test does" $? 2

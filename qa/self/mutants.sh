@@ -3,8 +3,8 @@
 # tier: all
 # The run of the mutants counts each of them once, and no survivor is a pass.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 unset KMMV_UNTIL
 mkdir -p build

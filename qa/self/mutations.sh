@@ -4,8 +4,8 @@
 # The run of the generated mutations: a survivor is a failure, unless it is listed with
 # a reason, and the list has nothing else. A small core with one unit program.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 unset KMMV_UNTIL KMMV_SOAK
 command -v clang >/dev/null || skip_all "no clang: qa/setup check"
@@ -13,8 +13,8 @@ mkdir -p build
 dir=$(mktemp -d "$PWD/build/self.XXXXXX") || bail "no directory"
 trap 'rm -rf "$dir"' EXIT
 
-mkdir -p "$dir"/{lib,pmda,help,kmod/core,qa/proof,qa/unit/core}
-cp qa/GNUmakefile qa/tap.sh "$dir/qa"
+mkdir -p "$dir"/{lib,pmda,help,kmod/core,qa/harness,qa/proof,qa/unit/core}
+cp qa/GNUmakefile "$dir/qa" && cp qa/harness/tap.sh "$dir/qa/harness"
 cp qa/proof/mutate.py qa/proof/mutation.py qa/proof/mutations.sh "$dir/qa/proof"
 core=$dir/kmod/core/small.c
 cat >"$core" <<'E2'

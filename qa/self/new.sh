@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # qa/new makes a failing test of each kind, and overwrites none.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 dir=$(mktemp -d) || bail "no directory"
 trap 'rm -rf "$dir"' EXIT
-mkdir -p "$dir/qa/vm/tests" "$dir/qa/agent" "$dir/qa/shipped" "$dir/qa/source"
-cp qa/new qa/tap.sh "$dir/qa"
+mkdir -p "$dir"/qa/{harness,vm/tests,agent,shipped,source}
+cp qa/new "$dir/qa" && cp qa/harness/tap.sh "$dir/qa/harness"
 
 for kind in shipped source; do
 	"$dir/qa/new" $kind thing >/dev/null

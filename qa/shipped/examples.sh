@@ -4,9 +4,9 @@
 # What the pages show builds as it is printed, without a message (qa/examples);
 # vm/80-examples runs the modules.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
-KVER=${KVER:-$(qa/kver)}
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
+KVER=${KVER:-$(qa/harness/kver)}
 [ -n "$KVER" ] || bail "no kernel headers"
 export KVER PATH=$PATH:/sbin:/usr/sbin
 dir=build/examples

@@ -4,8 +4,8 @@
 # has by then: with databases of dpkg and rpm that have one package.
 
 # shellcheck disable=SC2034 # for files.sh
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 work=$(mktemp -d) || bail "no directory"
 trap 'rm -rf "$work"' EXIT

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The files of `make install`, used without this tree, as a user does.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
-KVER=${KVER:-$(qa/kver)}
+KVER=${KVER:-$(qa/harness/kver)}
 [ -n "$KVER" ] || bail "no kernel headers"
 make -s lib pmda kmod >/dev/null || bail "does not build"
 work=$(mktemp -d) || bail "no directory"

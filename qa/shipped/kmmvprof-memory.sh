@@ -7,8 +7,8 @@
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 make -s -C lib >&2 || bail "does not build"
 KMMV_AS_BUILT=1
 # shellcheck source=qa/shipped/prof

@@ -7,8 +7,8 @@
 # install`, and installed, upgraded and removed in a clean root by inpackage.
 
 # shellcheck disable=SC2317 # ok calls functions
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/shipped/inroot
 . qa/shipped/inroot
 export PATH=$PATH:/sbin:/usr/sbin
@@ -19,7 +19,7 @@ done
 mkdir -p build
 work=$(mktemp -d "$PWD/build/package.XXXXXX") || bail "no directory"
 trap 'rm -rf --one-file-system "$work"' EXIT
-KVER=${KVER:-$(qa/kver)}
+KVER=${KVER:-$(qa/harness/kver)}
 version=$(cat VERSION)
 next=${version%.*}.$((${version##*.} + 1))
 

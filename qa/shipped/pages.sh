@@ -4,10 +4,10 @@
 # What the pages show of archives, run as it is printed, on archives of simulated
 # machines; vm/80-examples and vm/81-pages run what needs the modules.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
-# shellcheck source=qa/shown
-. qa/shown
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
+# shellcheck source=qa/harness/shown
+. qa/harness/shown
 
 for tool in mandoc pmchart; do
 	command -v $tool >/dev/null || skip_all "no $tool: qa/setup check"

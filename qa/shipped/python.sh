@@ -3,8 +3,8 @@
 # The Python module: its structures are the header's, its types hold, and it reads
 # simulated values and events.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 export PATH=/usr/bin:$PATH
 work=$(mktemp -d) || bail "no directory"
 follower=''

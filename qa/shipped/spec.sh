@@ -7,8 +7,8 @@
 # inrpm installs, upgrades and removes them in a clean root; the SELinux policy compiles,
 # and permits no more than it says.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/shipped/inroot
 . qa/shipped/inroot
 export PATH=$PATH:/sbin:/usr/sbin

@@ -6,8 +6,8 @@
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 headers=(kmod/include/uapi/linux/kmmv.h kmod/include/uapi/linux/kmmv_ring.h
 	kmod/include/uapi/linux/kmmv_profile.h)

@@ -7,8 +7,8 @@
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT

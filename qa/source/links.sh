@@ -4,8 +4,8 @@
 # The pages' links to files and headings of this tree lead somewhere, and README.md has no
 # figure of what kmmv costs that help/costs.md has not.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 work=$(mktemp -d) || bail "no directory"
 trap 'rm -rf "$work"' EXIT

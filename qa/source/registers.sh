@@ -4,8 +4,8 @@
 # How many arguments are in registers: kmmvctl (lib/kmmvctl/registers.c) has the numbers
 # that kmmv_trace.ko has (kmod/trace/trace.h), for each machine.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 trace=kmod/trace/trace.h
 table=lib/kmmvctl/registers.c

@@ -11,8 +11,8 @@
 
 cd "$(dirname "$0")/../.." || exit 2
 export LC_ALL=C
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 text=qa/fuzz/syzkaller/dev_kmmv.txt
 numbers=$text.const

@@ -4,8 +4,8 @@
 # Each table that the benchmarks print has a name, and none has another's: it is the
 # CSV file's, and table() stops without one.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 work=$(mktemp -d) || bail "no directory"
 trap 'rm -rf "$work"' EXIT

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # For tests of the installed agent in the virtual machine, with a family of the test
-# client; to be sourced after qa/tap.sh. The trap ends all that it starts.
+# client; to be sourced after tap.sh. The trap ends all that it starts.
 
 # shellcheck source=qa/vm/udev.sh
 . qa/vm/udev.sh

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# The common part of the tests of kmmv_block: `. qa/vm/block.sh`, after qa/tap.sh.
+# The common part of the tests of kmmv_block: `. qa/vm/block.sh`, after tap.sh.
 
 check=build/qa/vm/block-check
 configfs=/sys/kernel/config/nullb

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Whether the machine has the clock that a test asks for: `. qa/vm/clock.sh`, after
-# qa/tap.sh. See CLOCK of qa/vm/run.
+# qa/harness/tap.sh. See CLOCK of qa/vm/run.
 
 # clock stable|unstable
 clock()

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Each call of a module to what kmmv_fault probes fails, and all memory is freed:
-# `. qa/vm/faults.sh`, after qa/tap.sh. By kmmv_fault (qa/client/fault.c), on any kernel.
+# `. qa/vm/faults.sh`, after tap.sh. By kmmv_fault (qa/client/fault.c), on any kernel.
 
 fault=/sys/module/kmmv_fault/parameters
 sites=$WORK/sites

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Loops in the background, until the test ends them: `. qa/vm/loops.sh`, after qa/tap.sh.
+# Loops in the background, until the test ends them: `. qa/vm/loops.sh`, after tap.sh.
 #
 #	start_loop COMMAND...	again and again
 #	stop_loops		all of them, when each has come to its end

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# The common part of the tests of kmmv_net: `. qa/vm/net.sh`, after qa/tap.sh. Devices
+# The common part of the tests of kmmv_net: `. qa/vm/net.sh`, after tap.sh. Devices
 # that a test makes get no address, so that only the test sends on them.
 
 # shellcheck source=qa/vm/loops.sh

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# The common part of the tests of kmmv_profile: `. qa/vm/profile.sh`, after qa/tap.sh.
+# The common part of the tests of kmmv_profile: `. qa/vm/profile.sh`, after tap.sh.
 
 # shellcheck source=qa/vm/loops.sh
 . qa/vm/loops.sh

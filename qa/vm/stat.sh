@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# The common part of the tests of kmmv_stat: `. qa/vm/stat.sh`, after qa/tap.sh.
+# The common part of the tests of kmmv_stat: `. qa/vm/stat.sh`, after tap.sh.
 
 check=build/qa/vm/stat-check
 # This x86 kernel has all lines in an array, whose address modules know.

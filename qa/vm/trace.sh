@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# The common part of the tests of kmmv_trace: `. qa/vm/trace.sh`, after qa/tap.sh.
+# The common part of the tests of kmmv_trace: `. qa/vm/trace.sh`, after tap.sh.
 
 trace=/sys/kernel/config/kmmv/trace
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # udev in the virtual machine, for tests that install; to be sourced after
-# qa/tap.sh.
+# qa/harness/tap.sh.
 
 start_udev()
 {

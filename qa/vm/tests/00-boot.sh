@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The properties of the machine that the other tests rely on.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/clock.sh
 . qa/vm/clock.sh
 
@@ -12,7 +12,7 @@ plan 14
 is "runs the kernel asked for" "$(uname -r)" "$KVER"
 is "is root" "$(id -u)" 0
 is "is in the checkout" "$(pwd -P)" "$TOP"
-ok "the checkout is at /kmmv, too" test /kmmv/qa/tap.sh -ef qa/tap.sh
+ok "the checkout is at /kmmv, too" test /kmmv/qa/harness/tap.sh -ef qa/harness/tap.sh
 is "all CPUs are online" "$(cat /sys/devices/system/cpu/online)" \
 	"$(cat /sys/devices/system/cpu/present)"
 ok "debugfs" test -d /sys/kernel/debug/tracing

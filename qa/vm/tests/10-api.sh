@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Every call of the kernel API, its errors, and that an error changes nothing.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 trap unload EXIT

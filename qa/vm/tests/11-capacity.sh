@@ -3,8 +3,8 @@
 # tier: all
 # The limit of instances: parameters, the last number, the far end.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 trap unload EXIT

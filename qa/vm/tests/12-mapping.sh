@@ -4,8 +4,8 @@
 # machine: MAXCPUS=6
 # The rules of the mapping, and what keeps the module loaded.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The stream of names, read in every way.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 trap unload EXIT

@@ -3,8 +3,8 @@
 # tier: all
 # Loading and unloading the module leaves nothing.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 # shellcheck source=qa/vm/faults.sh

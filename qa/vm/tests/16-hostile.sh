@@ -9,8 +9,8 @@
 # 512th needs memory of each CPU, and waits in pcpu_alloc() for a kernel worker that
 # waits for CPU time beside the readers.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 trap unload EXIT

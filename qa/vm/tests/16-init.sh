@@ -6,8 +6,8 @@
 # of them gets a file of a module that is about to be freed.
 
 # shellcheck disable=SC2317 # functions called by wait_for
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 

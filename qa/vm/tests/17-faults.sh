@@ -7,8 +7,8 @@
 # the call fails with ENOMEM, all is undone, and it succeeds the next time. Needs a
 # kernel that injects faults: make check KERNEL=debug T=17-faults.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 

@@ -3,8 +3,8 @@
 #
 # Every number of kmmv.value.stat lies between readings of /proc before and after.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/stat.sh
 . qa/vm/stat.sh
 

@@ -4,8 +4,8 @@
 # Interrupts go with their device and come back: the counts of all their lives add
 # up, none is lost or another interrupt's.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/stat.sh
 . qa/vm/stat.sh
 

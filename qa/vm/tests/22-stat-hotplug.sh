@@ -5,8 +5,8 @@
 # CPUs go and come under load: no value falls, and each stays with its CPU. PCP's
 # linux agent is compared, which goes by the position of columns.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/stat.sh
 . qa/vm/stat.sh
 

@@ -6,8 +6,8 @@
 # A CPU comes online for the first time: it counts from its first moment, well
 # before the modules are told of it.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/stat.sh
 . qa/vm/stat.sh
 

@@ -5,8 +5,8 @@
 # When a copy is made, and what becomes of values when the module is unloaded,
 # loaded again, or has no room.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/stat.sh
 . qa/vm/stat.sh
 

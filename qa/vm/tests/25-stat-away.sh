@@ -8,14 +8,14 @@
 # are there at once. One of them is the first CPU, which shows the totals. With both
 # allocators.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/stat.sh
 . qa/vm/stat.sh
 
 cpus=/sys/devices/system/cpu
 sides="fixed flexible"
-[ -e build/flexible/kmod/kmmv.ko ] || bail "build/flexible is not there: qa/flexible"
+[ -e build/flexible/kmod/kmmv.ko ] || bail "build/flexible is not there: qa/harness/flexible"
 
 set_cpu()
 {

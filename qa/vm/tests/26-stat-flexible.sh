@@ -8,12 +8,12 @@
 # The tests of kmmv_stat with the flexible allocator. In the first of them the last
 # CPU comes up for the first time; the others start with it.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/stat.sh
 . qa/vm/stat.sh
 
-[ -e build/flexible/kmod/kmmv.ko ] || bail "build/flexible is not there: qa/flexible"
+[ -e build/flexible/kmod/kmmv.ko ] || bail "build/flexible is not there: qa/harness/flexible"
 mount --bind build/flexible/kmod kmod
 for test in 23-stat-latecomer 20-stat-bracket 21-stat-irq 22-stat-hotplug \
 	24-stat-copy; do

@@ -8,14 +8,14 @@
 # module was first, or with the other allocator: all values lie between readings of
 # /proc before and after.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 # shellcheck source=qa/vm/stat.sh
 . qa/vm/stat.sh
 
-[ -e build/flexible/kmod/kmmv.ko ] || bail "build/flexible is not there: qa/flexible"
+[ -e build/flexible/kmod/kmmv.ko ] || bail "build/flexible is not there: qa/harness/flexible"
 
 cpu1=/sys/devices/system/cpu/cpu1/online
 driver=/sys/bus/pci/drivers/virtio-pci

@@ -6,8 +6,8 @@
 # that have another name at the same place, another life or no total; on any CPU,
 # while others are counted.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/stat.sh
 . qa/vm/stat.sh
 

@@ -5,8 +5,8 @@
 # A reader that asks for a copy as soon as it sees an instance of kmmv_stat sees all
 # that was counted since boot, and not what is there while the module begins.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/stat.sh
 . qa/vm/stat.sh
 

@@ -5,8 +5,8 @@
 # Adders, deleters and updaters in every context, CPU hotplug, and readers that
 # check everything.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 trap unload EXIT

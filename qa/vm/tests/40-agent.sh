@@ -3,8 +3,8 @@
 # tier: all
 # From a kernel counter to an archive: ./Install, pminfo, pmval, pmlogger, ./Remove.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/agent.sh
 . qa/vm/agent.sh
 

@@ -3,8 +3,8 @@
 # tier: all
 # Archives of both versions, while instances come and go and a CPU is offline.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/agent.sh
 . qa/vm/agent.sh
 

@@ -8,8 +8,8 @@
 # before and after, and the archive shows no CPU busy for longer than there was
 # time. A soak (KMMV_SOAK=1) takes every order, otherwise four.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/udev.sh
 . qa/vm/udev.sh
 

@@ -4,8 +4,8 @@
 # The agent through ./Install again, modules loaded anew beneath it, a restart,
 # ./Remove --purge and ./Remove again.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/agent.sh
 . qa/vm/agent.sh
 

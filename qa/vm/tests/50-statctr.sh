@@ -4,8 +4,8 @@
 # Statctrs: a storm in three contexts with CPU hotplug, after which every total is
 # exact; names, which keep their counts; and no memory is left.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 

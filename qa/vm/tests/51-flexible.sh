@@ -9,12 +9,12 @@
 # Then the tests of the API, the mapping, names, growth and statctrs, with this
 # allocator.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 
-[ -e build/flexible/kmod/kmmv.ko ] || bail "build/flexible is not there: qa/flexible"
+[ -e build/flexible/kmod/kmmv.ko ] || bail "build/flexible is not there: qa/harness/flexible"
 # shellcheck disable=SC2317 # called by the trap
 clean_up()
 {

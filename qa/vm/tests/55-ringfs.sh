@@ -6,8 +6,8 @@
 # Rings as objects: configfs and what it refuses, lifetime, modes, the device,
 # events of followed counters, CPUs that come later.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 

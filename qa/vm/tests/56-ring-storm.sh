@@ -6,8 +6,8 @@
 # Ring buffers: writers in every context on all CPUs, with hotplug, a consumer and
 # two snapshot readers. Each record checks itself, and is read or counted.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/clock.sh
 . qa/vm/clock.sh
 # shellcheck source=qa/client/client.sh

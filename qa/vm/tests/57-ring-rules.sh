@@ -4,8 +4,8 @@
 # The rules of a ring while others come and go: nested writers, consumers that are
 # killed, mappings in parts, followed counters in a storm, and the module.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 

@@ -7,8 +7,8 @@
 # Time is counted instructions here, so that a late one is a fault, whatever else the
 # host does.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 trap unload EXIT

@@ -4,8 +4,8 @@
 # Waiting for records: no waiter misses a record, from whatever context; wake-ups
 # are few, and do not cause more of themselves.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 trap unload EXIT

@@ -6,8 +6,8 @@
 # A CPU comes online for the first time: it gets its buffer, and older readers find
 # it. Another CPU, between online ones, is offline from the start.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 

@@ -4,8 +4,8 @@
 # From events in the kernel to pmevent and archives, for several clients at once:
 # each event is delivered once or counted as missed.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/udev.sh
 . qa/vm/udev.sh
 # shellcheck source=qa/client/client.sh

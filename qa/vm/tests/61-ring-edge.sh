@@ -5,8 +5,8 @@
 # misses a record, and a client that polls all the time does not make writers wake
 # as often.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 trap unload EXIT

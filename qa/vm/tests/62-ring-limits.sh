@@ -5,8 +5,8 @@
 # Many rings, many readers, and hostile readers: the limits, and that others are not
 # affected.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 

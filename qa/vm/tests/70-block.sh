@@ -5,8 +5,8 @@
 # kmmv.block on real disks: what is counted is what /proc/diskstats counts, the names
 # are the kernel's, a name keeps its number and goes on, and no device is held.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/block.sh
 . qa/vm/block.sh
 

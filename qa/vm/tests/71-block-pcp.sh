@@ -4,8 +4,8 @@
 # Disks through pmcd: metrics with their help, an archive while disks come and go, in
 # which nothing falls and no instance has another's number, and a name that returns.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/agent.sh
 . qa/vm/agent.sh
 # shellcheck source=qa/vm/block.sh

@@ -9,8 +9,8 @@
 # It has a boot of its own: 7.2 fails to load scsi_debug after two unloads (a work queue
 # scsi_tmf_0 of a host that is gone is still there), which vm/70-block has by then.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/block.sh
 . qa/vm/block.sh
 

@@ -5,8 +5,8 @@
 # loaded and unloaded in any order, and a reader looks all the time: no value falls,
 # no number changes its name, nothing is lost, no probe is left.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/block.sh
 . qa/vm/block.sh
 

@@ -4,8 +4,8 @@
 # kmmv_net against /proc/net/dev, with traffic; and devices that come, go and return.
 # Each frame is counted once.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/net.sh
 . qa/vm/net.sh
 

@@ -6,8 +6,8 @@
 # do not and are forgotten. Each frame is counted once, under the name that the device
 # had.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/net.sh
 . qa/vm/net.sh
 

@@ -6,8 +6,8 @@
 # counted is shown once, whatever happens to it meanwhile. And names of an earlier load
 # that no device has.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/net.sh
 . qa/vm/net.sh
 

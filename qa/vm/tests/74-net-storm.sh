@@ -8,8 +8,8 @@
 # module is loaded and unloaded, while readers watch: no value falls, no number is another
 # name's, every frame is counted once, and the names are bounded.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/net.sh
 . qa/vm/net.sh
 

@@ -5,8 +5,8 @@
 # Network devices by pmcd: metrics, values that are /proc's, help; devices that come,
 # go and return, with pmlogger.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/agent.sh
 . qa/vm/agent.sh
 

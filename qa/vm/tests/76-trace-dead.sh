@@ -8,8 +8,8 @@
 # calling what is hooked, and unhooks nothing. What is counted is counted on, and what is
 # removed is kept.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 

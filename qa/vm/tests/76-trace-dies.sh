@@ -7,8 +7,8 @@
 # The kernel's ftrace fails as a function is hooked: it is refused, and may be called, until
 # the next boot.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 

@@ -6,8 +6,8 @@
 # A kernel that is locked down for confidentiality, which it is until the next boot:
 # arguments are counted, and what is behind them is not read.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 

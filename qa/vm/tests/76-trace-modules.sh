@@ -5,8 +5,8 @@
 # Counters of a module's tracepoints and functions, while the module comes and goes;
 # other tracers beside; functions that the handlers call.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 

@@ -4,8 +4,8 @@
 #
 # What kmmv_trace refuses, with which error, and what it says.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kmmv.trace: the values, keys and events that were asked for with each hit.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 

@@ -3,8 +3,8 @@
 # kmmv.trace: each hit of a tracepoint or a function is counted, as often as the test
 # made it.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 

@@ -5,8 +5,8 @@
 # Counters of kmmv_trace through pmcd: a metric for each, with units, semantics and
 # help; what counting costs; keys as instances, in an archive.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 # The client's unload, for its module, too.

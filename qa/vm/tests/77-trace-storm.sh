@@ -7,8 +7,8 @@
 # counters are made and removed, their module is loaded and unloaded, and readers
 # watch: no value falls, no name has another one's count, and no hit is lost.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 

@@ -6,8 +6,8 @@
 # What wakes a ring's readers is itself traced to this ring: each wake-up leaves events,
 # of which none keeps the CPU from going on.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 

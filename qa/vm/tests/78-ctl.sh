@@ -7,8 +7,8 @@
 # kmmvctl on a real kernel: its BTF, kmmv_trace.ko, modules that come and go. The ten
 # sets of the example file, each seen to count; counts that the test knows are exact.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/block.sh
 . qa/vm/block.sh
 # shellcheck source=qa/vm/trace.sh

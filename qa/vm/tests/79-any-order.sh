@@ -9,8 +9,8 @@
 # Four of the 24 orders are drawn, and a soak takes all. KMMV_ORDERS="3 17" takes these,
 # KMMV_ORDERS=all does not need a soak.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 

@@ -8,8 +8,8 @@
 # must not wait for an allocation: so memory is never allocated under the locks that it
 # takes, whatever is done with kmmv.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/block.sh
 . qa/vm/block.sh
 # shellcheck source=qa/client/client.sh

@@ -6,12 +6,12 @@
 # by pminfo and by programs that were started before kmmv was loaded. The tutorial goes
 # on from there. Then the skeleton's own test. qa/examples has built them.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/agent.sh
 . qa/vm/agent.sh
-# shellcheck source=qa/shown
-. qa/shown
+# shellcheck source=qa/harness/shown
+. qa/harness/shown
 
 # shellcheck disable=SC2317 # called by the trap
 examples_end()

@@ -5,12 +5,12 @@
 # The EXAMPLES of the man pages, run as they are printed; those that need an archive are
 # shipped/pages'. A command that is added to a page is run here without further work.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/agent.sh
 . qa/vm/agent.sh
-# shellcheck source=qa/shown
-. qa/shown
+# shellcheck source=qa/harness/shown
+. qa/harness/shown
 
 for tool in mandoc jq; do
 	command -v $tool >/dev/null || skip_all "no $tool: qa/setup check"

@@ -4,8 +4,8 @@
 # Each file of the profiler's directory can be read, figures of CPUs add up, and what is
 # written to unit_mask is a byte.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/profile.sh
 . qa/vm/profile.sh
 

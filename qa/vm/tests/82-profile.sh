@@ -5,8 +5,8 @@
 # kmmv_profile finds where known programs and known kernel code spend their time, by
 # each source that this machine has, and without showing where the kernel is.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/profile.sh
 . qa/vm/profile.sh
 

@@ -5,8 +5,8 @@
 # Names come and go in little room: what is displaced, and then forgotten, is counted
 # once, no figure falls, and none grows by more than what was sampled.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/profile.sh
 . qa/vm/profile.sh
 

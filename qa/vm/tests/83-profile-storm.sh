@@ -7,8 +7,8 @@
 # does not record, CPUs and modules that come and go, starts and stops, and a ceiling.
 
 # shellcheck disable=SC2317 # functions called by wait_for
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/clock.sh
 . qa/vm/clock.sh
 # shellcheck source=qa/vm/profile.sh

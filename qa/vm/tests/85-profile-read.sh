@@ -5,8 +5,8 @@
 # /dev/kmmv/profile gives every sample once, waits for a watershed's worth and for
 # nothing else, and has an end when sampling stops.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/profile.sh
 . qa/vm/profile.sh
 

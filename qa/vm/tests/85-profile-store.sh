@@ -6,8 +6,8 @@
 # root: for root alone, up to a limit that is none of the agent's.
 
 # shellcheck disable=SC2317 # functions called by wait_for
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/agent.sh
 . qa/vm/agent.sh
 

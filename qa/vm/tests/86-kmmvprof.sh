@@ -5,8 +5,8 @@
 # kmmvprof with the module: it finds what programs report of themselves, within the
 # error of sampling; files that are stripped, deleted, or none.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 
 prof=build/kmmvprof
 config=/sys/kernel/config/kmmv/profile

@@ -6,8 +6,8 @@
 # text, and the rest goes on. By kmmv_pmu, which has few counters and refuses what it
 # is told to, on any machine; and by the machine's own, where perf has some.
 
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/profile.sh
 . qa/vm/profile.sh
 

@@ -8,8 +8,8 @@
 # shown, by the module itself.
 
 # shellcheck disable=SC2317 # functions called by fail_each
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/block.sh
 . qa/vm/block.sh
 # shellcheck source=qa/vm/faults.sh

@@ -8,8 +8,8 @@
 # succeeds the next time.
 
 # shellcheck disable=SC2317 # functions called by fail_each
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/client/client.sh
 . qa/client/client.sh
 # shellcheck source=qa/vm/faults.sh

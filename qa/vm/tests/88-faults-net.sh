@@ -8,8 +8,8 @@
 # name or among the others, from the next copy on.
 
 # shellcheck disable=SC2317 # functions called by fail_each
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/net.sh
 . qa/vm/net.sh
 # shellcheck source=qa/vm/faults.sh

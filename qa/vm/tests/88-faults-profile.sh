@@ -9,8 +9,8 @@
 # counted.
 
 # shellcheck disable=SC2317 # functions called by fail_each
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/profile.sh
 . qa/vm/profile.sh
 # shellcheck source=qa/vm/faults.sh

@@ -7,8 +7,8 @@
 # new: loading says so, and a line is shown by a later copy.
 
 # shellcheck disable=SC2317 # functions called by fail_each
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/stat.sh
 . qa/vm/stat.sh
 # shellcheck source=qa/vm/faults.sh

@@ -8,8 +8,8 @@
 # and goes. What is refused says so; what is enabled counts each hit.
 
 # shellcheck disable=SC2317 # functions called by fail_each
-# shellcheck source=qa/tap.sh
-. qa/tap.sh
+# shellcheck source=qa/harness/tap.sh
+. qa/harness/tap.sh
 # shellcheck source=qa/vm/trace.sh
 . qa/vm/trace.sh
 # shellcheck source=qa/vm/faults.sh

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Packages of another Debian suite than this machine's: `. qa/suite.sh`, then
+# Packages of another Debian suite than this machine's: `. qa/harness/suite.sh`, then
 #
 #	suite_site			prints the mirror of Debian that apt knows
 #	suite_begin DIR SUITE		an apt with SUITE's lists, in DIR/apt alone

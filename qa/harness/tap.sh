@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# TAP for test scripts: `. qa/tap.sh` (from the top directory, where the
+# TAP for test scripts: `. qa/harness/tap.sh` (from the top directory, where the
 # runner starts every test), then
 #
 #	plan N				optional; else the plan comes at the end
