@@ -18,18 +18,6 @@ static struct follow follow = { .ring = "default" };
 static bool following, rings;
 static uint64_t max_age;
 
-static int fail(struct kmmv *k)
-{
-	fprintf(stderr, "kmmvdump: %s\n", kmmv_error(k));
-	return 1;
-}
-
-static int complain(int err)
-{
-	fprintf(stderr, "kmmvdump: %s\n", strerror(-err));
-	return 1;
-}
-
 static const char usage[] =
 	"usage: kmmvdump [options]\n"
 	"  -d, --device DIR    device directory, or captured files (" KMMV_DEVICE_DIR ")\n"
@@ -243,7 +231,7 @@ static int dump(struct kmmv *k)
 	err = err ?: dump_flush();
 	if (err == -EPIPE)
 		return 1;
-	return err ? complain(err) : 0;
+	return err ? dump_complain(strerror(-err)) : 0;
 }
 
 int main(int argc, char **argv)
@@ -258,18 +246,18 @@ int main(int argc, char **argv)
 	}
 	status = parse(argc, argv, &capture);
 	if (status == 1 && (fflush(stdout) || ferror(stdout)))
-		return complain(-errno);
+		return dump_complain(strerror(errno));
 	if (status)
 		return status - 1;
 	err = dump_output();
 	if (err)
-		return complain(err);
+		return dump_complain(strerror(-err));
 	if (rings)
 		return dump_rings(wanted.dir);
 	if (following || follow.own)
 		return dump_follow(&follow);
 	if (kmmv_open(wanted.dir, &k))
-		return fail(NULL);
+		return dump_complain(kmmv_error(NULL));
 	err = kmmv_refresh(k, max_age, NULL);
 	if (!err)
 		err = kmmv_update(k);
@@ -277,9 +265,9 @@ int main(int argc, char **argv)
 	 * -EAGAIN: the table was complete when opened, so the values are good.
 	 */
 	if (err < 0 && err != -EAGAIN)
-		status = fail(k);
+		status = dump_complain(kmmv_error(k));
 	else if (capture)
-		status = kmmv_capture(k, capture) ? fail(k) : 0;
+		status = kmmv_capture(k, capture) ? dump_complain(kmmv_error(k)) : 0;
 	else
 		status = dump(k);
 	kmmv_close(k);

@@ -40,7 +40,7 @@ struct follow {
 	uint64_t count;		/* lines to print; 0: no limit */
 };
 
-/* values.c; the first two by enum kmmv_state and enum kmmv_sem */
+/* values.c; by enum kmmv_state and enum kmmv_sem */
 extern const char *const dump_states[];
 extern const char *const dump_semantics[];
 
@@ -52,6 +52,8 @@ bool dump_is_family_wanted(const struct dump *d,
 			   const struct kmmv_family_info *f);
 bool dump_is_wanted(const struct kmmv *k, const struct dump *d,
 		    const struct kmmv_instance_info *in);
+bool dump_is_followed(const struct kmmv *k, const struct follow *f,
+		      const struct kmmv_instance_info *in);
 int dump_read_values(struct kmmv *k, const struct dump *d, struct values *v);
 void dump_free_values(struct values *v);
 /* Valid until the next call. */
@@ -61,6 +63,13 @@ const char *dump_value_text(const struct kmmv_family_info *f, uint64_t value);
 int dump_output(void);
 /* Flush it; 0, or -errno of the first write that has failed. */
 int dump_flush(void);
+/*
+ * The same, as an exit status, with a message but for a reader that has gone. ENDED:
+ * by a signal, which is a success wherever the output stops.
+ */
+int dump_flushed(bool ended);
+/* Print a message; returns 1, as an exit status. */
+int dump_complain(const char *what);
 /* False once the reader of a pipe, or the terminal, has gone. */
 bool dump_is_read(void);
 
@@ -70,8 +79,10 @@ void dump_text(const struct kmmv *k, const struct dump *d,
 int dump_json(const struct kmmv *k, const struct dump *d,
 	      const struct values *v);
 
-/* ring.c; both return an exit status. */
+/* follow.c; an exit status */
 int dump_follow(const struct follow *f);
+
+/* rings.c; an exit status */
 int dump_rings(const char *dir);
 
 #endif /* KMMV_LIB_KMMVDUMP_H */

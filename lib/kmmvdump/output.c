@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdio_ext.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "kmmvdump.h"
@@ -57,6 +58,23 @@ int dump_flush(void)
 {
 	fflush(stdout);
 	return -failed;
+}
+
+int dump_flushed(bool ended)
+{
+	int err = dump_flush();
+
+	if (!err || err == -EINTR)
+		return 0;
+	if (err == -EPIPE)
+		return !ended;
+	return dump_complain(strerror(-err));
+}
+
+int dump_complain(const char *what)
+{
+	fprintf(stderr, "kmmvdump: %s\n", what);
+	return 1;
 }
 
 bool dump_is_read(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What kmmvdump prints of an area: which instances, and their values. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,21 @@ bool dump_is_wanted(const struct kmmv *k, const struct dump *d,
 		return true;
 	f = kmmv_family_by_id(k, in->family);
 	return f && !strcmp(f->name, d->family);
+}
+
+bool dump_is_followed(const struct kmmv *k, const struct follow *f,
+		      const struct kmmv_instance_info *in)
+{
+	const struct kmmv_family_info *family;
+
+	if (!f->family && !f->glob)
+		return true;
+	if (!in)
+		return false;
+	family = kmmv_family_by_id(k, in->family);
+	if (f->family && (!family || strcmp(family->name, f->family)))
+		return false;
+	return !f->glob || !fnmatch(f->glob, in->name, 0);
 }
 
 bool dump_has_family(const struct kmmv *k, const char *name)
