@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "profile.h"
 #include "provider.h"
+#include "reading.h"
 #include "values.h"
 
 enum {

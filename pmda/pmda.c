@@ -12,6 +12,7 @@
 #include "access.h"
 #include "clock.h"
 #include "provider.h"
+#include "reading.h"
 #include "domain.h"
 
 /* For how long the agent gives out numbers before it answers. */

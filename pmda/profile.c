@@ -9,7 +9,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-#include "provider.h"
+#include "agent.h"
+#include "profile.h"
 
 #define DIRECTORY "/sys/kernel/config/kmmv"
 

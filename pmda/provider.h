@@ -108,33 +108,4 @@ void agent_provider_prepare(const struct request *req);
 /* Calls .settle of all providers. */
 void agent_provider_settle(const struct request *req, pmValueSet *const *sets);
 
-/* ---- reading.c ---- */
-
-extern uint64_t agent_reading_max_age;	/* nanoseconds */
-
-/* Have mirrored counters copied, once for all that ask in this REQUEST. */
-void agent_reading_copy(uint64_t request);
-/* Read all bound instances of F; others of this REQUEST use these values. */
-void agent_reading_all(struct family *f, uint64_t request);
-/* The sum of all that F ever counted; false if there is nothing to read. */
-bool agent_reading_total(struct family *f, uint64_t request, uint64_t *total);
-pmValueSet *agent_reading_sums(struct family *f, pmID pmid,
-			       const struct request *req);
-/* The values of each CPU. */
-pmValueSet *agent_reading_cells(struct family *f, pmID pmid,
-				const struct request *req);
-
-/* ---- profile.c ---- */
-
-enum agent_profile { AGENT_PROFILE_ENABLE, AGENT_PROFILE_FREQ };
-
-/* 1 and a setting of the profiler's; 0 without it, or an error. */
-int agent_profile_get(enum agent_profile setting, uint32_t *value);
-/*
- * 0, PM_ERR_AGAIN without the profiler, PM_ERR_PERMISSION if the agent may not
- * write the file, PM_ERR_BADSTORE beyond the limit, or the error of the module.
- * The log says why.
- */
-int agent_profile_set(enum agent_profile setting, uint32_t value);
-
 #endif /* KMMV_AGENT_PROVIDER_H */

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "provider.h"
+#include "reading.h"
 #include "values.h"
 
 /* Instances per call for per-CPU values: bounds the buffer. */

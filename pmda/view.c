@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include "provider.h"
+#include "reading.h"
 #include "values.h"
 
 static struct family *family_of(pmID pmid)
