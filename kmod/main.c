@@ -187,6 +187,7 @@ err_table_fini:
 
 static void __exit kmmv_exit(void)
 {
+	kmmv_ringmade_exit();
 	kmmv_ringfs_unregister();
 	kmmv_chardev_exit();
 	kmmv_ringfs_exit();

@@ -5,9 +5,7 @@
  * depended on, and rmdir fails with -EBUSY.
  *
  * Default groups hold no reference of the module, but each directory that was
- * made does: kmmv.ko stays loaded while there are such rings. Rings that
- * modules make for themselves are like `default': they stay until kmmv.ko is
- * unloaded.
+ * made does: kmmv.ko stays loaded while there are such rings.
  *
  * Sources have directories of their own beside rings, from kmmv_register_directory().
  */
@@ -22,146 +20,6 @@
 #if !IS_ENABLED(CONFIG_CONFIGFS_FS)
 #error "kmmv: rings are made in configfs"
 #endif
-
-static struct kmmv_ring *to_ring(struct config_item *item)
-{
-	return container_of(to_config_group(item), struct kmmv_ring, group);
-}
-
-static ssize_t ring_mode_show(struct config_item *item, char *page)
-{
-	bool overwrite = READ_ONCE(to_ring(item)->overwrite);
-
-	return sysfs_emit(page, "%s\n", overwrite ? "overwrite" : "consume");
-}
-
-static ssize_t ring_mode_store(struct config_item *item, const char *page,
-			       size_t size)
-{
-	bool overwrite = sysfs_streq(page, "overwrite");
-	int err;
-
-	if (!overwrite && !sysfs_streq(page, "consume"))
-		return -EINVAL;
-	err = kmmv_ring_set_mode(to_ring(item), overwrite);
-	return err ?: size;
-}
-CONFIGFS_ATTR(ring_, mode);
-
-static ssize_t ring_pages_show(struct config_item *item, char *page)
-{
-	return sysfs_emit(page, "%u\n", READ_ONCE(to_ring(item)->ring_pages));
-}
-
-static ssize_t ring_pages_store(struct config_item *item, const char *page,
-				size_t size)
-{
-	u64 pages;
-	int err;
-
-	err = kmmv_number(page, U32_MAX, &pages);
-	err = err ?: kmmv_ring_set_pages(to_ring(item), pages);
-	return err ?: size;
-}
-CONFIGFS_ATTR(ring_, pages);
-
-static ssize_t ring_spares_show(struct config_item *item, char *page)
-{
-	return sysfs_emit(page, "%u\n", READ_ONCE(to_ring(item)->spares));
-}
-
-static ssize_t ring_spares_store(struct config_item *item, const char *page,
-				 size_t size)
-{
-	u64 spares;
-	int err;
-
-	err = kmmv_number(page, U32_MAX, &spares);
-	err = err ?: kmmv_ring_set_spares(to_ring(item), spares);
-	return err ?: size;
-}
-CONFIGFS_ATTR(ring_, spares);
-
-static ssize_t ring_enable_show(struct config_item *item, char *page)
-{
-	return sysfs_emit(page, "%d\n", READ_ONCE(to_ring(item)->enabled));
-}
-
-static ssize_t ring_enable_store(struct config_item *item, const char *page,
-				 size_t size)
-{
-	u64 enable;
-	int err;
-
-	err = kmmv_number(page, U32_MAX, &enable);
-	if (!err && enable > 1)
-		err = -EINVAL;
-	err = err ?: kmmv_ring_enable(to_ring(item), enable);
-	return err ?: size;
-}
-CONFIGFS_ATTR(ring_, enable);
-
-static ssize_t ring_trace_show(struct config_item *item, char *page)
-{
-	return kmmv_hit_list(to_ring(item), page, PAGE_SIZE);
-}
-
-/* NUMBER starts to trace an instance, -NUMBER stops. */
-static ssize_t ring_trace_store(struct config_item *item, const char *page,
-				size_t size)
-{
-	struct kmmv_ring *ring = to_ring(item);
-	bool end = *page == '-';
-	u64 number;
-	int err;
-
-	err = kmmv_number(page + end, U32_MAX, &number);
-	if (err)
-		return err;
-	if (number > INT_MAX)
-		return -ENOENT;
-	err = end ? kmmv_hit_unfollow(ring, number) :
-		    kmmv_ring_trace(ring, number);
-	return err ?: size;
-}
-CONFIGFS_ATTR(ring_, trace);
-
-static struct configfs_attribute *ring_attrs[] = {
-	&ring_attr_mode,
-	&ring_attr_pages,
-	&ring_attr_spares,
-	&ring_attr_enable,
-	&ring_attr_trace,
-	NULL,
-};
-
-static void ring_release(struct config_item *item)
-{
-	kmmv_ring_free(to_ring(item));
-}
-
-static struct configfs_item_operations ring_item_ops = {
-	.release = ring_release,
-};
-
-static const struct config_item_type ring_type = {
-	.ct_item_ops = &ring_item_ops,
-	.ct_attrs = ring_attrs,
-	.ct_owner = THIS_MODULE,
-};
-
-static int name_check(const char *name)
-{
-	size_t i;
-
-	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
-		return -EINVAL;
-	for (i = 0; name[i]; i++)
-		if (!isascii(name[i]) ||
-		    (!isalnum(name[i]) && !strchr("_-.", name[i])))
-			return -EINVAL;
-	return i > KMMV_RING_NAME_MAX ? -ENAMETOOLONG : 0;
-}
 
 static struct config_group rings_group;
 static struct configfs_subsystem subsystem;
@@ -196,6 +54,20 @@ static const struct kmmv_ring_home directory = {
 	.let_go	= directory_let_go,
 };
 
+/* 0, -EINVAL or -ENAMETOOLONG, of a name for a ring. Context: any. */
+int kmmv_ringfs_check(const char *name)
+{
+	size_t i;
+
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+		return -EINVAL;
+	for (i = 0; name[i]; i++)
+		if (!isascii(name[i]) ||
+		    (!isalnum(name[i]) && !strchr("_-.", name[i])))
+			return -EINVAL;
+	return i > KMMV_RING_NAME_MAX ? -ENAMETOOLONG : 0;
+}
+
 /* Make a ring without a device; the caller gets the first reference. */
 static struct kmmv_ring *ring_make(const char *name,
 				   const struct kmmv_ring_home *home)
@@ -207,7 +79,7 @@ static struct kmmv_ring *ring_make(const char *name,
 	if (!ring)
 		return ERR_PTR(-ENOMEM);
 	ring->home = home;
-	config_group_init_type_name(&ring->group, name, &ring_type);
+	kmmv_ringattr_init(ring, name);
 	err = kmmv_ring_show_up(ring);
 	if (err) {
 		config_group_put(&ring->group);
@@ -216,108 +88,13 @@ static struct kmmv_ring *ring_make(const char *name,
 	return ring;
 }
 
-static void ring_unmake(struct kmmv_ring *ring)
+/* Remove a ring that has no node. Context: task. */
+void kmmv_ringfs_unmake(struct kmmv_ring *ring)
 {
 	kmmv_hit_end(ring);
 	kmmv_ring_remove(ring);
 	config_group_put(&ring->group);
 }
-
-/*
- * Rings of modules' own, from kmmv_ring_make(), and what serialises their making.
- * They have no node and no directory until the ring is complete.
- */
-static LIST_HEAD(made);
-static DEFINE_MUTEX(made_lock);
-
-/**
- * struct made_ring - a ring that a module made
- * @link: in made
- * @ring: the ring
- */
-struct made_ring {
-	struct list_head	link;
-	struct kmmv_ring	*ring;
-};
-
-static void made_end(struct made_ring *entry)
-{
-	struct kmmv_ring *ring = entry->ring;
-
-	configfs_unregister_group(&ring->group);
-	kmmv_ring_serve(ring, false);
-	kmmv_ringnode_remove(ring);
-	list_del(&entry->link);
-	ring_unmake(ring);
-	kfree(entry);
-}
-
-/*
- * Under made_lock. The directory is the last step: it cannot be undone once a
- * file in it is open.
- */
-static int made_begin(const char *name, u32 pages)
-{
-	struct made_ring *entry;
-	struct kmmv_ring *ring;
-	int err;
-
-	entry = kmalloc(sizeof(*entry), GFP_KERNEL);
-	if (!entry)
-		return -ENOMEM;
-	err = -ENOMEM;
-	ring = kmmv_ring_new(name);
-	if (!ring)
-		goto err_free;
-	/* Refuse holders until it is complete: a held ring cannot be unmade. */
-	ring->leaving = true;
-	config_group_init_type_name(&ring->group, name, &ring_type);
-	if (kmmv_ring_show_up(ring)) {
-		config_group_put(&ring->group);
-		err = -ENOENT;
-		goto err_free;
-	}
-	err = kmmv_ring_set_pages(ring, pages);
-	err = err ?: kmmv_ring_enable(ring, true);
-	err = err ?: kmmv_ringnode_make(ring);
-	if (err)
-		goto err_unmake;
-	err = configfs_register_group(&rings_group, &ring->group);
-	if (err)
-		goto err_remove_node;
-	kmmv_ring_serve(ring, true);
-	kmmv_ring_stay(ring);
-	entry->ring = ring;
-	list_add_tail(&entry->link, &made);
-	return 0;
-
-err_remove_node:
-	kmmv_ringnode_remove(ring);
-err_unmake:
-	ring_unmake(ring);
-err_free:
-	kfree(entry);
-	return err;
-}
-
-struct kmmv_ring *kmmv_ring_make(const char *name, u32 pages)
-{
-	struct kmmv_ring *ring;
-	int err;
-
-	err = name ? name_check(name) : -EINVAL;
-	if (err)
-		return ERR_PTR(err);
-	mutex_lock(&made_lock);
-	ring = kmmv_ring_get(name);
-	if (ring == ERR_PTR(-ENOENT)) {
-		err = made_begin(name, pages);
-		ring = err ? ERR_PTR(err) : kmmv_ring_get(name);
-	}
-	mutex_unlock(&made_lock);
-	return ring;
-}
-EXPORT_SYMBOL_GPL(kmmv_ring_make);
 
 static struct config_group *rings_make_group(struct config_group *group,
 					     const char *name)
@@ -325,7 +102,7 @@ static struct config_group *rings_make_group(struct config_group *group,
 	struct kmmv_ring *ring;
 	int err;
 
-	err = name_check(name);
+	err = kmmv_ringfs_check(name);
 	if (err)
 		return ERR_PTR(err);
 	ring = ring_make(name, &directory);
@@ -333,7 +110,7 @@ static struct config_group *rings_make_group(struct config_group *group,
 		return ERR_CAST(ring);
 	err = kmmv_ringnode_make(ring);
 	if (err) {
-		ring_unmake(ring);
+		kmmv_ringfs_unmake(ring);
 		return ERR_PTR(err);
 	}
 	kmmv_ring_serve(ring, true);
@@ -353,17 +130,17 @@ static struct config_group *rings_make_group(struct config_group *group,
 static void rings_disconnect_notify(struct config_group *group,
 				    struct config_item *item)
 {
-	kmmv_ring_leave(to_ring(item));
+	kmmv_ring_leave(kmmv_to_ring(item));
 }
 
 static void rings_drop_item(struct config_group *group,
 			    struct config_item *item)
 {
-	struct kmmv_ring *ring = to_ring(item);
+	struct kmmv_ring *ring = kmmv_to_ring(item);
 
 	kmmv_ring_serve(ring, false);
 	kmmv_ringnode_remove(ring);
-	ring_unmake(ring);
+	kmmv_ringfs_unmake(ring);
 }
 
 static struct configfs_group_operations rings_group_ops = {
@@ -403,6 +180,24 @@ void kmmv_unregister_directory(struct config_group *group)
 }
 EXPORT_SYMBOL_GPL(kmmv_unregister_directory);
 
+/**
+ * kmmv_ringfs_show() - have the directory of a ring that mkdir did not make
+ * @ring: of kmmv_ringattr_init()
+ *
+ * Context: task; configfs is registered.
+ * Return: 0; -ENOMEM.
+ */
+int kmmv_ringfs_show(struct kmmv_ring *ring)
+{
+	return configfs_register_group(&rings_group, &ring->group);
+}
+
+/* Undo kmmv_ringfs_show(). */
+void kmmv_ringfs_hide(struct kmmv_ring *ring)
+{
+	configfs_unregister_group(&ring->group);
+}
+
 static struct kmmv_ring *default_ring;
 
 /**
@@ -438,7 +233,7 @@ int kmmv_ringfs_init(u32 pages)
 
 void kmmv_ringfs_exit(void)
 {
-	ring_unmake(default_ring);
+	kmmv_ringfs_unmake(default_ring);
 }
 
 /**
@@ -465,11 +260,6 @@ int kmmv_ringfs_register(void)
 
 void kmmv_ringfs_unregister(void)
 {
-	struct made_ring *entry, *next;
-
-	/* They have no holders: clients and open files hold the module. */
-	list_for_each_entry_safe(entry, next, &made, link)
-		made_end(entry);
 	configfs_unregister_subsystem(&subsystem);
 	kmmv_ring_serve(default_ring, false);
 	kmmv_ringnode_remove(default_ring);

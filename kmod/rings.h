@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Rings as objects (rings.c): named and held (ringhold.c), with device nodes
- * (ringnode.c), configured (ringfs.c), opened (ringdev.c), mapped (ringarea.c),
- * read (ringtake.c, ringblock.c), waited for (ringpoll.c, ringwake.c), written
- * by kernel code (ringwriter.c) and by traced counters (hit.c). Each has one
- * portable buffer per CPU (ringbuffers.c, ring.h).
+ * (ringnode.c), configured (ringfs.c, ringattr.c), made by modules (ringmade.c),
+ * opened (ringdev.c), mapped (ringarea.c), read (ringtake.c, ringblock.c),
+ * waited for (ringpoll.c, ringwake.c), written by kernel code (ringwriter.c)
+ * and by traced counters (hit.c). Each has one portable buffer per CPU
+ * (ringbuffers.c, ring.h).
  *
  * Lifetime. A ring that is held, by an open file or by kernel code, cannot be
  * removed: its directory in configfs is depended on. A ring's buffers stay
@@ -216,11 +217,23 @@ void kmmv_ring_recheck(struct kmmv_ring *ring);
 void kmmv_ring_again(struct kmmv_ring_file *file);
 u64 kmmv_ring_position(const struct kmmv_ring *ring);
 
+/* ringattr.c */
+struct config_item;
+void kmmv_ringattr_init(struct kmmv_ring *ring, const char *name);
+struct kmmv_ring *kmmv_to_ring(struct config_item *item);
+
 /* ringfs.c */
 int kmmv_ringfs_init(u32 pages);
 void kmmv_ringfs_exit(void);
 int kmmv_ringfs_register(void);
 void kmmv_ringfs_unregister(void);
+int kmmv_ringfs_check(const char *name);
+int kmmv_ringfs_show(struct kmmv_ring *ring);
+void kmmv_ringfs_hide(struct kmmv_ring *ring);
+void kmmv_ringfs_unmake(struct kmmv_ring *ring);
+
+/* ringmade.c */
+void kmmv_ringmade_exit(void);
 
 /* ringarea.c */
 struct kmmv_ring_cpu *kmmv_ringarea_buffer(const struct kmmv_ring *ring,

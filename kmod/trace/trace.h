@@ -317,6 +317,18 @@ void kmmv_trace_cells_fini(struct kmmv_trace_run *run);
 int kmmv_trace_cell_name(const struct kmmv_trace_run *run, u32 cell, u32 bucket,
 			 char *name, size_t size);
 
+/* mirror.c */
+struct kmmv_trace_mirror *kmmv_trace_mirror_new(int family, const char *name);
+void kmmv_trace_mirror_free(struct kmmv_trace_mirror *mirror);
+bool kmmv_trace_mirror_store(struct kmmv_trace_mirror *mirror, int cpu, u64 value);
+
+/* stats.c */
+int kmmv_trace_stats_init(void);
+int kmmv_trace_stats_begin(struct kmmv_trace_run *run, const char *name);
+void kmmv_trace_stats_end(struct kmmv_trace_run *run);
+bool kmmv_trace_stats_copy(struct kmmv_trace_run *run);
+u64 kmmv_trace_hits(struct kmmv_trace_run *run);
+
 /* copy.c */
 int kmmv_trace_copy_init(void);
 void kmmv_trace_copy_exit(void);
@@ -324,7 +336,6 @@ int kmmv_trace_copy_begin(struct kmmv_trace_run *run, const char *name,
 			  struct kmmv_trace_run *before);
 void kmmv_trace_copy_end(struct kmmv_trace_run *run);
 void kmmv_trace_copy_stop(struct kmmv_trace_run *run);
-u64 kmmv_trace_hits(struct kmmv_trace_run *run);
 
 /* tracepoint.c */
 int kmmv_trace_tracepoint_init(void);

@@ -88,7 +88,7 @@ compare()
 # The files of a ring, and how programs know the devices.
 attributes()
 {
-	sed -n 's/^CONFIGFS_ATTR(ring_, \([a-z]*\));/\1/p' kmod/ringfs.c
+	sed -n 's/^CONFIGFS_ATTR(ring_, \([a-z]*\));/\1/p' kmod/ringattr.c
 }
 
 # Those of kmmv_profile and of kmmv_trace, below their directories.

@@ -12,13 +12,14 @@
 
 enum step {
 	AREA, PREPARE, POPULATE, API, ONLINE, NODES, RINGS, CHARDEV, REGISTER,
-	ALL
+	ALL,
+	MADE = ALL	/* by modules, later */
 };
 
 /* Those that a step has to be undone of. */
 #define UNDONE	(1 << AREA | 1 << PREPARE | 1 << ONLINE | DEVICES)
 /* From the first of these on there is something to open. */
-#define DEVICES	(1 << NODES | 1 << RINGS | 1 << CHARDEV | 1 << REGISTER)
+#define DEVICES	(1 << NODES | 1 << RINGS | 1 << CHARDEV | 1 << REGISTER | 1 << MADE)
 
 static enum step fails_at;
 static int up;		/* steps that are done */
@@ -126,6 +127,11 @@ void kmmv_ringfs_unregister(void)
 	undo(REGISTER);
 }
 
+void kmmv_ringmade_exit(void)
+{
+	undo(MADE);
+}
+
 int kmmv_rings_populate(unsigned int cpu)
 {
 	(void)cpu;
@@ -196,6 +202,7 @@ START_TEST(whole)
 	ck_assert(kmmv_live);
 	ck_assert_int_eq(up, (1 << ALL) - 1);
 	ck_assert_int_eq(naps, 0);
+	up |= 1 << MADE;
 	/* The kernel does not end a module that is held. */
 	holders = 0;
 	shim_exit();
