@@ -64,7 +64,7 @@ cp GNUmakefile VERSION "$dir" && cp qa/check-all "$dir/qa" || bail "no copy"
 printf '#!/bin/sh\n' >"$dir/qa/setup"
 printf '#!/bin/sh\necho "5 passed, 1 failed, 0 skipped"\nexit 1\n' >"$dir/qa/check"
 printf '#!/bin/sh\necho 6.1\n' >"$dir/qa/harness/kver"
-chmod +x "$dir"/qa/harness/* "$dir"/qa/check*
+chmod +x "$dir"/qa/{setup,check} "$dir/qa/harness/kver"
 rm -f "$dir/ran"
 said=$(make -s -C "$dir" check-all T=vm/1 2>/dev/null)
 is "check-all fails if a test does" $? 2
