@@ -333,4 +333,37 @@ is "one that waits is said" "$? $text" "0 $waits"
 is "also if it did before" "$(ctl apply "$work/far.conf" 2>&1)" "$waits"
 sed -i '1a enable = no' "$work/far.conf"
 is "not if it is off" "$(ctl apply "$work/far.conf" 2>&1)" ""
+
+# ---- when the service starts
+
+# begins: whether its conditions hold, with $work/unit for /etc/kmmv
+begins()
+{
+	local conditions
+
+	mapfile -t conditions < <(sed -n "s|/etc/kmmv|$work/unit|; /^Condition/p" \
+		lib/kmmvctl/kmmv-trace.service.in)
+	systemd-analyze condition "${conditions[@]}" >/dev/null 2>&1
+}
+
+if command -v systemd-analyze >/dev/null; then
+	not_ok "the service does not start without a folder" begins
+	mkdir -p "$work/unit/trace.d"
+	not_ok "the service does not start without a file" begins
+	: >"$work/unit/trace.conf"
+	ok "the service starts with a file" begins
+	rm "$work/unit/trace.conf"
+	: >"$work/unit/trace.d/a.conf"
+	ok "the service starts with a file in the folder" begins
+	rm "$work/unit/trace.d/a.conf"
+	for name in /trace.conf /trace.d ''; do
+		rm -rf "$work/unit$name"
+		ln -s nothing "$work/unit$name"
+		ok "the service starts if ${name:-the folder} leads nowhere" begins
+		rm "$work/unit$name"
+		mkdir -p "$work/unit"
+	done
+else
+	skip "when the service starts" "machine: no systemd-analyze"
+fi
 finish
