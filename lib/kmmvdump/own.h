@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The temporary ring of kmmvdump --own. Each int is an exit status. */
+/* The temporary ring of kmmvdump --own: an int is an exit status, but of own_lock(). */
 #ifndef KMMV_LIB_KMMVDUMP_OWN_H
 #define KMMV_LIB_KMMVDUMP_OWN_H
 
@@ -24,7 +24,7 @@ int own_trace(struct own *own, const struct kmmv *k, const struct follow *f);
  * A ring cannot be removed while it is open. Before it is opened, and after it is
  * closed, another kmmvdump would take it for one whose owner has died: both are done
  * under this lock, of all kmmvdumps. It is held briefly: a holder that keeps it for a
- * second was stopped, and the error, -EWOULDBLOCK, may be ignored.
+ * second was stopped. Returns 0; -EWOULDBLOCK then; another -errno of open(2).
  */
 int own_lock(struct own *own);
 void own_unlock(struct own *own);
