@@ -49,9 +49,10 @@ is_as_before()
 
 	after=$(files)
 	if [ "$1" = "$after" ]; then
-		pass "nothing is left of it"
+		pass "files and pmcd.conf are as before the installation"
 	else
-		fail "nothing is left of it" "$(diff <(echo "$1") \
+		fail "files and pmcd.conf are as before the installation" \
+			"$(diff <(echo "$1") \
 			<(echo "$after"))"
 	fi
 }
@@ -119,7 +120,7 @@ installs()
 install_agent()
 {
 	start_udev
-	ok "./Install" installs
+	ok "./Install succeeds" installs
 	ok "the agent reads the device" wait_for 20 has_values
 	load_client || bail "the client does not load"
 }
@@ -211,8 +212,10 @@ check_archive()
 	local archive=$WORK/archive.$1 text
 
 	text=$(pmlogcheck "$archive" 2>&1)
-	is "archive of version $1: pmlogcheck" "$? $text" "0 "
-	like "archive $1: its version" "$(pmdumplog -l "$archive")" \
+	is "archive of version $1: pmlogcheck has nothing to report" "$? $text" "0 "
+	like "archive of version $1: the label has that version" \
+		"$(pmdumplog -l "$archive")" \
 		"Log Label \\(Log Format Version $1\\)"
-	is "archive $1: sda, as it went on" "$(series "$1" "$metric" sda)" "$2"
+	is "archive of version $1: sda has the expected values in order" \
+		"$(series "$1" "$metric" sda)" "$2"
 }

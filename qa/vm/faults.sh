@@ -93,10 +93,10 @@ fail_each()
 		[ $same -lt 3 ] || skipped=3
 		nth=$((nth + skipped))
 	done
-	is "$name: $refused refused for want of memory, $without done without" \
+	is "$name: tries fail with ENOMEM ($refused) or succeed ($without)" \
 		"$wrong" ""
-	[ $# -ge 5 ] || ok "$name: there is an end" test $nth -lt 1000
-	[ "$rule" = none ] || ok "$name: there were faults" test $nth -gt 1
+	[ $# -ge 5 ] || ok "$name: fewer than 1000 calls can fail" test $nth -lt 1000
+	[ "$rule" = none ] || ok "$name: at least one call fails" test $nth -gt 1
 }
 
 # fail_some NAME OPERATION [UNDO [RULE]]: as fail_each(), for OPERATIONs with hundreds of
@@ -108,7 +108,7 @@ fail_some()
 	local wrong='' refused=0 without=0 try=1 struck=0
 
 	echo 0 >$fault/nth
-	ok "$name: without faults" $operation
+	ok "$name: the operation succeeds without faults" $operation
 	tr ' ' '\n' <$fault/calls | awk 'NF {
 			nr[$1]++
 			last[$1] = NR
@@ -119,17 +119,17 @@ fail_some()
 			for (place in last)
 				print last[place]
 		}' | sort -nu >"$WORK/some"
-	ok "$name: undone" $undo
+	ok "$name: the operation can be undone" $undo
 	for nth in $(<"$WORK/some"); do
 		fail_nth
 		[ "$left" -ne 0 ] || struck=$((struck + 1))
 	done
-	is "$name: $refused refused for want of memory, $without done without" \
+	is "$name: tries fail with ENOMEM ($refused) or succeed ($without)" \
 		"$wrong" ""
 	# A run may have a few calls less than the first one.
-	ok "$name: $struck of $(wc -l <"$WORK/some") failed" test $struck -gt 0 -a \
-		$((struck + 3)) -ge "$(wc -l <"$WORK/some")"
-	ok "$name: not too many" test "$nth" -lt 800
+	ok "$name: $struck of $(wc -l <"$WORK/some") chosen calls fail" \
+		test $struck -gt 0 -a $((struck + 3)) -ge "$(wc -l <"$WORK/some")"
+	ok "$name: the last call that fails is below number 800" test "$nth" -lt 800
 }
 
 # calls FILE.ko: FUNCTION CALLER+OFFSET of each call in it of what is probed. A call at a
@@ -218,11 +218,12 @@ all_failed()
 		but="$but| $name\\+"
 	done
 	calls "kmod/$target.ko" | one_name "kmod/$target.ko" | sort >"$WORK/calls"
-	is "all memory is free" "$(kept)" 0
-	ok "there are calls: $(wc -l <"$WORK/calls")" test -s "$WORK/calls"
+	is "all memory of the module is free" "$(kept)" 0
+	ok "calls in the module's file that can fail: $(wc -l <"$WORK/calls")" \
+		test -s "$WORK/calls"
 	sed 's,/.*,,' "$sites" | one_name "kmod/$target.ko" | sort -u >"$WORK/failed"
 	comm -23 "$WORK/calls" "$WORK/failed" | grep -vE "$but" >"$WORK/missed"
-	is "each of them has failed" \
+	is "each call in the module's file has failed, or is excepted" \
 		"$(comm -23 "$WORK/missed" \
 			<(copies "kmod/$target.ko" "$WORK/missed" "$WORK/failed"))" ""
 }

@@ -126,7 +126,7 @@ placed()
 	is "each of $taken samples is accounted for: $1" "$(found .)" "$taken"
 	for dir in "$config"/stats/cpu*; do
 		cpu=${dir##*/}
-		is "so it is on $cpu" "$(found "$cpu")" \
+		is "each sample on $cpu is accounted for: $1" "$(found "$cpu")" \
 			"$(stat "$cpu/sample_received")"
 	done
 	is "commands add up: $1" "$(sum command.samples)" \
@@ -229,7 +229,8 @@ no_address()
 sys.stdout.buffer.write(b"0123" + struct.pack("<Q", n))' \
 			"$(where_code_is | tail -n 1)"
 	} >"$WORK/with_address"
-	is "$1: the test would see one" "$(addresses "$WORK/with_address")" "1 "
+	is "$1: an address that is added is found" \
+		"$(addresses "$WORK/with_address")" "1 "
 }
 
 # shellcheck disable=SC2317 # called by the trap

@@ -89,7 +89,7 @@ refused()
 
 	said=$(put "$@" 2>&1 | sed 's/.*: //')
 	is "$1: $2 '$3' is refused" "$said" "$4"
-	like "$1: and says why" "$(get "$1" error)" "$5"
+	like "$1: error says why $2 '$3' is refused" "$(get "$1" error)" "$5"
 }
 
 # values NAME: "INSTANCE VALUE" of trace.NAME, active ones with a count, sorted

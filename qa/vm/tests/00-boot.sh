@@ -9,17 +9,17 @@
 
 plan 14
 
-is "runs the kernel asked for" "$(uname -r)" "$KVER"
-is "is root" "$(id -u)" 0
-is "is in the checkout" "$(pwd -P)" "$TOP"
-ok "the checkout is at /kmmv, too" test /kmmv/qa/harness/tap.sh -ef qa/harness/tap.sh
+is "the kernel is the one asked for" "$(uname -r)" "$KVER"
+is "the test runs as root" "$(id -u)" 0
+is "the test runs in the checkout" "$(pwd -P)" "$TOP"
+ok "/kmmv is the checkout" test /kmmv/qa/harness/tap.sh -ef qa/harness/tap.sh
 is "all CPUs are online" "$(cat /sys/devices/system/cpu/online)" \
 	"$(cat /sys/devices/system/cpu/present)"
-ok "debugfs" test -d /sys/kernel/debug/tracing
-ok "configfs" mountpoint -q /sys/kernel/config
-ok "lo is up" grep -q lo /proc/net/if_inet6
-ok "writes stay here" sh -c ': >/etc/kmmv-scratch && rm /etc/kmmv-scratch'
-ok "results go to the host" sh -c ": >$OUT/scratch && rm $OUT/scratch"
+ok "debugfs has the directory tracing" test -d /sys/kernel/debug/tracing
+ok "configfs is mounted" mountpoint -q /sys/kernel/config
+ok "lo has an IPv6 address" grep -q lo /proc/net/if_inet6
+ok "/etc can be written to" sh -c ': >/etc/kmmv-scratch && rm /etc/kmmv-scratch'
+ok "the folder for results can be written to" sh -c ": >$OUT/scratch && rm $OUT/scratch"
 is "PCP knows nothing of kmmv" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 0
 
 clock stable

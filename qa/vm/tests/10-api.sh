@@ -29,7 +29,7 @@ refuses()
 	after=$(names)
 	is "refused: $1 ($3)" "$got" "$(errno "$3")" || return
 	[ "$before" = "$after" ] ||
-		fail "refused: $1: nothing changed" "$(diff <(echo "$before") \
+		fail "refused: $1: the names are unchanged" "$(diff <(echo "$before") \
 			<(echo "$after"))"
 }
 
@@ -48,25 +48,29 @@ refused_count()
 
 ok "a client built without kmmv loads without it" \
 	insmod qa/client/kmmv_noop.ko
-is "and depends on nothing" "$(modinfo -F depends qa/client/kmmv_noop.ko)" ""
+is "a client built without kmmv depends on no module" \
+	"$(modinfo -F depends qa/client/kmmv_noop.ko)" ""
 rmmod kmmv_noop
-not_ok "a client built with it does not" load_client
+not_ok "a client built with kmmv does not load without it" load_client
 load_core || bail "kmmv.ko does not load"
 other=${KMMV_OTHER_CLIENT-build/flexible/qa/client}
 not_ok "a client of the other allocator's does not load" \
 	insmod "$other/kmmv_client.ko"
-like "for want of what hands out handles" "$(dmesg | tail -n 20)" \
+like "the other allocator's client lacks kmmv_get_slot" "$(dmesg | tail -n 20)" \
 	'kmmv_client: Unknown symbol kmmv_get_slot'
-not_ok "neither does one with statctrs" \
+not_ok "a client of the other allocator's with statctrs does not load" \
 	insmod "$other/kmmv_statctr.ko" updates=0
-like "for want of what makes them" "$(dmesg | tail -n 20)" \
+like "the other allocator's client with statctrs lacks statctr_ninit" \
+	"$(dmesg | tail -n 20)" \
 	'kmmv_statctr: Unknown symbol statctr_ninit'
 load_client || bail "the client does not load"
-ok "they load together, too" insmod qa/client/kmmv_noop.ko
+ok "a client built without kmmv loads beside one built with it" \
+	insmod qa/client/kmmv_noop.ko
 rmmod kmmv_noop
-not_ok "no rmmod while a client is there" rmmod kmmv
-ok "it is still there" test -c /dev/kmmv/counters
-is "the nodes are for reading" "$(find /dev/kmmv -type c -printf '%m %P\n' |
+not_ok "kmmv does not unload while a client is there" rmmod kmmv
+ok "/dev/kmmv/counters is there after rmmod has failed" test -c /dev/kmmv/counters
+is "the device has three nodes, of mode 440" \
+	"$(find /dev/kmmv -type c -printf '%m %P\n' |
 	sort)" "440 counters
 440 names
 440 ring/default"
@@ -75,10 +79,11 @@ is "the nodes are for reading" "$(find /dev/kmmv -type c -printf '%m %P\n' |
 
 first=$(call "add first")
 is "the first number is not the module's own" "$first" 3
-is "adding it again gives the same" "$(call "add first")" "$first"
-is "in its family as well" "$(call "addin 0 first")" "$first"
+is "adding a name again gives the same number" "$(call "add first")" "$first"
+is "adding a name again in its family gives the same number" \
+	"$(call "addin 0 first")" "$first"
 second=$(call "add second")
-is "the next one is another" "$second" $((first + 1))
+is "the next name gets the next number" "$second" $((first + 1))
 refuses "no name" "add (null)" EINVAL
 refuses "an empty name" "add " EINVAL
 refuses "no name, in a family" "addin 0 (null)" EINVAL
@@ -89,13 +94,13 @@ for what in "(null)" "" "$(repeat 256 x)" $'a\x7f'; do
 	call "family 0|count|control|One|" >/dev/null
 done
 is "errors leave names and header as they are" "$(everything)" "$everything"
-is "255 bytes" "$(call "add $(repeat 255 x)")" $((second + 1))
-refuses "256 bytes" "add $(repeat 256 x)" ENAMETOOLONG
-refuses "5000 bytes" "add $(repeat 5000 x)" ENAMETOOLONG
+is "a name of 255 bytes is accepted" "$(call "add $(repeat 255 x)")" $((second + 1))
+refuses "a name of 256 bytes" "add $(repeat 256 x)" ENAMETOOLONG
+refuses "a name of 5000 bytes" "add $(repeat 5000 x)" ENAMETOOLONG
 for byte in 01 09 0a 0d 1b 1f 7f; do
-	refuses "byte 0x$byte" "add a$(printf '%b' "\\x$byte."  )b" EILSEQ
+	refuses "a name with byte 0x$byte" "add a$(printf '%b' "\\x$byte."  )b" EILSEQ
 done
-refuses "a newline at the end" $'add a\n' EILSEQ
+refuses "a name with a newline at the end" $'add a\n' EILSEQ
 refuses "a family that is an error" "addin -17 name" EEXIST
 refuses "a family that is nothing" "addin -2147483648 name" ENOENT
 refuses "a family that is not there" "addin 4000 name" ENOENT
@@ -147,21 +152,21 @@ for context in task softirq hardirq nmi; do
 			[ "$result" = 0 ] || note "$context $cpu: $result"
 		done
 	done
-	is "counts in $context on every CPU, or is refused" \
+	is "an update in $context counts on every CPU, or is refused" \
 		"$(call "read $number")" $sum
 done
 call "adjust task 1 $number -100" >/dev/null
-is "a negative delta" "$(call "read $number")" $((sum - 100))
+is "a negative delta is subtracted" "$(call "read $number")" $((sum - 100))
 is "what is refused in nmi is counted, once something else counts" \
 	"$(refused_count 2)" $refused
 call "adjust task 2 $number 100" >/dev/null
-is "made good on another CPU" "$(call "read $number")" $sum
+is "a negative delta is made good on another CPU" "$(call "read $number")" $sum
 call "adjust task 0 $number 9223372036854775807" >/dev/null
 call "adjust task 0 $number 9223372036854775807" >/dev/null
 call "adjust task 0 $number 2" >/dev/null
-is "modulo 2^64" "$(call "read $number")" $sum
-is "a mirror stores" "$(call "store $second 2 12345")" 0
-is "what it stored is there" "$(call "read $second")" 12345
+is "a counter counts modulo 2^64" "$(call "read $number")" $sum
+is "a store to a mirror succeeds" "$(call "store $second 2 12345")" 0
+is "the value stored in a mirror is there" "$(call "read $second")" 12345
 refuses "a store on CPU -1" "store $second -1 1" EINVAL
 refuses "a store on a CPU that is not possible" "store $second 4095 1" EINVAL
 
@@ -186,13 +191,14 @@ done
 is "perf_adjust of bad numbers is counted" "$(refused_count 0)" \
 	$((before + n))
 call "adjust task 0 $second 0" >/dev/null
-is "or refused in nmi" "$(refused_count 2)" $refused
+is "updates refused in nmi are counted, of bad numbers as well" \
+	"$(refused_count 2)" $refused
 for number in $bad; do
 	call "del $number" >/dev/null
 	n=$((n + 1))
 done
 is "perf_del of bad numbers is counted" "$(refused_count 0)" $((before + n))
-is "and has changed nothing" "$(everything)" "$everything"
+is "bad numbers change neither names nor header" "$(everything)" "$everything"
 for number in 0 2 -28 -4096 "$nr" 262144; do
 	# The error from when the number was requested is returned again.
 	why=ENOENT
@@ -211,12 +217,13 @@ refuses "read $nr" "read $nr" ENOENT
 before=$(refused_count 1)
 number=$(call "add unbalanced")
 call "del $number" >/dev/null
-is "it is gone" "$(instance 0 unbalanced)" \
+is "an instance that is deleted is inactive" "$(instance 0 unbalanced)" \
 	"number=$number incarnation=0 state=inactive"
 everything=$(everything)
 call "del $number" >/dev/null
 is "one perf_del too many is counted" "$(refused_count 1)" $((before + 1))
-is "and has changed nothing" "$(everything)" "$everything"
+is "one perf_del too many changes neither names nor header" \
+	"$(everything)" "$everything"
 
 # ---- deleting, adding again, forgetting
 
@@ -224,39 +231,42 @@ number=$(call "add device")
 call "add device" >/dev/null
 call "adjust task 3 $number 42" >/dev/null
 call "del $number" >/dev/null
-is "the first of two deletions leaves it active" "$(instance 0 device)" \
+is "an instance added twice is active after one deletion" "$(instance 0 device)" \
 	"number=$number incarnation=0 state=active"
 refuses "to forget what is active" "forget $number" EBUSY
 call "del $number" >/dev/null
-is "the second does not" "$(instance 0 device)" \
+is "an instance added twice is inactive after two deletions" "$(instance 0 device)" \
 	"number=$number incarnation=0 state=inactive"
-is "its count stays" "$(call "read $number")" 42
+is "the count of a deleted instance stays" "$(call "read $number")" 42
 call "adjust task 2 $number 1" >/dev/null
-is "counting on it still has an effect" "$(call "read $number")" 43
+is "counting on a deleted instance still has an effect" "$(call "read $number")" 43
 other=$(call "add other device")
-ok "its number is not given to another" test "$other" != "$number"
-is "it comes back to its number" "$(call "add device")" "$number"
-is "it goes on with its count" "$(call "read $number")" 43
-is "it is active again" "$(instance 0 device)" \
+ok "the number of a deleted instance is not given to another" test "$other" != "$number"
+is "a deleted instance added again gets its number back" \
+	"$(call "add device")" "$number"
+is "a deleted instance added again goes on with its count" "$(call "read $number")" 43
+is "a deleted instance added again is active" "$(instance 0 device)" \
 	"number=$number incarnation=0 state=active"
 call "del $number" >/dev/null
 free=$(build/qa/vm/header slots_free)
-is "it can be forgotten" "$(call "forget $number")" 0
-is "its number is free" "$(build/qa/vm/header slots_free)" $((free + 1))
-is "the stream says so" "$(names | grep "^instance number=$number ")" \
+is "a deleted instance can be forgotten" "$(call "forget $number")" 0
+is "the number of a forgotten instance is free" \
+	"$(build/qa/vm/header slots_free)" $((free + 1))
+is "the stream of names has the forgotten number as free" \
+	"$(names | grep "^instance number=$number ")" \
 	"instance number=$number family=0 incarnation=1 state=free name="
-refuses "to forget it twice" "forget $number" ENOENT
+refuses "to forget an instance twice" "forget $number" ENOENT
 refuses "to read what was forgotten" "read $number" ENOENT
 again=$(call "add device")
-is "its name begins anew" "$(instance 0 device)" \
+is "a forgotten name added again has another incarnation" "$(instance 0 device)" \
 	"number=$again incarnation=1 state=active"
-is "at 0" "$(call "read $again")" 0
+is "a forgotten name added again counts from 0" "$(call "read $again")" 0
 
 # ---- labels
 
 number=$(call "add labelled")
-is "a label" "$(call "label $number action|nvme0 q1 = \\ ")" 0
-is "is in the stream" "$(names | grep "^label number=$number ")" \
+is "a label can be set" "$(call "label $number action|nvme0 q1 = \\ ")" 0
+is "a label is in the stream of names" "$(names | grep "^label number=$number ")" \
 	"label number=$number incarnation=0 key=action text=nvme0 q1 = \\\\ "
 refuses "a key in capitals" "label $number Key|text" EINVAL
 refuses "a key that begins with a digit" "label $number 1key|text" EINVAL
@@ -264,44 +274,52 @@ refuses "no key" "label $number (null)|text" EINVAL
 refuses "an empty text" "label $number key|" EINVAL
 refuses "a key of 32 bytes" "label $number $(repeat 32 k)|text" ENAMETOOLONG
 refuses "a text of 128 bytes" "label $number key|$(repeat 128 t)" ENAMETOOLONG
-refuses "a control character in it" "label $number key|"$'a\tb' EILSEQ
+refuses "a label's text with a control character" "label $number key|"$'a\tb' EILSEQ
 everything=$(everything)
-is "the same label again" "$(call "label $number action|nvme0 q1 = \\ ")" 0
-is "changes nothing" "$(everything)" "$everything"
-is "no label" "$(call "label $number key|(null)")" 0
-is "takes it away" "$(names | grep -c "^label number=$number ")" 0
+is "the same label can be set again" "$(call "label $number action|nvme0 q1 = \\ ")" 0
+is "the same label set again changes nothing" "$(everything)" "$everything"
+is "a label without a text is accepted" "$(call "label $number key|(null)")" 0
+is "a label without a text takes the label away" \
+	"$(names | grep -c "^label number=$number ")" 0
 
 # ---- families
 
 family=$(call $'family 1|byte|my.driver_2.level|One line|Line one\nline two\\.')
 ok "a family has an id" test "$family" -ge 2
-is "its lines" "$(names | grep " id=$family ")" \
+is "the stream of names has a family's lines as registered" \
+	"$(names | grep " id=$family ")" \
 "family id=$family units=byte semantics=instant since=load total=yes source=no name=my.driver_2.level
 oneline id=$family text=One line
 help id=$family text=Line one\\nline two\\\\."
-is "the same again is the same" \
+is "registering a family again gives the same id" \
 	"$(call $'family 1|byte|my.driver_2.level|One line|Line one\nline two\\.')" \
 	"$family"
 number=$(call "addin $family first")
-ok "a name is another one in another family" test "$number" -gt "$first"
-is "and is the family's" "$(instance "$family" first)" \
+ok "a name in another family gets another number" test "$number" -gt "$first"
+is "an instance added to a family is in that family" "$(instance "$family" first)" \
 	"number=$number incarnation=0 state=active"
-refuses "other units" "family 1|Kbyte|my.driver_2.level|One line|x" EEXIST
-refuses "other semantics" "family 0|byte|my.driver_2.level|One line|x" EEXIST
-refuses "other help" "family 1|byte|my.driver_2.level|One line|x" EEXIST
-refuses "a name below it" "family 1|byte|my.driver_2.level.x|One|x" ENOTUNIQ
-refuses "a name above it" "family 1|byte|my.driver_2|One|x" ENOTUNIQ
-refuses "a name far above it" "family 1|byte|my|One|x" ENOTUNIQ
-refuses "a name that differs only in dots" "family 1|byte|my_driver_2.level|One|x" ENOTUNIQ
-ok "a name that only begins alike is another" \
+refuses "a family again with other units" \
+	"family 1|Kbyte|my.driver_2.level|One line|x" EEXIST
+refuses "a family again with other semantics" \
+	"family 0|byte|my.driver_2.level|One line|x" EEXIST
+refuses "a family again with other help" \
+	"family 1|byte|my.driver_2.level|One line|x" EEXIST
+refuses "a family name below another's" \
+	"family 1|byte|my.driver_2.level.x|One|x" ENOTUNIQ
+refuses "a family name above another's" "family 1|byte|my.driver_2|One|x" ENOTUNIQ
+refuses "a family name far above another's" "family 1|byte|my|One|x" ENOTUNIQ
+refuses "a family name that differs only in dots" \
+	"family 1|byte|my_driver_2.level|One|x" ENOTUNIQ
+ok "a family name that only begins alike gets another id" \
 	test "$(call "family 1|byte|my.driver_2.levels|One line|")" -gt "$family"
 for word in control percpu all ring profile; do
-	refuses "the reserved $word" "family 0|count|$word|One|x" EADDRINUSE
-	refuses "below it" "family 0|count|$word.more|One|x" EADDRINUSE
+	refuses "the reserved family name $word" "family 0|count|$word|One|x" EADDRINUSE
+	refuses "a family name below the reserved $word" \
+		"family 0|count|$word.more|One|x" EADDRINUSE
 done
-ok "reserved words may come later" \
+ok "a reserved word may come later in a family name" \
 	test "$(call "family 0|count|mine.control|One|")" -gt 0
-ok "or be the beginning of a word" \
+ok "a family name may begin like a reserved word" \
 	test "$(call "family 0|count|controls|One|")" -gt 0
 for name in "" "(null)" 1x x.1 .x x. x..y "x y" x-y 'x"' "ä" _x; do
 	refuses "family name '$name'" "family 0|count|$name|One|x" EINVAL
@@ -314,18 +332,18 @@ refuses "units of 32 bytes" "family 0|$(repeat 32 u)|bad|One|" ENAMETOOLONG
 refuses "no such semantics" "family 3|count|bad|One|" EINVAL
 refuses "negative semantics" "family -1|count|bad|One|" EINVAL
 refuses "no line of help" "family 0|count|bad|(null)|" EINVAL
-refuses "a line of 128 bytes" "family 0|count|bad|$(repeat 128 o)|" \
+refuses "a line of help of 128 bytes" "family 0|count|bad|$(repeat 128 o)|" \
 	ENAMETOOLONG
-refuses "a line that is two" $'family 0|count|bad|One\ntwo|' EILSEQ
+refuses "a line of help with a newline" $'family 0|count|bad|One\ntwo|' EILSEQ
 refuses "a help of 1024 bytes" "family 0|count|bad|One|$(repeat 1024 h)" \
 	ENAMETOOLONG
 refuses "a tab in the help" $'family 0|count|bad|One|a\tb' EILSEQ
-ok "a help of 1023 bytes" \
+ok "a help of 1023 bytes is accepted" \
 	test "$(call "family 0|count|good|One|$(repeat 1023 h)")" -gt 0
 
 # ---- the end
 
 rmmod kmmv_client
-ok "rmmod without a client" rmmod kmmv
-ok "the nodes are gone" test ! -e /dev/kmmv/counters -a ! -e /dev/kmmv/names
+ok "kmmv unloads without a client" rmmod kmmv
+ok "the nodes are gone after rmmod" test ! -e /dev/kmmv/counters -a ! -e /dev/kmmv/names
 finish

@@ -43,25 +43,28 @@ for cpu in 0 1 2 3; do
 	done
 done
 is "a stopped reader hinders no updater" "$(call "read $number")" 12
-is "nor an adder" "$(call "addmany 0 2000 s." | cut -d ' ' -f 2)" 2000
+is "a stopped reader hinders no adder" \
+	"$(call "addmany 0 2000 s." | cut -d ' ' -f 2)" 2000
 cpu3=/sys/devices/system/cpu/cpu3/online
-ok "nor a CPU that goes" sh -c "echo 0 >$cpu3; grep -qx 0 $cpu3"
-ok "nor one that comes" sh -c "echo 1 >$cpu3; grep -qx 1 $cpu3"
-is "where counting goes on" "$(call "adjust task 3 $number 1") $(call \
+ok "a stopped reader hinders no CPU that goes offline" \
+	sh -c "echo 0 >$cpu3; grep -qx 0 $cpu3"
+ok "a stopped reader hinders no CPU that comes online" \
+	sh -c "echo 1 >$cpu3; grep -qx 1 $cpu3"
+is "a CPU that came back online counts" "$(call "adjust task 3 $number 1") $(call \
 	"read $number")" "0 13"
 rmmod kmmv_client
-not_ok "no rmmod while it is mapped, though no file is open" rmmod kmmv
+not_ok "kmmv does not unload while mapped, though no file is open" rmmod kmmv
 kill -CONT $holder
-not_ok "nor when the reader runs again" rmmod kmmv
+not_ok "kmmv does not unload while mapped by a reader that runs again" rmmod kmmv
 exec 4>&-
 wait $holder
-is "the reader ends well" $? 0
+is "the reader of the mapping ends with status 0" $? 0
 
 exec 4</dev/kmmv/names
-not_ok "no rmmod while the names are open" rmmod kmmv
+not_ok "kmmv does not unload while the names are open" rmmod kmmv
 exec 4<&-
 exec 4</dev/kmmv/counters
-not_ok "no rmmod while the counters are open" rmmod kmmv
+not_ok "kmmv does not unload while the counters are open" rmmod kmmv
 exec 4<&-
-ok "rmmod when nothing is" rmmod kmmv
+ok "kmmv unloads when nothing is open or mapped" rmmod kmmv
 finish

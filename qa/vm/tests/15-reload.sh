@@ -78,32 +78,34 @@ for ((i = 1; i <= loads; i++)); do
 done
 settle
 is "each of $loads loads counts" $wrong 0
-is "names are gone with a load" $stale 0
+is "no load has a name of an earlier one" $stale 0
 is "each load is an epoch of its own" "$(printf %s "$epochs" | sort -u |
 	grep -c '^[1-9]')" $loads
 note "Percpu $percpu -> $(memory Percpu), SUnreclaim $slab ->" \
 	"$(memory SUnreclaim), free $free -> $(free) kB"
 ok "no per-CPU memory is lost" wait_for 20 no_more Percpu $((percpu + 300))
 ok "no slab memory is lost" wait_for 20 no_more SUnreclaim $((slab + 3000))
-ok "no memory is lost" test "$(free)" -ge $((free - 3000 - loads * 50))
+ok "no free memory is lost" test "$(free)" -ge $((free - 3000 - loads * 50))
 # The caller of what is still mapped has no name any more, only an address.
-is "nothing of it is mapped" "$(awk '$3 ~ /^0x/' /proc/vmallocinfo)" ""
-is "no state of CPUs is left" \
+is "vmallocinfo has no area whose caller is gone" \
+	"$(awk '$3 ~ /^0x/' /proc/vmallocinfo)" ""
+is "no hotplug state of kmmv is left" \
 	"$(grep -c kmmv /sys/devices/system/cpu/hotplug/states)" 0
-is "no node is left" "$(find /dev /sys/class/misc -name '*kmmv*')" ""
-is "no file system is left" "$(grep -c kmmv /proc/filesystems)" 0
+is "no node of kmmv is left" "$(find /dev /sys/class/misc -name '*kmmv*')" ""
+is "no file system of kmmv is left" "$(grep -c kmmv /proc/filesystems)" 0
 
 # Those show what the kernel allocates for it, and only if it is much. What the module
 # itself allocates is counted, to the last piece; there is room for 4096 of them.
 load_fault kmmv
 for ((i = 1; i <= 3; i++)); do
 	load_core || bail "load $i fails"
-	ok "a load has memory" test "$(kept)" -gt 0
+	ok "load $i under kmmv_fault has memory" test "$(kept)" -gt 0
 	unload || bail "unload $i fails"
-	is "and frees it" "$(kept)" 0 || note "$(cat $fault/kept)"
+	is "load $i under kmmv_fault frees its memory" \
+		"$(kept)" 0 || note "$(cat $fault/kept)"
 	once 1100
-	is "all that it had while it counted, too" "$(kept)" 0 ||
+	is "load $i under kmmv_fault that counts frees its memory" "$(kept)" 0 ||
 		note "$(cat $fault/kept)"
 done
-is "these loads count" $wrong 0
+is "each load under kmmv_fault counts" $wrong 0
 finish

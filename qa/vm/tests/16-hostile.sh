@@ -32,7 +32,7 @@ while IFS= read -r line; do
 	"not ok "*)	fail "${line#not ok * - }" ;;
 	esac
 done <<<"$limits"
-is "all limits were looked at" "$(grep -c '^ok\|^not ok' <<<"$limits")" 15
+is "all 15 limits are checked" "$(grep -c '^ok\|^not ok' <<<"$limits")" 15
 
 number=$(call "add latency")
 
@@ -47,7 +47,7 @@ row()
 		note "$(printf '%-8s %-7s longest %9d ns: %s' "$1" \
 			"${what%% *}" "$longest" "$all")"
 		# shellcheck disable=SC2086 # words
-		is "$1, ${what%% *}: every call came back" \
+		is "$1, ${what%% *}: every call comes back" \
 			"$(printf '%s+' $all)0=$(($(printf '%s+' $all)0))" \
 			"$(printf '%s+' $all)0=$count"
 	done
@@ -65,10 +65,10 @@ chrt -o -p 0 $$
 eval "exec ${hostile[1]}>&-"
 while read -r kind n; do
 	note "$kind: $n"
-	ok "they did what they could: $kind" test "$n" -gt 0
+	ok "the hostile readers have a count of $kind" test "$n" -gt 0
 done <&"${hostile[0]}"
 wait
-is "the names are all there" \
+is "all names that were added are there" \
 	"$(grep -c 'name=\(quiet\|hostile\)[0-9]*$' /dev/kmmv/names)" $((2 * count))
-ok "nobody holds the module" rmmod kmmv_stat
+ok "kmmv_stat unloads after the hostile readers" rmmod kmmv_stat
 finish

@@ -53,15 +53,16 @@ left()
 refused=0 opened=0 other=0
 under_fire fails 10 ring_pages=1
 is "ring_pages=1 is refused each time" $loaded 0
-like "with what there may be" "$(dmesg | tail -n 3)" 'ring_pages=1 is out of range: 2 to '
-is "nobody had a file of it" "$opened $other" "0 0"
-is "nothing is left" "$(left)" ""
+like "the log says which ring_pages there may be" \
+	"$(dmesg | tail -n 3)" 'ring_pages=1 is out of range: 2 to '
+is "no file is opened of a load with ring_pages=1" "$opened $other" "0 0"
+is "nothing is left of loads with ring_pages=1" "$(left)" ""
 
 pages=$(($(awk '/^MemTotal:/ { print $2 }' /proc/meminfo) / 4 / 4))
 under_fire fails 4 ring_pages=$pages
 is "more memory than rings may have is refused each time" $loaded 0
-is "nobody had a file of it" "$opened $other" "0 0"
-is "nothing is left" "$(left)" ""
+is "no file is opened of a load with too much memory" "$opened $other" "0 0"
+is "nothing is left of loads with too much memory" "$(left)" ""
 
 insmod $squat || bail "no $squat"
 # Who opens them may begin when all is over: again, until one has found a node.
@@ -72,11 +73,11 @@ while :; do
 	all_opened=$((all_opened + opened)) all_other=$((all_other + other))
 	[ "$refused" -eq 0 ] && [ $SECONDS -lt $end ] || break
 done
-is "without its directory it is refused each time" $all_loaded 0
-is "nobody had a file of it" "$all_opened $all_other" "0 0"
-ok "though there were nodes" test "$refused" -gt 0
+is "a load whose configfs directory is taken fails each time" $all_loaded 0
+is "no file is opened of a load whose directory is taken" "$all_opened $all_other" "0 0"
+ok "nodes of a load whose directory is taken refuse an open" test "$refused" -gt 0
 rmmod kmmv_squat
-is "nothing is left" "$(left)" ""
+is "nothing is left of loads whose directory is taken" "$(left)" ""
 
 # An init that succeeds can be opened, even while it runs. A slow machine always has it
 # open: it goes when no process does any longer.
@@ -103,8 +104,8 @@ for ((round = 0; round < 4; round++)); do
 	unload
 done
 note "$busy of $round did not go under fire"
-is "each load succeeds" $loads $round
-ok "one that does can be opened" test $all_opened -gt 0
-is "and nothing else happened" $all_other 0
-is "nothing is left" "$(left)" ""
+is "each load while nodes are opened succeeds" $loads $round
+ok "nodes of a load that succeeds can be opened" test $all_opened -gt 0
+is "no open of a load that succeeds fails otherwise" $all_other 0
+is "nothing is left of loads that succeed" "$(left)" ""
 finish

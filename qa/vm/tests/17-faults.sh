@@ -48,12 +48,12 @@ refused()
 	shift 2
 	text=$($fault "$@" 2>&1)
 	if [ $? -ne 0 ]; then
-		fail "$name: refused, or done without" "$text"
+		fail "$name: each fault is refused or done without" "$text"
 		return
 	fi
-	pass "$name: refused, or done without: $text"
+	pass "$name: each fault is refused or done without: $text"
 	faults=${text%% faults*}
-	ok "$name: $least faults at least" test "$faults" -ge "$least"
+	ok "$name: there are at least $least faults" test "$faults" -ge "$least"
 }
 
 # Each load takes seconds; the pages of a buffer are all alike.
@@ -70,14 +70,16 @@ refused "perf_add()" 1 call "add one%d" "del %d" "forget %d"
 refused "kmmv_add()" 1 call "addin $family two%d" "del %d" "forget %d"
 n=$(call "addin $family three")
 refused "kmmv_set_label()" 1 call "label $n colour|red%d"
-is "a label is there" "$(names | grep -c "^label number=$n ")" 1
+is "an instance has one label after the faults" \
+	"$(names | grep -c "^label number=$n ")" 1
 call "del $n" >/dev/null
-is "three can be forgotten" "$(call "forget $n")" 0
-is "what was refused is not there" "$(names | grep -c 'state=active')" "$before"
+is "a labelled instance can be forgotten" "$(call "forget $n")" 0
+is "no instance that was refused is active" \
+	"$(names | grep -c 'state=active')" "$before"
 
 refused "a ring" 5 mkdir $rings/ring
 mkdir $rings/ring || bail "no ring"
-refused "its buffers" 5 write $rings/ring/enable 1 0
+refused "a ring's buffers" 5 write $rings/ring/enable 1 0
 echo 1 >$rings/ring/enable || bail "the ring is not enabled"
 refused "kmmv_ring_register_type()" 2 call "ring type qa.event%d"
 
@@ -90,11 +92,11 @@ refused "read of names" 1 read /dev/kmmv/names
 # Everything still works.
 a=$(call "addin $family four")
 call "adjust task 0 $a 7" >/dev/null
-is "counters count" "$(call "read $a")" 7
+is "counters count after the faults" "$(call "read $a")" 7
 ring=$(call "ring get ring")
-is "rings take events" "$(call "ring write $ring task 0 100 10")" 0
+is "rings take events after the faults" "$(call "ring write $ring task 0 100 10")" 0
 call "ring put $ring" >/dev/null
 echo 0 >$rings/ring/enable
-ok "the ring goes" rmdir $rings/ring
-ok "modules go" unload
+ok "the ring can be removed" rmdir $rings/ring
+ok "the modules unload" unload
 finish

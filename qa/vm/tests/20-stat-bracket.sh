@@ -8,14 +8,14 @@
 # shellcheck source=qa/vm/stat.sh
 . qa/vm/stat.sh
 
-ok "loads" load
+ok "the modules load" load
 start_load
 rounds=30
 [ "${KMMV_SOAK:-0}" = 0 ] || rounds=1000
 ok "each value is between /proc before and after, none is missing" \
 	$check bracket $rounds
 note "$tap_text"
-ok "nothing falls" $check watch 3
+ok "no value falls" $check watch 3
 note "$tap_text"
 
 # A host that stands still may lose what it was asked: again after each 30 s.
@@ -39,5 +39,5 @@ for source in softirq irq vm; do
 done
 is "no interrupt is left out" "$(total stat.failed irq)" 0
 stop_load
-ok "unloads" unload
+ok "the modules unload" unload
 finish

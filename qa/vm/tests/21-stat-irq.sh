@@ -51,17 +51,18 @@ rng=$(pci_of virtio_rng)
 net=$(pci_of virtio_net)
 note "rng: PCI function $rng, net: $net"
 
-ok "loads" load
+ok "the modules load" load
 interrupt_rng
 virtio=$(basename "$(readlink -f $driver/"$rng"/virtio*)")
 irq=$(irq_of "$virtio-input")
 note "$virtio-input is IRQ $irq, $(proc_total "$irq") interrupts"
-is "the label is the action" "$(label "$irq")" "$virtio-input"
+is "the label of an interrupt is its action" "$(label "$irq")" "$virtio-input"
 low=$(proc_total "$irq")
 now=$(total stat.irq "$irq")
 high=$(proc_total "$irq")
 note "$low <= $now <= $high"
-ok "the count is the kernel's" test "$low" -le "$now" -a "$now" -le "$high"
+ok "the count of an interrupt is the kernel's" \
+	test "$low" -le "$now" -a "$now" -le "$high"
 
 # These interrupts come after the last copy before the device goes, and count.
 interrupt_rng
@@ -69,25 +70,28 @@ begun=$SECONDS
 last=$(proc_total "$irq")
 echo "$rng" >$driver/unbind
 took=$((SECONDS - begun))
-is "gone from /proc" "$(proc_total "$irq")" ""
-is "inactive" "$(state stat.irq "$irq")" inactive
+is "the interrupt of an unbound device is gone from /proc" "$(proc_total "$irq")" ""
+is "the interrupt of an unbound device is inactive" "$(state stat.irq "$irq")" inactive
 gone=$(total stat.irq "$irq")
 note "last seen in /proc: $last, kept: $gone, $took s later"
-ok "what it counted after the last copy is kept" test "$gone" -ge "$last"
+ok "counts after the last copy are kept when the device goes" test "$gone" -ge "$last"
 # The kernel may go on to read the device until it is gone.
-ok "and not invented" test "$gone" -le $((last + 5 + 5 * took))
+ok "no counts are invented when the device goes" \
+	test "$gone" -le $((last + 5 + 5 * took))
 
 echo "$rng" >$driver/bind
 interrupt_rng
 new=$(irq_of "$virtio-input")
-is "the device has its interrupt back" "$new" "$irq"
-is "active again" "$(state stat.irq "$irq")" active
-is "the label is the action" "$(label "$irq")" "$virtio-input"
+is "a device bound again gets its interrupt back" "$new" "$irq"
+is "the interrupt of a device bound again is active" "$(state stat.irq "$irq")" active
+is "the label of an interrupt that came back is its action" \
+	"$(label "$irq")" "$virtio-input"
 low=$((gone + $(proc_total "$irq")))
 now=$(total stat.irq "$irq")
 high=$((gone + $(proc_total "$irq")))
 note "$low <= $now <= $high"
-ok "both lives add up" test "$low" -le "$now" -a "$now" -le "$high"
+ok "the counts of both lives of an interrupt add up" \
+	test "$low" -le "$now" -a "$now" -le "$high"
 
 # The number goes to another device.
 echo "$rng" >$driver/unbind
@@ -97,9 +101,10 @@ echo "$net" >$driver/bind
 owner=$(awk -v irq="$irq:" '$1 == irq { print $NF }' /proc/interrupts)
 note "IRQ $irq is now $owner"
 echo "$rng" >$driver/bind
-is "the label is the new owner's" "$(label "$irq")" \
+is "the label of a number used again is the new owner's" "$(label "$irq")" \
 	"$(awk -v irq="$irq:" '$1 == irq { print $NF }' /proc/interrupts)"
-ok "the count goes on" test "$(total stat.irq "$irq")" -ge "$before"
+ok "the count of a number used again does not fall" \
+	test "$(total stat.irq "$irq")" -ge "$before"
 
 # Many times, with a reader that watches.
 times=0 status=0
@@ -115,14 +120,14 @@ while [ $times -lt 3 ]; do
 	wait $watcher || status=$?
 	[ $status = 0 ] || break
 done
-is "nothing falls while devices come and go" $status 0
+is "no value falls while devices come and go" $status 0
 note "$times times; $(cat "$WORK/watch")"
 is "no interrupt is left out" "$(total stat.failed irq)" 0
 note "went back: $($check dump stat.resets | awk '{ print $1, $3 }' | xargs)"
 is "no new interrupt is taken for an old one" "$(total stat.resets irq)" 0
-ok "unloads" unload
+ok "the modules unload" unload
 
 # Descriptors that the module held are released: their numbers can be used again.
-ok "loads anew, from the kernel's counts" load
-ok "and agrees with /proc" $check bracket 3
+ok "the modules load anew" load
+ok "values agree with /proc after a new load" $check bracket 3
 finish

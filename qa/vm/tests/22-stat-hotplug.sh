@@ -60,15 +60,15 @@ side_by_side()
 	done
 }
 
-ok "loads" load
+ok "the modules load" load
 start_load
-ok "agrees with /proc, before" $check bracket 5
+ok "values agree with /proc before hotplug" $check bracket 5
 
 $check dump stat.cpu >"$WORK/before"
 set_cpu 1 0
 note "CPU 1 is offline"
 note "$(side_by_side)"
-ok "agrees with /proc, with CPU 1 offline" $check bracket 10
+ok "values agree with /proc with CPU 1 offline" $check bracket 10
 note "$tap_text"
 $check dump stat.cpu >"$WORK/off1"
 $check dump stat.irq >"$WORK/irq1"
@@ -80,16 +80,16 @@ is "times of an offline CPU stand" "$(awk '{ print $1, $4 }' "$WORK/off2")" \
 is "interrupts of an offline CPU stand" \
 	"$(awk '{ print $1, $4 }' "$WORK/irq2")" \
 	"$(awk '{ print $1, $4 }' "$WORK/irq1")"
-not_ok "those of another do not" cmp -s "$WORK/irq1" "$WORK/irq2"
+not_ok "interrupts of other CPUs do not stand" cmp -s "$WORK/irq1" "$WORK/irq2"
 idle_off=$(awk '$1 == "idle" { print $4 }' "$WORK/off2")
 off=$(value stat.copied monotonic 0)
 set_cpu 1 1
-ok "agrees with /proc, with CPU 1 back" $check bracket 10 1
+ok "values agree with /proc with CPU 1 back" $check bracket 10 1
 idle_on=$(value stat.cpu idle 1)
 on=$(value stat.copied monotonic 0)
 note "idle of CPU 1: $idle_off offline, $idle_on back, $((on - off)) ns later"
 note "/proc/stat: $(grep 'cpu1 ' /proc/stat)"
-ok "the time that it was offline is not idle time" \
+ok "the time that CPU 1 is offline is not idle time" \
 	test $((idle_on - idle_off)) -le $((on - off))
 
 $check watch 20 "$WORK/often-enough" >"$WORK/watch" 2>&1 &
@@ -104,32 +104,32 @@ while kill -0 $watcher 2>/dev/null; do
 	[ $times -lt 12 ] || touch "$WORK/often-enough"
 done
 wait $watcher
-is "nothing falls while CPUs go and come" $? 0
+is "no value falls while CPUs go and come" $? 0
 note "$times times; $(cat "$WORK/watch")"
-ok "they did go and come" test $times -ge 12
-ok "agrees with /proc, afterwards" $check bracket 10 1 2 3
+ok "CPUs go and come at least 12 times" test $times -ge 12
+ok "values agree with /proc after hotplug" $check bracket 10 1 2 3
 note "went back: $($check dump stat.resets | awk '{ print $1, $3 }' | xargs)"
 stop_load
 
 # CPUs that are offline while no reader is active.
 set_cpu 2 0
 $check dump stat.cpu >"$WORK/before"
-ok "unloads with a CPU offline" rmmod kmmv_stat
+ok "kmmv_stat unloads with a CPU offline" rmmod kmmv_stat
 set_cpu 3 0
 sleep 2
 set_cpu 3 1
-ok "loads with a CPU offline" insmod kmod/kmmv_stat.ko
-ok "agrees with /proc" $check bracket 3 1 2 3
+ok "kmmv_stat loads with a CPU offline" insmod kmod/kmmv_stat.ko
+ok "values agree with /proc after a load with a CPU offline" $check bracket 3 1 2 3
 $check dump stat.cpu >"$WORK/after"
-is "times of the offline CPU stand" \
+is "idle times of an offline CPU stand across a load" \
 	"$(awk '/^(idle|iowait)/ { print $1, $5 }' "$WORK/after")" \
 	"$(awk '/^(idle|iowait)/ { print $1, $5 }' "$WORK/before")"
-is "no time fell" "$(awk '
+is "no CPU time falls across a load" "$(awk '
 	NR == FNR { for (i = 3; i < NF; i++) was[$1, i] = $i; next }
 	{ for (i = 3; i < NF; i++) if ($i < was[$1, i]) print $1, i }' \
 	"$WORK/before" "$WORK/after")" ""
 set_cpu 2 1
-ok "agrees with /proc, with that CPU back" $check bracket 3 1 2 3
-ok "nothing falls" $check watch 2
-ok "unloads" unload
+ok "values agree with /proc with CPU 2 back" $check bracket 3 1 2 3
+ok "no value falls with CPU 2 back" $check watch 2
+ok "the modules unload" unload
 finish

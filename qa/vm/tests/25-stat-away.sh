@@ -56,11 +56,11 @@ for side in $sides; do
 		eval "loc_$cpu=$(proc_line "$timer_line" "$cpu")"
 		set_cpu "$cpu" 0
 	done
-	is "$side: they are offline" "$(cat $cpus/online)" "$others"
+	is "$side: only CPUs $others are online" "$(cat $cpus/online)" "$others"
 	declare -A ticks=([user]=$(ticks 1) [system]=$(ticks 3))
-	ok "$side: loads" eval \
+	ok "$side: the modules load" eval \
 		"insmod $kmod/kmmv.ko && insmod $kmod/kmmv_stat.ko"
-	ok "$side: agrees with /proc, of CPUs that are offline, too" \
+	ok "$side: values agree with /proc with CPUs offline" \
 		$check bracket 5
 	note "$tap_text"
 	for cpu in $away; do
@@ -68,7 +68,7 @@ for side in $sides; do
 		now=$(value stat.irq "$timer_line" "$cpu")
 		eval "loc_$cpu=$now"
 		# shellcheck disable=SC2154 # by eval
-		ok "$side: CPU $cpu's interrupts are there" \
+		ok "$side: interrupts of CPU $cpu, offline, are there" \
 			test "$now" -ge "$loc" -a "$now" -gt 0
 	done
 	for name in user system; do
@@ -81,7 +81,7 @@ for side in $sides; do
 		ok "$side: the sum of $name is /proc's" \
 			test $((sum + 1)) -ge "${ticks[$name]}" -a "$sum" -le "$now"
 	done
-	ok "$side: totals are there" test "$(total stat.vm pgfault)" -gt 0
+	ok "$side: page faults have a total" test "$(total stat.vm pgfault)" -gt 0
 	$check dump stat.softirq >"$WORK/before"
 	$check watch 20 >"$WORK/watch" 2>&1 &
 	watcher=$!
@@ -91,19 +91,19 @@ for side in $sides; do
 		now=$(value stat.irq "$timer_line" "$cpu")
 		high=$(proc_line "$timer_line" "$cpu")
 		note "$timer_line of CPU $cpu: $low offline, $now back, /proc $high"
-		ok "$side: CPU $cpu comes back, and goes on" \
+		ok "$side: CPU $cpu, back online, counts on" \
 			test "$low" -le "$now" -a "$now" -le "$high"
 	done
 	# shellcheck disable=SC2086 # a list
-	ok "$side: agrees with /proc, with them back" $check bracket 5 $away
+	ok "$side: values agree with /proc with all CPUs back" $check bracket 5 $away
 	set_cpu 1 0
-	ok "$side: and with one gone again" $check bracket 3 0
+	ok "$side: values agree with /proc with CPU 1 offline again" $check bracket 3 0
 	set_cpu 1 1
 	wait $watcher
-	is "$side: nothing falls meanwhile" $? 0
+	is "$side: no value falls while CPUs come and go" $? 0
 	note "$(cat "$WORK/watch")"
-	is "$side: nothing failed" "$(total stat.failed irq)" 0
+	is "$side: no interrupt is left out" "$(total stat.failed irq)" 0
 	stop_load
-	ok "$side: unloads" unload
+	ok "$side: the modules unload" unload
 done
 finish

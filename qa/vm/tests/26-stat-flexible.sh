@@ -25,9 +25,10 @@ for test in 23-stat-latecomer 20-stat-bracket 21-stat-irq 22-stat-hotplug \
 	if [ $status = 0 ] && [ "$passed" -gt 0 ] && grep -qx "1..$all" <<<"$text" &&
 		! grep -q '^not ok' <<<"$text" &&
 		! grep '# SKIP' <<<"$text" | grep -vq '# SKIP machine:'; then
-		pass "$test: $passed tests with the flexible allocator"
+		pass "$test: $passed tests pass with the flexible allocator"
 	else
-		fail "$test with the flexible allocator" "$(grep -v "^ok " <<<"$text")"
+		fail "$test: the tests pass with the flexible allocator" \
+			"$(grep -v "^ok " <<<"$text")"
 	fi
 	unload
 	echo 1 >/sys/devices/system/cpu/cpu3/online

@@ -63,14 +63,15 @@ agrees()
 	local what=$1 low now high
 
 	shift
-	ok "$what: agrees with /proc" $check bracket 3 "$@"
+	ok "$what: values agree with /proc" $check bracket 3 "$@"
 	low=$(proc_sum /proc/softirqs TIMER)
 	wait_for 10 fresh
 	now=$(dumped stat.softirq TIMER)
 	high=$(proc_sum /proc/softirqs TIMER)
-	ok "$what: kmmvdump does, $low <= $now <= $high" \
+	ok "$what: kmmvdump agrees with /proc, $low <= $now <= $high" \
 		test "$low" -le "$now" -a "$now" -le "$high"
-	is "$what: since boot is" "$(names | sed -n \
+	is "$what: the families of stat that count since boot say so" \
+		"$(names | sed -n \
 		's/^family .* since=boot .*name=\(stat[^ ]*\)$/\1/p' |
 		sort | xargs)" "$since_boot"
 }
@@ -114,44 +115,44 @@ for dev in /sys/bus/virtio/drivers/virtio_rng/virtio*; do
 	rng=$(basename "${dev%/virtio*}")
 done
 
-ok "loads" load
+ok "the modules load" load
 start_load
-agrees "loaded"
+agrees "the first load"
 first=$(epoch)
 
-ok "kmmv_stat goes" rmmod kmmv_stat
+ok "kmmv_stat unloads alone" rmmod kmmv_stat
 busy
 $check dump stat.softirq 3600000000000 >"$WORK/kept"
-ok "and comes" insmod kmod/kmmv_stat.ko
+ok "kmmv_stat loads alone" insmod kmod/kmmv_stat.ko
 agrees "kmmv_stat alone"
-is "in the same epoch" "$(epoch)" "$first"
+is "kmmv_stat loaded anew is in the same epoch" "$(epoch)" "$first"
 $check dump stat.softirq >"$WORK/now"
-is "nothing has fallen" "$(awk '
+is "no softirq value falls when kmmv_stat is loaded anew" "$(awk '
 	NR == FNR { for (i = 3; i < NF; i++) was[$1, i] = $i; next }
 	{ for (i = 3; i < NF; i++) if ($i < was[$1, i]) print $1, i }' \
 	"$WORK/kept" "$WORK/now")" ""
-ok "at once, again and again" five_times
+ok "kmmv_stat is loaded anew five times in a row" five_times
 agrees "kmmv_stat, five times"
 
-ok "both go" unload
+ok "both modules unload" unload
 busy
-ok "and come" load
+ok "both modules load again" load
 agrees "both"
-not_ok "in another epoch" test "$(epoch)" = "$first"
+not_ok "both modules loaded again are in another epoch" test "$(epoch)" = "$first"
 
-ok "both go" unload
-ok "kmmv comes" insmod kmod/kmmv.ko
-ok "another module is there first" insmod qa/client/kmmv_client.ko
+ok "both modules unload before another is first" unload
+ok "kmmv loads alone" insmod kmod/kmmv.ko
+ok "another module loads before kmmv_stat" insmod qa/client/kmmv_client.ko
 call "addmany 0 700 first." >/dev/null
 busy
-ok "then kmmv_stat" insmod kmod/kmmv_stat.ko
+ok "kmmv_stat loads after another module" insmod kmod/kmmv_stat.ko
 agrees "after another module"
-ok "kmmv_stat goes" rmmod kmmv_stat
+ok "kmmv_stat unloads beside another module" rmmod kmmv_stat
 call "addmany 0 700 second." >/dev/null
-ok "and comes" insmod kmod/kmmv_stat.ko
+ok "kmmv_stat loads beside another module" insmod kmod/kmmv_stat.ko
 agrees "kmmv_stat, with another module there"
-ok "the other module goes" rmmod kmmv_client
-agrees "without it"
+ok "the other module unloads" rmmod kmmv_client
+agrees "without the other module"
 
 # An interrupt had several lives: /proc shows only the last one's count.
 virtio=$(basename "$(readlink -f "$driver/$rng"/virtio*)")
@@ -163,39 +164,40 @@ dd if=/dev/hwrng of=/dev/null bs=64 count=2 2>/dev/null
 irq=$(awk -v action="$virtio-input" '$NF == action { sub(":", "", $1)
 	print $1 }' /proc/interrupts)
 both=$(total stat.irq "$irq")
-ok "two lives are shown as one, $both" \
+ok "two lives of an interrupt are shown as one, $both" \
 	test "$both" -ge "$(proc_sum /proc/interrupts "$irq")"
 rmmod kmmv_stat
-ok "kmmv_stat comes" insmod kmod/kmmv_stat.ko
-ok "and still does" test "$(total stat.irq "$irq")" -ge "$both"
-ok "both go" unload
-ok "and come" load
+ok "kmmv_stat loads after an interrupt's two lives" insmod kmod/kmmv_stat.ko
+ok "two lives of an interrupt are shown as one after a load" \
+	test "$(total stat.irq "$irq")" -ge "$both"
+ok "both modules unload after an interrupt's two lives" unload
+ok "both modules load after an interrupt's two lives" load
 agrees "after an interrupt's several lives"
 
 # A CPU is offline while they are loaded; its idle time is not checked.
 echo 0 >$cpu1
-ok "both go, with a CPU offline" unload
-ok "and come" load
+ok "both modules unload with a CPU offline" unload
+ok "both modules load with a CPU offline" load
 agrees "with a CPU offline" 1
 echo 1 >$cpu1
-agrees "with it back" 1
-ok "both go, with it back" unload
-ok "and come" load
-agrees "with it back at load"
+agrees "with the CPU back" 1
+ok "both modules unload with the CPU back" unload
+ok "both modules load with the CPU back" load
+agrees "with the CPU back at load"
 
-ok "both go" unload
+ok "both modules unload for the other allocator" unload
 echo 0 >$cpu1
 mount --bind build/flexible/kmod kmod
-ok "with the other allocator and a CPU offline they come" load
+ok "both modules load with the other allocator, a CPU offline" load
 agrees "with the other allocator" 1
 rmmod kmmv_stat
 echo 1 >$cpu1
-ok "kmmv_stat comes again" insmod kmod/kmmv_stat.ko
+ok "kmmv_stat of the other allocator loads again" insmod kmod/kmmv_stat.ko
 agrees "kmmv_stat again, with the CPU back" 1
-ok "both go" unload
+ok "both modules of the other allocator unload" unload
 umount kmod
-ok "and come with the first one" load
+ok "both modules of the first allocator load" load
 agrees "with the first allocator" 1
 stop_load
-ok "unloads" unload
+ok "both modules of the first allocator unload" unload
 finish

@@ -32,6 +32,6 @@ for ((i = 0; i < rounds; i++)); do
 	[ "${first:-0}" -ge "$low" ] || short="$short $first<$low"
 	unload || break
 done
-is "all rounds were made" $i $rounds
+is "all rounds are made" $i $rounds
 is "no first value is less than /proc had before" "$short" ""
 finish

@@ -27,7 +27,7 @@ include()
 		*)		printf '%s\n' "$line" ;;
 		esac
 	done < <("$@")
-	is "the storm came to its end" "$planned" 8
+	is "storm ${*:2}: the program comes to its end" "$planned" 8
 }
 
 load_core && load_client || bail "the modules do not load"

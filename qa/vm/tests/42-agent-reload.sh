@@ -58,7 +58,7 @@ within()
 {
 	ok "$1: the agent has values" wait_for 120 has_values
 	wait_for 20 youngest
-	ok "$1: within /proc" qa/vm/pcp-bracket now
+	ok "$1: values are within /proc" qa/vm/pcp-bracket now
 	note "$tap_text"
 }
 
@@ -123,43 +123,43 @@ end_log()
 }
 
 start_udev
-ok "./Install" sh -c './Install </dev/null'
+ok "./Install succeeds" sh -c './Install </dev/null'
 log &
 logger=$!
 within "installed"
 
 detach
-ok "both go" gone
-ok "both come" come
+ok "both modules unload with the agent detached" gone
+ok "both modules load with the agent detached" come
 attach
 within "both, with the agent detached"
 
-ok "kmmv_stat goes" rmmod kmmv_stat
-ok "kmmv_stat comes" modprobe kmmv_stat
+ok "kmmv_stat unloads with the agent attached" rmmod kmmv_stat
+ok "kmmv_stat loads with the agent attached" modprobe kmmv_stat
 within "kmmv_stat alone, with the agent attached"
 
 if [ "${KMMV_SOAK:-0}" != 0 ]; then
 	detach
-	ok "kmmv_stat goes" rmmod kmmv_stat
+	ok "kmmv_stat unloads with the agent detached" rmmod kmmv_stat
 	attach
-	ok "kmmv_stat comes" modprobe kmmv_stat
+	ok "kmmv_stat loads with the agent back" modprobe kmmv_stat
 	within "kmmv_stat alone, with the agent detached and back"
 
 	detach
 	for i in 1 2 3; do
-		ok "both go, $i of 3" gone
-		ok "both come" come
+		ok "both modules unload, $i of 3" gone
+		ok "both modules load, $i of 3" come
 	done
 	attach
 	within "both three times, with the agent detached"
 
 	detach
-	ok "both go" gone
+	ok "both modules unload, kmmv_stat to come later" gone
 	modprobe kmmv && open_nodes
 	attach
-	ok "the agent reads kmmv" wait_for 120 sh -c \
+	ok "the agent reads kmmv without kmmv_stat" wait_for 120 sh -c \
 		"pminfo -f kmmv.control.state | grep -q '\"attached\"'"
-	ok "kmmv_stat comes, later" modprobe kmmv_stat
+	ok "kmmv_stat loads later, with the agent attached" modprobe kmmv_stat
 	within "kmmv_stat later, with the agent attached"
 
 	stop_pmcd
@@ -167,30 +167,30 @@ if [ "${KMMV_SOAK:-0}" != 0 ]; then
 	within "the agent restarted"
 
 	stop_pmcd
-	ok "kmmv_stat goes, with no agent" rmmod kmmv_stat
-	ok "kmmv_stat comes" modprobe kmmv_stat
+	ok "kmmv_stat unloads with no agent" rmmod kmmv_stat
+	ok "kmmv_stat loads with no agent" modprobe kmmv_stat
 	start_pmcd
 	within "kmmv_stat alone, with no agent"
 fi
 
 stop_pmcd
-ok "both go, with no agent" gone
-ok "both come" come
+ok "both modules unload with no agent" gone
+ok "both modules load with no agent" come
 start_pmcd
 within "both, with no agent"
 
 if [ "${KMMV_SOAK:-0}" != 0 ]; then
 	detach
-	ok "both go" gone
+	ok "both modules unload before the agent restarts" gone
 	stop_pmcd
 	start_pmcd
-	ok "both come, after the agent" come
+	ok "both modules load after the agent" come
 	within "both, with an agent that waited for them"
 
 	detach
-	ok "both go" gone
+	ok "both modules unload before the agent stops" gone
 	stop_pmcd
-	ok "both come" come
+	ok "both modules load before the agent starts" come
 	start_pmcd
 	within "both, and the agent, one after the other"
 fi
@@ -206,7 +206,7 @@ archives=()
 for file in "$WORK"/archive.*.meta; do
 	archives+=("${file%.meta}")
 done
-ok "the archive: nothing falls, no more time than there was" \
+ok "the archive: no value falls, no CPU is busy for too long" \
 	qa/vm/pcp-bracket archive "${archives[@]}"
 note "${#archives[@]} archives" "$tap_text"
 finish
