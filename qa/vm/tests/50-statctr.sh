@@ -71,8 +71,8 @@ ok "all totals are exact" insmod "$modules/qa/client/kmmv_statctr.ko" \
 touch /tmp/storm-over
 wait
 note "$(dmesg | grep 'kmmv_statctr:' | tail -n 3)"
-ok "the paper's own increment lost some" test "$(cat $parameters/lost)" -gt 0
-is "no read fell" "$(cat $parameters/read_fell)" 0
+ok "the paper's own increment loses some updates" test "$(cat $parameters/lost)" -gt 0
+is "no read falls" "$(cat $parameters/read_fell)" 0
 
 # Their values in PCP: the agent as a DSO, without pmcd.
 pcp()
@@ -88,21 +88,23 @@ pcp()
 }
 
 is "a named level is there" "$(value statctr.level level)" 41
-is "a named count, too" "$(value counter statctr:count)" 101
-is "and in PCP" "$(pcp kmmv.value.statctr.level)" "level 41"
-is "the count, too" "$(pcp kmmv.value.counter)" "statctr:count 101"
-ok "its module goes" rmmod kmmv_statctr
-is "what is inactive leaves PCP" "$(pcp kmmv.value.counter)" none
-like "the name is inactive" "$(names)" 'state=inactive name=statctr:count$'
-is "the count stays" "$(value counter statctr:count)" 101
-ok "its module comes again" insmod "$modules/qa/client/kmmv_statctr.ko" \
+is "a named count is there" "$(value counter statctr:count)" 101
+is "a named level is in PCP" "$(pcp kmmv.value.statctr.level)" "level 41"
+is "a named count is in PCP" "$(pcp kmmv.value.counter)" "statctr:count 101"
+ok "the module with the names unloads" rmmod kmmv_statctr
+is "an inactive count leaves PCP" "$(pcp kmmv.value.counter)" none
+like "the name of a count is inactive without its module" \
+	"$(names)" 'state=inactive name=statctr:count$'
+is "an inactive count stays" "$(value counter statctr:count)" 101
+ok "the module with the names loads again" insmod "$modules/qa/client/kmmv_statctr.ko" \
 	updates=0 named=1
-is "and the count goes on" "$(value counter statctr:count)" 102
-is "in PCP, too" "$(pcp kmmv.value.counter)" "statctr:count 102"
-is "the level is what was set" "$(value statctr.level level)" 41
-not_ok "kmmv stays while it is used" rmmod kmmv
-ok "the client goes" rmmod kmmv_statctr
-ok "kmmv goes" rmmod kmmv
+is "a named count goes on after a load" "$(value counter statctr:count)" 102
+is "a named count goes on in PCP after a load" \
+	"$(pcp kmmv.value.counter)" "statctr:count 102"
+is "a named level is as set after a load" "$(value statctr.level level)" 41
+not_ok "kmmv does not unload while kmmv_statctr is loaded" rmmod kmmv
+ok "kmmv_statctr unloads" rmmod kmmv_statctr
+ok "kmmv unloads" rmmod kmmv
 wait_for 20 none_left
 ok "no per-CPU memory is left over ($before, $after kB)" \
 	test "$after" -le "$before"

@@ -31,7 +31,7 @@ include()
 		*)		printf '%s\n' "$line" ;;
 		esac
 	done < <("$@")
-	is "$settings: came to its end" "$planned" "$expected"
+	is "$settings: the storm comes to its end" "$planned" "$expected"
 }
 
 # storm TESTS SETTINGS RECORDS [OPTION...]

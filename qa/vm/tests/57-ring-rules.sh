@@ -36,7 +36,7 @@ include()
 		*)		printf '%s\n' "$line" ;;
 		esac
 	done < <("$@")
-	is "$what: all of it was run" "$planned" $((tap_count - n))
+	is "$what: all tests that are planned are run" "$planned" $((tap_count - n))
 }
 
 load_core && load_client || bail "the modules do not load"
@@ -55,7 +55,7 @@ ring=$(call "ring get heads")
 is "a head is of one instance, or a sink: no line is wrong" \
 	"$(call "ring heads $ring")" 0
 call "ring put $ring" >/dev/null
-ok "its ring goes" rmdir $rings/heads
+ok "the ring with the heads can be removed" rmdir $rings/heads
 
 # ---- counters that are followed and not, while all of them count
 
@@ -106,9 +106,10 @@ for number in "${numbers[@]}"; do
 	echo "-$number" >$rings/follow/trace
 done 2>/dev/null
 note "followed or not $(cat "$WORK/turns") times"
-is "each was possible" "$(grep -vc 'No such file' "$WORK/errors")" 0
-ok "they leave events" test -s "$WORK/events"
-ok "the ring goes" rmdir $rings/follow
+is "each counter can be followed, or not, while it counts" \
+	"$(grep -vc 'No such file' "$WORK/errors")" 0
+ok "followed counters leave events" test -s "$WORK/events"
+ok "the ring that follows can be removed" rmdir $rings/follow
 
 # ---- readers, and the module
 
@@ -119,16 +120,17 @@ exec 4>"$WORK/go"
 wait_for 20 grep -q mapped "$WORK/said" || bail "nobody holds the mapping"
 ring=$(call "ring get default")
 rmmod kmmv_client
-not_ok "no rmmod while default is mapped, though no file is open" rmmod kmmv
+not_ok "kmmv does not unload while default is mapped, no file open" rmmod kmmv
 load_client || bail "the client does not load again"
 ring=$(call "ring get default")
-is "it still records" "$(call "ring write $ring nmi 1 24 5")" 0
+is "the ring default still records while mapped" \
+	"$(call "ring write $ring nmi 1 24 5")" 0
 exec 4>&-
 wait $holder
-is "the reader ends well" $? 0
+is "the reader of default ends with status 0" $? 0
 exec 5</dev/kmmv/ring/default
 rmmod kmmv_client
-not_ok "nor while it is open" rmmod kmmv
+not_ok "kmmv does not unload while default is open" rmmod kmmv
 exec 5<&-
-ok "then it goes" rmmod kmmv
+ok "kmmv unloads when default is closed" rmmod kmmv
 finish

@@ -15,5 +15,5 @@ trap unload EXIT
 
 load_core && load_client || bail "the modules do not load"
 program build/qa/vm/ring-wake 100 2000
-ok "kmmv goes" unload
+ok "the modules unload" unload
 finish

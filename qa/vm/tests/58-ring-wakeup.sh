@@ -14,5 +14,5 @@ rounds=300
 [ "${KMMV_SOAK:-0}" = 0 ] || rounds=20000
 load_core && load_client || bail "the modules do not load"
 program build/qa/vm/ring-wake "${ROUNDS:-$rounds}"
-ok "kmmv goes" unload
+ok "the modules unload" unload
 finish

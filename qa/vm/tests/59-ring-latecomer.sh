@@ -27,5 +27,5 @@ was=$(cat $cpu3/online)
 echo 0 >$cpu1/online
 load_core && load_client || bail "the modules do not load"
 program build/qa/vm/ring-rules late
-ok "kmmv goes" unload
+ok "the modules unload" unload
 finish

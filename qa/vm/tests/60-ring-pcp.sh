@@ -98,7 +98,7 @@ again()
 }
 
 start_udev
-ok "./Install" sh -c './Install </dev/null' || bail "no agent"
+ok "./Install succeeds" sh -c './Install </dev/null' || bail "no agent"
 load_client || bail "the client does not load"
 is "group pcp may read the ring, nobody else" \
 	"$(stat -c '%U:%G:%a' /dev/kmmv/ring/default)" "root:pcp:440"
@@ -115,13 +115,13 @@ family=$(call "family 0|count|qa.ring|Of the test|")
 one=$(call "addin $family one")
 echo "$one" >$rings/default/trace
 ok "there is a ring and a type" test "$ring" -ge 0 -a "$type" -ge 16
-like "figures are there for each CPU" "$(pminfo -f kmmv.ring.size |
+like "figures of a ring are there for each CPU" "$(pminfo -f kmmv.ring.size |
 	grep -c '::cpu')" '^4$'
 echo 0 >$rings/default/enable
-ok "they do not keep the ring from being changed" \
+ok "figures do not keep a ring from being changed" \
 	sh -c "echo 16 >$rings/default/pages"
 echo 1 >$rings/default/enable
-is "they are of the new one" "$(figures size)" $((4 * 16 * $(getconf PAGESIZE)))
+is "figures are of the changed ring" "$(figures size)" $((4 * 16 * $(getconf PAGESIZE)))
 call "ring mark $ring task 0 -1 before" >/dev/null
 
 # ---- clients, who get no older events
@@ -149,8 +149,8 @@ all_there()
 {
 	[ "$(value clients)" = 5 ]
 }
-ok "five clients" wait_for 20 all_there
-is "for whom the agent is the consumer" "$(value reader)" consumer
+ok "five clients ask for events" wait_for 20 all_there
+is "the agent is the consumer for five clients" "$(value reader)" consumer
 
 # ---- some events, then more than fit into the ring
 
@@ -169,7 +169,7 @@ hits()
 	[ "$(grep -c ' hit -7$' "$1.events")" -eq 12 ]
 }
 # The burst that follows may overwrite them.
-ok "a fast client has them" wait_for 10 hits "$WORK/fast"
+ok "a fast client has the events of counters" wait_for 10 hits "$WORK/fast"
 burst=2000
 for cpu in 0 1 2 3; do
 	call "ring write $ring task $cpu 64 $burst" >/dev/null
@@ -197,19 +197,19 @@ all_have()
 	events "$WORK/cpu1" >"$WORK/cpu1.events"
 	grep -q '^1 .* mark "last"$' "$WORK/cpu1.events"
 }
-ok "all clients have come to the last one" wait_for 60 all_have
+ok "all clients have come to the last event" wait_for 60 all_have
 # shellcheck disable=SC2086 # a list
 kill $pids
 # shellcheck disable=SC2086
 wait $pids
 is "the accounts of all CPUs come out" "$(balanced)" 4
-is "what was too large is counted as that" "$(figures dropped.too_large)" 3
+is "records that are too large are counted as that" "$(figures dropped.too_large)" 3
 overrun=$(value queue.overrun)
 note "$(figures lost) lost in the ring, $overrun in the queue"
 
 for version in 2 3; do
 	archive=$WORK/archive.$version
-	is "archive of version $version: pmlogcheck" \
+	is "archive of version $version: pmlogcheck has nothing to report" \
 		"$(pmlogcheck "$archive" 2>&1)" ""
 	pmdumplog "$archive" kmmv.ring.records >"$WORK/dump.$version" 2>&1
 done
@@ -220,10 +220,10 @@ done
 for client in fast slow dump.2 dump.3 replay; do
 	file=$WORK/$client
 	is "$client: all events are there, or missed" "$(total "$file")" $all
-	is "$client: none is there again" "$(again "$file")" ""
-	is "$client: nothing of what was before" \
+	is "$client: no event is there twice" "$(again "$file")" ""
+	is "$client: no event from before is there" \
 		"$(grep -c before "$file.events")" 0
-	is "$client: the first ones, by what is in them" "$(head -n 24 \
+	is "$client: the first events are those of hits and marks" "$(head -n 24 \
 		"$file.events" | cut -d' ' -f1,3,4 | tr -d '"' | sort |
 		tr '\n' ',')" "$(for cpu in 0 1 2 3; do
 			for context in hardirq softirq task; do
@@ -231,15 +231,17 @@ for client in fast slow dump.2 dump.3 replay; do
 				echo "$cpu mark $context$cpu"
 			done
 		done | sort | tr '\n' ',')"
-	is "$client: the last one is" \
+	is "$client: the last event is there" \
 		"$(grep -c '^3 [0-9]* mark "last"$' "$file.events")" 1
 done
-is "the filter's: all of CPU 1 are there, or missed" \
+is "the filter's client: all events of CPU 1 are there, or missed" \
 	"$(total "$WORK/cpu1" 1)" $((few / 4 + burst + 1 + overrun))
-is "and no others" "$(grep -vcE '^(missed|1) ' "$WORK/cpu1.events")" 0
+is "the filter's client: no event of another CPU is there" \
+	"$(grep -vcE '^(missed|1) ' "$WORK/cpu1.events")" 0
 like "fields of a registered type have names" "$(cat "$WORK/fast")" \
 	'kmmv\.ring\.event\.qa\.record\.size 64$'
-like "and units, in an archive" "$(pmdumplog -d "$WORK/archive.3" |
+like "fields of a registered type have units in an archive" \
+	"$(pmdumplog -d "$WORK/archive.3" |
 	grep -A 2 'qa\.record\.size)')" "Units: byte"
 like "an instance has its name" "$(cat "$WORK/fast")" \
 	'kmmv\.ring\.event\.instance "one"$'
@@ -252,7 +254,7 @@ chmod 755 "$WORK"
 like "events are not for everybody" \
 	"$(setpriv --reuid=65534 --regid=65534 --clear-groups \
 		pminfo -x kmmv.ring.records 2>&1)" "No permission"
-is "and he is no client" "$(value reader)" idle
+is "a user without permission is no client" "$(value reader)" idle
 
 # ---- detaching
 
@@ -263,14 +265,14 @@ consuming()
 {
 	[ "$(value reader)" = consumer ]
 }
-ok "a client" wait_for 20 consuming
+ok "the agent is the consumer for one client" wait_for 20 consuming
 call "ring put $ring" >/dev/null
 rmmod kmmv_client
 rmmod kmmv_stat
 not_ok "rmmod is refused while the agent reads" rmmod kmmv
-ok "pmstore has it let go" pmstore kmmv.control.attach 0
-ok "now the module goes, though there is a client" rmmod kmmv
+ok "pmstore detaches the agent" pmstore kmmv.control.attach 0
+ok "kmmv unloads when detached, though there is a client" rmmod kmmv
 kill $held
 wait $held
-ok "./Remove" sh -c './Remove </dev/null'
+ok "./Remove succeeds" sh -c './Remove </dev/null'
 finish

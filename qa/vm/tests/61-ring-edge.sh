@@ -15,5 +15,5 @@ rounds=100
 [ "${KMMV_SOAK:-0}" = 0 ] || rounds=5000
 load_core && load_client || bail "the modules do not load"
 program build/qa/vm/ring-edge "${ROUNDS:-$rounds}"
-ok "kmmv goes" unload
+ok "the modules unload" unload
 finish

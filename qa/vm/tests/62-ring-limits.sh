@@ -28,20 +28,23 @@ load_core && load_client || bail "the modules do not load"
 
 seq -f "$rings/many%g" 1000 >"$WORK/many"
 misc=$(wc -l </proc/misc)
-ok "a thousand rings" xargs mkdir <"$WORK/many"
-is "a thousand devices" "$(find /dev/kmmv/ring -name 'many*' -type c \
+ok "a thousand rings can be made" xargs mkdir <"$WORK/many"
+is "a thousand rings have a thousand devices" \
+	"$(find /dev/kmmv/ring -name 'many*' -type c \
 	-perm 0440 | wc -l)" 1000
-is "none of them takes a number from others" "$(wc -l </proc/misc)" "$misc"
+is "no ring takes a minor number of misc devices" "$(wc -l </proc/misc)" "$misc"
 modprobe -r vsock 2>/dev/null
-ok "another driver finds one" modprobe vsock
-ok "so it says" grep -q vsock /proc/misc
+ok "another driver finds a minor number" modprobe vsock
+ok "another driver's minor number is in /proc/misc" grep -q vsock /proc/misc
 echo 1 >$rings/many777/enable
-ok "any of them can be opened" dd if=/dev/kmmv/ring/many777 of=/dev/null bs=64k \
+ok "a ring among a thousand that is enabled can be opened" \
+	dd if=/dev/kmmv/ring/many777 of=/dev/null bs=64k \
 	count=1 status=none
-is "each has its own" "$(cat /dev/kmmv/ring/many776 2>&1 | sed 's/.*: //')" \
+is "a ring among a thousand that is not enabled cannot be opened" \
+	"$(cat /dev/kmmv/ring/many776 2>&1 | sed 's/.*: //')" \
 	"No such device"
-ok "they go" xargs rmdir <"$WORK/many"
-is "and so do the devices" "$(ls /dev/kmmv/ring)" default
+ok "a thousand rings can be removed" xargs rmdir <"$WORK/many"
+is "no device but default is left" "$(ls /dev/kmmv/ring)" default
 mkdir $rings/many1
 is "names and numbers can be used again" "$(stat -c %a /dev/kmmv/ring/many1)" 440
 # An old node, or a number in a cache, does not lead to a new ring.
@@ -57,7 +60,8 @@ mknod "$WORK/stale" c "0x$(stat -c %t /dev/kmmv/ring/many1)" 999
 is "a number of no ring leads nowhere" \
 	"$(cat "$WORK/stale" 2>&1 | sed 's/.*: //')" "No such device"
 rmdir $rings/many1
-is "nothing was said about it" "$(dmesg | grep -c 'cannot create duplicate')" 0
+is "the log has no duplicate of a device" \
+	"$(dmesg | grep -c 'cannot create duplicate')" 0
 
 # ---- making a large ring keeps no caller waiting
 
@@ -82,7 +86,7 @@ while [ $found = 0 ] && [ $((tries++)) -lt 20 ]; do
 	wait
 	echo 0 >$rings/large/enable
 done
-is "another one can be opened meanwhile (try $tries)" $found 1
+is "a ring can be opened while a large one is made (try $tries)" $found 1
 rmdir $rings/large
 
 # ---- hostile readers
@@ -98,13 +102,15 @@ hold=qa/client/kmmv_hold.ko
 mkdir $rings/held
 echo 1 >$rings/held/enable
 insmod $hold ring=held cpu=1 || bail "no $hold"
-ok "accounts do not wait for it" timeout 600 build/qa/vm/ring-hostile held stats
+ok "accounts do not wait for a consumer that is stopped" \
+	timeout 600 build/qa/vm/ring-hostile held stats
 echo consume >$rings/held/mode &
-ok "nor does another mode" wait_for 20 grep -q consume $rings/held/mode
+ok "another mode does not wait for a consumer that is stopped" \
+	wait_for 20 grep -q consume $rings/held/mode
 rmmod kmmv_hold
 wait $!
 rmdir $rings/held
 rmmod kmmv_client
-ok "the ring goes" rmdir $rings/hostile
-ok "kmmv goes" unload
+ok "the ring of the hostile readers can be removed" rmdir $rings/hostile
+ok "the modules unload" unload
 finish

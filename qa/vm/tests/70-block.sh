@@ -29,26 +29,26 @@ trap clean_up EXIT
 insmod qa/client/kmmv_probes.ko || bail "kmmv_probes does not load"
 modprobe -a virtio_blk sd_mod loop
 modprobe null_blk nr_devices=0
-is "nobody watches the block layer" "$(probes)" ""
-ok "loads" load
+is "no probe is on the block layer before the modules load" "$(probes)" ""
+ok "the modules load" load
 watched=$(probes)
-like "watches the ends of requests" "$watched" "block_rq_complete"
+like "kmmv_block watches the ends of requests" "$watched" "block_rq_complete"
 is "the disks that are there are instances" \
 	"$(instances block.dev.read)" "$(disks)"
 
 # ---- disks with requests
 
-ok "a disk of null_blk" new_null qa0 discard=1
+ok "a disk of null_blk is made" new_null qa0 discard=1
 disk=$(null_disk qa0)
-ok "is an instance" wait_for 5 is_there block.dev.read "$disk"
+ok "a disk of null_blk is an instance" wait_for 5 is_there block.dev.read "$disk"
 before "$disk"
 io "$disk"
 agrees "null_blk" "$disk"
 for what in read write discard write_merge; do
-	ok "there were some: $what" test "$(gain "$disk" $what)" -gt 0
+	ok "the disk of null_blk counts $what" test "$(gain "$disk" $what)" -gt 0
 done
 rawactive=$(gain "$disk" write_rawactive)
-ok "writes took time, $rawactive ns" test "$rawactive" -gt 0
+ok "writes take time, $rawactive ns" test "$rawactive" -gt 0
 
 # What that costs: of so many reads on four CPUs, one has been timed at least.
 hits=$(value block.work hits) took=$(value block.took hits)
@@ -60,13 +60,13 @@ took=$(($(value block.took hits) - took))
 times=1
 [ ! -e /sys/kernel/tracing/events/block/block_io_done ] || times=2
 ok "each of $reads hits $times times: $hits" test $hits -ge $((times * reads))
-ok "hits took time: $took ns" test $took -gt 0
-is "one in 1024 is timed" $((took % 1024)) 0
+ok "hits take time: $took ns" test $took -gt 0
+is "one hit in 1024 is timed" $((took % 1024)) 0
 
 before vda
 io vda
 agrees "virtio" vda
-ok "there were flushes" test "$(gain vda flush)" -gt 0
+ok "flushes of vda are counted" test "$(gain vda flush)" -gt 0
 
 # Its slot is emptied while it works, and filled again.
 slot=$(realpath /sys/block/vda/device/..)
@@ -78,11 +78,13 @@ wait $!
 ok "a disk whose slot is empty is inactive" wait_for 5 is_gone block.dev.read vda
 count=$(build/kmmvdump -a -r 0 -f block.dev.read |
 	sed -n 's,^[^ ]*\["vda"\] \([0-9]*\).*,\1,p')
-ok "it worked until then: $count" test "$count" -gt 0
+ok "a disk has counted reads until its slot is empty: $count" test "$count" -gt 0
 echo 1 >/sys/bus/pci/rescan
-ok "it is back" wait_for 20 is_there block.dev.read vda
-is "with its number" "$(number block.dev.read vda)" "$first"
-ok "and with its count" test "$(value block.dev.read vda)" -ge "$count"
+ok "a disk is an instance again when its slot is filled" \
+	wait_for 20 is_there block.dev.read vda
+is "a disk whose slot is filled has its number" "$(number block.dev.read vda)" "$first"
+ok "a disk whose slot is filled goes on with its count" \
+	test "$(value block.dev.read vda)" -ge "$count"
 wait_for 10 idle vda
 before vda
 io vda
@@ -99,66 +101,79 @@ agrees "loop" "${loop#/dev/}"
 # ---- SCSI: partitions, errors, what passes through
 
 modprobe scsi_debug dev_size_mb=32 num_parts=2 lbpu=1 delay=0 opts=2
-ok "a SCSI disk comes" wait_for 20 is_there block.partitions.read sda2
-is "with two partitions" "$(instances block.partitions.read | xargs)" "sda1 sda2"
-is "that are no disks" "$(instances block.dev.read | grep -c '^sda')" 1
-ok "requests passed through when it came" \
+ok "the second partition of a SCSI disk is an instance" \
+	wait_for 20 is_there block.partitions.read sda2
+is "both partitions of a SCSI disk are instances" \
+	"$(instances block.partitions.read | xargs)" "sda1 sda2"
+is "partitions are no instances of disks" \
+	"$(instances block.dev.read | grep -c '^sda')" 1
+ok "sda has a count of requests that passed through" \
 	test "$(value block.dev.passthrough sda)" -ge 0
 # The disk's own sectors 4660 to 4669 are bad.
 before sda sda1 sda2
 io sda2
 agrees "partition" sda2
-agrees "and its disk" sda
-is "the other one has nothing" "$(gains sda1 | awk '$3 > 0')" ""
-is "no errors" "$(gain sda errors) $(gain sda2 errors)" "0 0"
+agrees "partition's disk" sda
+is "the other partition counts nothing" "$(gains sda1 | awk '$3 > 0')" ""
+is "the disk and its partition have no errors" \
+	"$(gain sda errors) $(gain sda2 errors)" "0 0"
 before sda
-not_ok "a bad sector" dd if=/dev/sda of=/dev/null bs=512 skip=4660 count=1 \
+not_ok "a read of a bad sector fails" \
+	dd if=/dev/sda of=/dev/null bs=512 skip=4660 count=1 \
 	iflag=direct
 agrees "after an error" sda
 ok "errors are counted: $(gain sda errors)" test "$(gain sda errors)" -ge 1
 before sda
 echo 1 >/sys/block/sda/device/rescan
-ok "so is what passes through" test "$(gain sda passthrough)" -gt 0
-agrees "which does not count otherwise" sda
+ok "requests that pass through are counted" test "$(gain sda passthrough)" -gt 0
+agrees "after requests that pass through" sda
 
 start=$(cat /sys/class/block/sda2/start)
 half=$(($(cat /sys/class/block/sda2/size) / 2))
 first=$(number block.partitions.write sda2)
 count=$(value block.partitions.write sda2)
-ok "a partition is deleted" delpart /dev/sda 2
-ok "it is inactive" wait_for 5 is_gone block.partitions.write sda2
-ok "and comes back" addpart /dev/sda 2 "$start" $half
-ok "is an instance" wait_for 5 is_there block.partitions.write sda2
-is "with its number" "$(number block.partitions.write sda2)" "$first"
-is "with its count" "$(value block.partitions.write sda2)" "$count"
+ok "a partition can be deleted" delpart /dev/sda 2
+ok "a deleted partition is inactive" wait_for 5 is_gone block.partitions.write sda2
+ok "a deleted partition can be added again" addpart /dev/sda 2 "$start" $half
+ok "a partition added again is an instance" \
+	wait_for 5 is_there block.partitions.write sda2
+is "a partition added again has its number" \
+	"$(number block.partitions.write sda2)" "$first"
+is "a partition added again has its count" \
+	"$(value block.partitions.write sda2)" "$count"
 before sda2
 io sda2
 agrees "the partition that came back" sda2
-ok "another one comes" addpart /dev/sda 7 $((start + half)) $half
-ok "is an instance" wait_for 5 is_there block.partitions.write sda7
+ok "another partition can be added" addpart /dev/sda 7 $((start + half)) $half
+ok "another partition is an instance" wait_for 5 is_there block.partitions.write sda7
 
 # ---- a name returns, and the device has no holder
 
 first=$(number block.dev.write sda)
 count=$(value block.dev.write sda)
-is "nobody holds the driver" "$(cat /sys/module/scsi_debug/refcnt)" 0
-ok "it goes" modprobe -r scsi_debug
-ok "the disk is inactive" wait_for 5 is_gone block.dev.write sda
-ok "so are its partitions" wait_for 5 is_gone block.partitions.write sda7
-is "and its histograms" "$(instances block.latency.write | grep -c '^sda/')" 0
+is "nobody holds scsi_debug" "$(cat /sys/module/scsi_debug/refcnt)" 0
+ok "scsi_debug unloads" modprobe -r scsi_debug
+ok "the disk of a driver that is unloaded is inactive" \
+	wait_for 5 is_gone block.dev.write sda
+ok "partitions of a driver that is unloaded are inactive" \
+	wait_for 5 is_gone block.partitions.write sda7
+is "histograms of a driver that is unloaded are inactive" \
+	"$(instances block.latency.write | grep -c '^sda/')" 0
 modprobe scsi_debug dev_size_mb=32 num_parts=1 lbpu=1 delay=0
-ok "the disk comes back" wait_for 20 is_there block.partitions.write sda1
-is "with its number" "$(number block.dev.write sda)" "$first"
-ok "its count goes on" test "$(value block.dev.write sda)" -ge "$count"
+ok "the disk of scsi_debug comes back" wait_for 20 is_there block.partitions.write sda1
+is "the disk of scsi_debug that comes back has its number" \
+	"$(number block.dev.write sda)" "$first"
+ok "the disk of scsi_debug that comes back goes on with its count" \
+	test "$(value block.dev.write sda)" -ge "$count"
 before sda sda1
 io sda1
 agrees "the disk that came back" sda
-agrees "its partition" sda1
+agrees "the SCSI partition that came back" sda1
 
 # ---- what is in flight
 
 end_null qa0
-ok "a slow disk" new_null qa0 irqmode=2 completion_nsec=3000000000
+ok "a slow disk is made" new_null qa0 irqmode=2 completion_nsec=3000000000
 disk=$(null_disk qa0)
 wait_for 5 is_there block.dev.inflight "$disk"
 wait_for 30 idle "$disk"
@@ -188,55 +203,61 @@ in_flight()
 	touch "$WORK/seen"
 	wait $!
 	for shown in "${@:2}"; do
-		is "and no longer, $shown" \
+		is "no read of $1 is in flight any longer, $shown" \
 			"$(value "block.${shown%=*}.inflight" "${shown#*=}")" 0
 	done
 }
 
-ok "with a partition" addpart "/dev/$disk" 1 2048 8192
+ok "the slow disk gets a partition" addpart "/dev/$disk" 1 2048 8192
 part=${disk}p1
-ok "is an instance" wait_for 5 is_there block.partitions.inflight "$part"
+ok "the partition of the slow disk is an instance" \
+	wait_for 5 is_there block.partitions.inflight "$part"
 before "$disk"
 fast=$(fast)
 in_flight "$disk" "dev=$disk"
 in_flight "$part" "partitions=$part" "dev=$disk"
 agrees "slow disk" "$disk"
-ok "there were some" test "$(gain "$disk" read)" -gt 0
-is "none of them was fast" "$(fast)" "$fast"
+ok "reads of the slow disk are counted" test "$(gain "$disk" read)" -gt 0
+is "no read of the slow disk is fast" "$(fast)" "$fast"
 end_null qa0
 
 # ---- others: bios, disks without iostats
 
 modprobe zram
 echo 16M >/sys/block/zram0/disksize
-ok "a disk that takes bios" wait_for 5 is_there block.dev.write zram0
-is "says so" "$(label block.dev.write zram0)" 'counts="bios"'
+ok "a disk of zram is an instance" wait_for 5 is_there block.dev.write zram0
+is "a disk of zram says that it counts bios" \
+	"$(label block.dev.write zram0)" 'counts="bios"'
 before zram0
 dd if=/dev/zero of=/dev/zram0 bs=64k count=20 oflag=direct 2>/dev/null
-is "is counted" "$(gain zram0 write) $(gain zram0 write_bytes)" "20 1310720"
-is "without times" "$(gain zram0 write_rawactive) $(gain zram0 latency.write)" \
+is "writes to a disk of zram are counted" \
+	"$(gain zram0 write) $(gain zram0 write_bytes)" "20 1310720"
+is "a disk of zram has no times" \
+	"$(gain zram0 write_rawactive) $(gain zram0 latency.write)" \
 	"0 0"
 modprobe dm_mod
 if dmsetup create qa --table "0 32768 linear /dev/sda 2048" 2>/dev/null; then
-	ok "so does a mapped one" wait_for 5 is_there block.dev.write dm-0
-	is "it says so, too" "$(label block.dev.write dm-0)" 'counts="bios"'
+	ok "a mapped disk is an instance" wait_for 5 is_there block.dev.write dm-0
+	is "a mapped disk says that it counts bios" \
+		"$(label block.dev.write dm-0)" 'counts="bios"'
 	before dm-0 sda
 	dd if=/dev/zero of=/dev/dm-0 bs=64k count=10 oflag=direct 2>/dev/null
-	is "is counted" "$(gain dm-0 write_bytes)" 655360
+	is "bytes of a mapped disk are counted" "$(gain dm-0 write_bytes)" 655360
 	agrees "the disk below" sda
 	dmsetup remove qa
-	ok "it goes" wait_for 5 is_gone block.dev.write dm-0
+	ok "a mapped disk that is removed is inactive" \
+		wait_for 5 is_gone block.dev.write dm-0
 else
-	fail "dmsetup"
+	fail "dmsetup makes a mapped disk"
 fi
 
 # An array counts what it was asked for, and its disks what they got of it.
-ok "disks for an array" eval "new_null qa0 && new_null qa1"
+ok "two disks for an array are made" eval "new_null qa0 && new_null qa1"
 disk=$(null_disk qa0) other=$(null_disk qa1)
 wait_for 5 is_there block.dev.write "$other"
-ok "an array" new_md md7 "$disk" "$other"
-ok "is an instance" wait_for 5 is_there block.dev.write md7
-is "it says so, too" "$(label block.dev.write md7)" 'counts="bios"'
+ok "an array is made" new_md md7 "$disk" "$other"
+ok "an array is an instance" wait_for 5 is_there block.dev.write md7
+is "an array says that it counts bios" "$(label block.dev.write md7)" 'counts="bios"'
 # The first open() looks for partitions.
 dd if=/dev/md7 of=/dev/null count=1 2>/dev/null
 wait_for 10 idle md7
@@ -246,32 +267,37 @@ before md7 "$disk" "$other"
 dd if=/dev/zero of=/dev/md7 bs=64k count=20 oflag=direct 2>/dev/null
 dd if=/dev/zero of=/dev/md7 bs=256k count=5 oflag=direct 2>/dev/null
 dd if=/dev/md7 of=/dev/null bs=4k count=7 iflag=direct 2>/dev/null
-is "bios are counted, whatever they are split into" \
+is "bios of an array are counted, whatever they are split into" \
 	"$(gain md7 write) $(gain md7 read)" "25 7"
-is "and their bytes" "$(gain md7 write_bytes) $(gain md7 read_bytes)" \
+is "bytes of an array are counted" "$(gain md7 write_bytes) $(gain md7 read_bytes)" \
 	"2621440 28672"
-is "without times" "$(gain md7 write_rawactive) $(gain md7 latency.write)" "0 0"
-agrees "a disk of it" "$disk"
-agrees "the other disk of it" "$other"
-is "has half of the bytes" "$(gain "$disk" write_bytes)" 1310720
-is "as the other one" "$(gain "$other" write_bytes)" 1310720
+is "an array has no times" "$(gain md7 write_rawactive) $(gain md7 latency.write)" "0 0"
+agrees "a disk of the array" "$disk"
+agrees "the other disk of the array" "$other"
+is "the first disk of an array has half of the bytes" \
+	"$(gain "$disk" write_bytes)" 1310720
+is "the second disk of an array has half of the bytes" \
+	"$(gain "$other" write_bytes)" 1310720
 before md7
 dd if=/dev/zero of=/dev/md7 bs=4k count=1 oflag=direct,sync 2>/dev/null
-is "a flush is one" "$(gain md7 write) $(gain md7 flush)" "1 1"
-ok "the array ends" end_md md7
-ok "it goes" wait_for 5 is_gone block.dev.write md7
+is "a write with a flush is one of each in an array" \
+	"$(gain md7 write) $(gain md7 flush)" "1 1"
+ok "an array can be ended" end_md md7
+ok "an array that has ended is inactive" wait_for 5 is_gone block.dev.write md7
 end_null qa0
 end_null qa1
 
-is "a disk with iostats says nothing" "$(label block.dev.write vda)" ""
+is "a disk with iostats has no label" "$(label block.dev.write vda)" ""
 echo 0 >/sys/block/vda/queue/iostats
 before vda
 dd if=/dev/vda of=/dev/null bs=64k count=16 iflag=direct 2>/dev/null
 is "without iostats /proc/diskstats counts nothing" \
 	"$(gains vda | awk '$1 == "read" { print $2 }')" 0
-is "kmmv does" "$(gain vda read) $(gain vda read_bytes)" "16 1048576"
-is "without times" "$(gain vda read_rawactive) $(gain vda latency.read)" "0 0"
-ok "and says so" wait_for 5 sh -c \
+is "without iostats kmmv counts reads and bytes" \
+	"$(gain vda read) $(gain vda read_bytes)" "16 1048576"
+is "without iostats kmmv has no times" \
+	"$(gain vda read_rawactive) $(gain vda latency.read)" "0 0"
+ok "a disk without iostats says that it is not timed" wait_for 5 sh -c \
 	"build/kmmvdump -f block.dev.read | grep -q 'vda.*requests_untimed'"
 echo 1 >/sys/block/vda/queue/iostats
 before vda
@@ -282,17 +308,17 @@ agrees "with iostats again" vda
 
 losetup -d "$loop"
 loop=
-ok "unloads" rmmod kmmv_block
-is "no probe is left" "$(probes)" ""
-is "no instance either" "$(instances block.dev.read)" ""
+ok "kmmv_block unloads" rmmod kmmv_block
+is "no probe is left when kmmv_block is unloaded" "$(probes)" ""
+is "no disk is active when kmmv_block is unloaded" "$(instances block.dev.read)" ""
 dd if=/dev/vda of=/dev/null bs=64k count=16 iflag=direct 2>/dev/null
 count=$(build/kmmvdump -a -f block.dev.read | sed -n 's/.*"vda"\] \([0-9]*\).*/\1/p')
-ok "loads again" insmod kmod/kmmv_block.ko
-is "with the same probes" "$(probes)" "$watched"
-is "the counts go on" "$(value block.dev.read vda)" "$count"
+ok "kmmv_block loads again" insmod kmod/kmmv_block.ko
+is "kmmv_block loaded again has the same probes" "$(probes)" "$watched"
+is "counts go on when kmmv_block is loaded again" "$(value block.dev.read vda)" "$count"
 before vda
 io vda
 agrees "loaded again" vda
 ok "everything unloads" unload
-is "no probe is left" "$(probes)" ""
+is "no probe is left when everything is unloaded" "$(probes)" ""
 finish

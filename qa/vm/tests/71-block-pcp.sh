@@ -110,29 +110,34 @@ write_64k()
 
 modprobe null_blk nr_devices=0
 start_udev
-ok "./Install" installs
+ok "./Install succeeds" installs
 ok "the agent reads the device" wait_for 20 has_values
-ok "./Install installs the module" modprobe kmmv_block
+ok "./Install installs kmmv_block" modprobe kmmv_block
 new_null qa0 || bail "no null_blk"
 disk=$(null_disk qa0)
 ok "a disk is an instance" wait_for 20 has "$disk"
 write_64k "$disk"
 wait_for 20 shows "$metric" "$disk" 65536
-is "what is written" "$(value "$metric" "$disk")" 65536
-like "its description" "$(pminfo -d "$metric")" "Semantics: counter  Units: byte"
-like "its one-line help" "$(pminfo -t "$metric")" "\\[Bytes of writes, by disk\\]"
-like "its help" "$(pminfo -T "$metric")" "Bytes of completed parts of requests"
-like "what is in flight falls" "$(pminfo -d kmmv.value.block.dev.inflight)" \
+is "PCP has the bytes written to a disk" "$(value "$metric" "$disk")" 65536
+like "a metric has its family's semantics and units" \
+	"$(pminfo -d "$metric")" "Semantics: counter  Units: byte"
+like "a metric has its family's one-line help" \
+	"$(pminfo -t "$metric")" "\\[Bytes of writes, by disk\\]"
+like "a metric has its family's help" \
+	"$(pminfo -T "$metric")" "Bytes of completed parts of requests"
+like "requests in flight have instant semantics" \
+	"$(pminfo -d kmmv.value.block.dev.inflight)" \
 	"Semantics: instant"
-like "times" "$(pminfo -d kmmv.value.block.dev.write_rawactive)" \
+like "times have nanoseconds as their unit" \
+	"$(pminfo -d kmmv.value.block.dev.write_rawactive)" \
 	"Units: nanosec"
 # Its bucket has no instance before it has counted.
 wait_for 20 in_histogram 1
-is "the histogram has one" "$(histogram)" 1
-is "the metrics" "$(pminfo kmmv.value.block | wc -l)" \
+is "the histogram has one write" "$(histogram)" 1
+is "each family of block has a metric" "$(pminfo kmmv.value.block | wc -l)" \
 	"$(build/kmmvdump | grep -c '^family block\.')"
-is "each has help" "$(pminfo -t kmmv.value.block | grep -vc '\[.*\]')" 0
-like "fixed numbers" "$(pminfo -m kmmv.value.block.dev.read \
+is "each metric has one-line help" "$(pminfo -t kmmv.value.block | grep -vc '\[.*\]')" 0
+like "metrics have fixed numbers" "$(pminfo -m kmmv.value.block.dev.read \
 	kmmv.value.block.partitions.read | xargs)" \
 	'389\.32\.0 .*389\.160\.0$'
 
@@ -159,19 +164,20 @@ for ((i = 1; i <= rounds; i++)); do
 done
 is "a disk that returns has its number and goes on, each time" \
 	$i $((rounds + 1))
-ok "the module goes under pmcd and pmlogger" rmmod kmmv_block
-ok "no disk is there" wait_for 20 has_not "$disk"
-ok "it comes" modprobe kmmv_block
-ok "the disk is back" wait_for 20 has "$disk"
-is "with its count" "$(value "$metric" "$disk")" $(((rounds + 1) * 65536))
+ok "kmmv_block unloads under pmcd and pmlogger" rmmod kmmv_block
+ok "the disk is no instance without kmmv_block" wait_for 20 has_not "$disk"
+ok "kmmv_block loads under pmcd and pmlogger" modprobe kmmv_block
+ok "the disk is an instance again" wait_for 20 has "$disk"
+is "the disk has its count again" "$(value "$metric" "$disk")" $(((rounds + 1) * 65536))
 write_64k "$disk"
 wait_for 20 logged "$disk" $(((rounds + 2) * 65536)) || note "the last value was not logged"
 kill $logger
 wait $logger
-is "pmlogcheck" "$(pmlogcheck "$WORK/archive" 2>&1)" ""
-is "in the archive nothing falls" "$(falls "$WORK/archive" kmmv.value.block.dev.read \
+is "pmlogcheck has nothing to say of the archive" \
+	"$(pmlogcheck "$WORK/archive" 2>&1)" ""
+is "no value falls in the archive" "$(falls "$WORK/archive" kmmv.value.block.dev.read \
 	$metric kmmv.value.block.latency.write)" ""
-is "it has both disks to the end" "$(series | awk '{ last[$1] = $2 }
+is "the archive has both disks to the end" "$(series | awk '{ last[$1] = $2 }
 	END { for (name in last) print name, last[name] }' | sort | xargs)" \
 	"$disk $(((rounds + 2) * 65536)) $other $((rounds * 65536))"
 
@@ -180,7 +186,7 @@ is "it has both disks to the end" "$(series | awk '{ last[$1] = $2 }
 end_null qa1
 pmlogger -c "$WORK/config" -l "$WORK/log" "$WORK/storm" &
 logger=$!
-ok "pmlogger has begun" wait_for 60 recorded "$WORK/storm"
+ok "pmlogger has begun to record the storm" wait_for 60 recorded "$WORK/storm"
 $check watch "$WORK/watched" >"$WORK/watch" 2>&1 &
 watcher=$!
 storms=
@@ -193,14 +199,16 @@ wait $storms
 wait_for 20 come_until_logged
 touch "$WORK/watched"
 wait $watcher
-is "no value fell, no number changed its name" \
+is "no value falls, no number changes its name" \
 	"$? $(grep -v ' rounds, ' "$WORK/watch")" "0 "
 kill $logger
 wait $logger
-is "pmlogcheck" "$(pmlogcheck "$WORK/storm" 2>&1)" ""
-is "in the archive nothing falls" "$(falls "$WORK/storm" \
+is "pmlogcheck has nothing to say of the storm's archive" \
+	"$(pmlogcheck "$WORK/storm" 2>&1)" ""
+is "no value falls in the storm's archive" "$(falls "$WORK/storm" \
 	kmmv.value.block.dev.{read,write,write_bytes,read_bytes} \
 	kmmv.value.block.partitions.read kmmv.value.block.latency.{read,write})" ""
-like "it has disks of the storm" "$(pmdumplog "$WORK/storm" $metric)" "or \"$other\"\\]"
-ok "./Remove" sh -c './Remove --purge </dev/null'
+like "the storm's archive has a disk of the storm" \
+	"$(pmdumplog "$WORK/storm" $metric)" "or \"$other\"\\]"
+ok "./Remove --purge succeeds" sh -c './Remove --purge </dev/null'
 finish

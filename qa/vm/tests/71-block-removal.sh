@@ -100,8 +100,8 @@ removed()
 	{ "$@"; echo $? >"$WORK/status"; } &
 	workers="$workers $!"
 	ok "$name: the removal ends" wait_for 20 [ -e "$WORK/status" ] || return
-	is "$name: it succeeds" "$(cat "$WORK/status")" 0
-	ok "$name: and all is released" \
+	is "$name: the removal succeeds" "$(cat "$WORK/status")" 0
+	ok "$name: disks released by the removal: $nr" \
 		wait_for 20 eval "[ \$((\$(released) - $before)) -eq $nr ]"
 }
 
@@ -109,7 +109,7 @@ removed()
 is_inactive()
 {
 	ok "$2 is inactive" wait_for 10 eval "[ \"\$(state $1 $2)\" = inactive ]"
-	is "and the reader still sits" "$(cat "$stuck/readers")" 1
+	is "the reader still sits when $2 is inactive" "$(cat "$stuck/readers")" 1
 }
 
 # shellcheck disable=SC2317 # called by removed
@@ -130,19 +130,19 @@ modprobe -a virtio_blk sd_mod loop
 modprobe null_blk nr_devices=0
 new_null qa0 || bail "no null_blk"
 disk=$(null_disk qa0)
-ok "a partition" addpart "/dev/$disk" 1 2048 8192
+ok "a partition is made" addpart "/dev/$disk" 1 2048 8192
 modprobe scsi_debug dev_size_mb=32 delay=0
 truncate -s 16M "$WORK/file"
 loop=$(losetup --show -f "$WORK/file")
 loop_disk=${loop#/dev/}
 wait_for 20 [ -e /sys/block/sda ]
 before=$(holders)
-ok "loads" load
+ok "the modules load" load
 insmod qa/client/kmmv_stuck.ko || bail "kmmv_stuck does not load"
 for name in "$disk" vda sda "$loop_disk"; do
 	ok "$name is an instance" wait_for 20 is_there block.dev.read "$name"
 done
-ok "so is the partition" wait_for 20 is_there block.partitions.read "${disk}p1"
+ok "the partition is an instance" wait_for 20 is_there block.partitions.read "${disk}p1"
 is "no driver is held that was not before" "$(holders)" "$before"
 
 # ---- the reader
@@ -151,10 +151,10 @@ echo 1 >"$stuck/hold"
 build/kmmvdump -a -r 0 >"$WORK/dump" &
 reader=$!
 ok "a reader sits in a read" wait_for 10 grep -qx 1 "$stuck/readers"
-ok "it has mapped the counters" grep -q /dev/kmmv/counters /proc/$reader/maps
+ok "the reader has mapped the counters" grep -q /dev/kmmv/counters /proc/$reader/maps
 exec 8</dev/kmmv/names
 read -r line <&8
-like "another one has read a part of the names" "$line" '^kmmv '
+like "another reader has read a part of the names" "$line" '^kmmv '
 
 # ---- the removals
 
@@ -178,9 +178,10 @@ removed "SCSI's driver" 0 modprobe -r scsi_debug
 work_on "$loop_disk"
 removed loop 0 losetup -d "$loop"
 touch "$WORK/end"
-ok "its file is free" wait_for 20 [ ! -e "/sys/block/$loop_disk/loop" ]
+ok "the file of the loop device is free" \
+	wait_for 20 [ ! -e "/sys/block/$loop_disk/loop" ]
 loop=
-is "nobody holds its driver" "$(cat /sys/module/loop/refcnt)" 0
+is "nobody holds the driver of the loop device" "$(cat /sys/module/loop/refcnt)" 0
 disks=$(find /sys/block -name 'loop*' | wc -l)
 removed "loop's driver" "$disks" modprobe -r loop
 is_inactive block.dev.read "$loop_disk"
@@ -189,8 +190,8 @@ is_inactive block.dev.read "$loop_disk"
 
 echo 0 >"$stuck/hold"
 wait $reader
-is "the reader has what it asked for" $? 0
-ok "disks that are gone, too" grep -q "\"$disk\"" "$WORK/dump"
+is "the reader succeeds" $? 0
+ok "the reader has a disk that is gone" grep -q "\"$disk\"" "$WORK/dump"
 exec 8<&-
-ok "unloads" eval "rmmod kmmv_stuck && unload"
+ok "the modules unload" eval "rmmod kmmv_stuck && unload"
 finish

@@ -51,7 +51,7 @@ written()
 
 insmod qa/client/kmmv_probes.ko || bail "kmmv_probes does not load"
 modprobe null_blk nr_devices=0
-ok "loads" load
+ok "the modules load" load
 watched=$(probes)
 new_null qa0 || bail "no null_blk"
 disk=$(null_disk qa0)
@@ -61,14 +61,15 @@ wait_for 5 is_there block.dev.write "$disk"
 
 if command -v fio >/dev/null; then
 	before "$disk"
-	ok "fio" fio --name=qa --filename="/dev/$disk" --rw=randrw --numjobs=4 \
+	ok "fio succeeds" \
+		fio --name=qa --filename="/dev/$disk" --rw=randrw --numjobs=4 \
 		--ioengine=libaio --iodepth=16 --direct=1 --size=64M \
 		--bssplit=512/25:4k/50:64k/25 --io_size=4M --fsync=64 \
 		--thread --group_reporting --output="$WORK/fio" --output-format=json
 	wait_for 10 idle "$disk"
 	agrees "fio" "$disk"
 	# What fio says of itself, in bytes and operations.
-	is "is what fio did" "$(/usr/bin/python3 -c '
+	is "kmmv_block counts what fio did" "$(/usr/bin/python3 -c '
 import json, sys
 job = json.load(open(sys.argv[1]))["jobs"][0]
 for way in "read", "write":
@@ -78,7 +79,7 @@ for way in "read", "write":
 				"$(gain "$disk" ${way}_bytes)"
 		done | xargs)"
 else
-	skip "fio" "no fio: qa/setup check"
+	skip "fio succeeds" "no fio: qa/setup check"
 fi
 
 # ---- hotplug of disks, partitions and CPUs, with a reader
@@ -107,7 +108,7 @@ wait_for 10 idle "$disk"
 agrees "hotplug of disks and CPUs beside it" "$disk"
 touch "$WORK/watched"
 wait $watcher
-is "no value fell, no number changed its name" \
+is "no value falls, no number changes its name" \
 	"$? $(grep -v ' rounds, ' "$WORK/watch")" "0 "
 note "$(cat "$WORK/watch")"
 # shellcheck disable=SC2317 # called by wait_for
@@ -116,10 +117,10 @@ all_shown()
 	[ "$(instances block.dev.read)" = "$(disks)" ]
 }
 wait_for 20 all_shown
-is "what is there are instances" "$(instances block.dev.read)" \
+is "the disks that are there are instances" "$(instances block.dev.read)" \
 	"$(disks)"
-is "no failures" "$(value block.failed instances)" 0
-is "all that the disks wrote that were there for a moment is counted" \
+is "no instance has failed" "$(value block.failed instances)" 0
+is "all that disks wrote that were there for a moment is counted" \
 	"$(build/kmmvdump -a -f block.dev.write_bytes |
 	awk '/inactive/ { sum += $2 } END { print sum }')" $((2 * rounds * 20 * 4096))
 
@@ -131,26 +132,26 @@ jobs=$!
 low=$(written "$disk")
 start=$(value block.dev.write_bytes "$disk")
 for order in "block stat" "stat block"; do
-	ok "loads stat" insmod kmod/kmmv_stat.ko
+	ok "$order: kmmv_stat loads" insmod kmod/kmmv_stat.ko
 	for name in $order; do
-		ok "$order: unloads kmmv_$name" rmmod kmmv_$name
+		ok "$order: kmmv_$name unloads" rmmod kmmv_$name
 	done
 	is "$order: no probe is left" "$(probes)" ""
-	ok "loads block" insmod kmod/kmmv_block.ko
+	ok "$order: kmmv_block loads" insmod kmod/kmmv_block.ko
 	is "$order: probes are back" "$(probes)" "$watched"
 done
 for ((i = 0; i < rounds; i++)); do
 	rmmod kmmv_block || break
 	insmod kmod/kmmv_block.ko || break
 done
-is "again and again" "$i" "$rounds"
+is "kmmv_block unloads and loads again and again" "$i" "$rounds"
 grown=$(($(value block.dev.write_bytes "$disk") - start))
 high=$(($(written "$disk") - low))
-ok "it counts no more than there was, $grown <= $high" test $grown -le $high
-ok "but it counts" test $grown -gt 0
+ok "kmmv_block counts no more than there was, $grown <= $high" test $grown -le $high
+ok "kmmv_block counts while it is loaded again and again" test $grown -gt 0
 echo 0 >$cpu1
-ok "unloads with a CPU offline" rmmod kmmv_block
-ok "loads with a CPU offline" insmod kmod/kmmv_block.ko
+ok "kmmv_block unloads with a CPU offline" rmmod kmmv_block
+ok "kmmv_block loads with a CPU offline" insmod kmod/kmmv_block.ko
 touch "$WORK/end"
 wait $jobs
 jobs=
@@ -161,13 +162,13 @@ echo 1 >$cpu1
 agrees "with a CPU offline" "$disk"
 before "$disk"
 io "$disk"
-agrees "with it back" "$disk"
+agrees "with the CPU back" "$disk"
 
 # ---- no numbers left
 
 end_null qa0
-ok "unloads" unload
-ok "loads with few numbers" load capacity=20
+ok "the modules unload" unload
+ok "the modules load with few numbers" load capacity=20
 new_null qa3
 disk=$(null_disk qa3)
 io "$disk"
@@ -176,7 +177,7 @@ has_failed()
 {
 	[ "$(value block.failed instances)" -gt 0 ]
 }
-ok "failures are counted" wait_for 10 has_failed
-ok "unloads" unload
+ok "instances without a number are counted as failed" wait_for 10 has_failed
+ok "the modules unload where numbers were few" unload
 is "no probe is left" "$(probes)" ""
 finish

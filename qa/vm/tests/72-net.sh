@@ -23,9 +23,10 @@ pair veth0 veth1
 dummy dummy1
 busybox ping -q -c 5 -i 0.01 127.0.0.1 >/dev/null
 send veth0 21 100
-ok "loads" load
+ok "the modules load" load
 ok "what was counted before agrees with /proc" $check bracket 1
-is "loopback's packets, too" "$(total in.packets lo)" "$(awk '$1 == "lo:" { print $3 }' \
+is "loopback's packets before the load agree with /proc" \
+	"$(total in.packets lo)" "$(awk '$1 == "lo:" { print $3 }' \
 	/proc/net/dev)"
 send veth0 100 60 1
 send veth0 50 1000 2
@@ -33,8 +34,10 @@ send dummy1 7 80 3
 ok "all columns agree with /proc" $check bracket 3
 is "what a driver counts per CPU is on the CPU's page" "$(values out.packets veth0 |
 	awk '{ print $4 >= 100, $5 >= 50, $3 + $4 + $5 + $6 }')" "1 1 171"
-is "bytes" "$(total out.bytes veth0)" $((21 * 100 + 100 * 60 + 50 * 1000))
-is "what it got from its peer is its" "$(total in.packets veth1)" 171
+is "a veth's bytes are what was sent" \
+	"$(total out.bytes veth0)" $((21 * 100 + 100 * 60 + 50 * 1000))
+is "packets that a veth got from its peer are counted as its own" \
+	"$(total in.packets veth1)" 171
 # That is some time after it was sent.
 wait_for 20 has in.drops veth1 171
 is "what nobody understands is dropped" "$(total in.drops veth1)" 171
@@ -48,8 +51,8 @@ start_loop send dummy1 50 60
 ok "each value is between /proc before and after, with traffic" $check bracket 20
 note "$tap_text"
 stop_loops
-ok "and is equal after it" $check bracket 1
-is "nothing went back" "$(total resets values)" 0
+ok "each value is equal to /proc after traffic" $check bracket 1
+is "no value goes back under traffic" "$(total resets values)" 0
 
 # ---- gone and back
 
@@ -59,12 +62,13 @@ send dummy1 11 60
 ip link delete dummy1
 is "what was counted last before a device went is not lost" \
 	"$(total out.packets dummy1)" $((before + 11))
-is "its name is inactive" "$(state dummy1)" inactive
+is "the name of a device that is gone is inactive" "$(state dummy1)" inactive
 dummy dummy1
-is "it is active when the name is back" "$(state dummy1)" active
-is "with its number" "$(number dummy1)" "$was"
+is "a name that comes back is active" "$(state dummy1)" active
+is "a name that comes back has its number" "$(number dummy1)" "$was"
 send dummy1 3 60
-is "and its count goes on" "$(total out.packets dummy1)" $((before + 14))
+is "a name that comes back goes on with its count" \
+	"$(total out.packets dummy1)" $((before + 14))
 ip link delete dummy1
 dummy dummy1
 send dummy1 2 60
@@ -75,24 +79,29 @@ is "a life that no copy has seen counts" "$(total out.packets dummy1)" $((before
 ip link delete dummy1
 pair dummy1 other1
 send dummy1 5 60 2
-is "another device of that name goes on, too" "$(total out.packets dummy1)" \
+is "another device of a name goes on with the name's count" \
+	"$(total out.packets dummy1)" \
 	$((before + 22))
-is "under the same number" "$(number dummy1)" "$was"
+is "another device of a name has the name's number" "$(number dummy1)" "$was"
 sent=$(total out.packets veth0) got=$(total in.packets veth0)
 send veth0 13 60
 send veth1 17 60
 ip link delete veth0
-is "the last frames that a veth sent" "$(total out.packets veth0)" $((sent + 13))
-is "and those that it got, though its peer was gone first" \
+is "the last frames that a veth sent are counted" \
+	"$(total out.packets veth0)" $((sent + 13))
+is "the last frames that a veth got are counted" \
 	"$(total in.packets veth0)" $((got + 17))
-is "which are its peer's" "$(total out.packets veth1)" $((got + 17))
-is "nothing went back" "$(total resets values)" 0
+is "the last frames that a veth got are counted as its peer's" \
+	"$(total out.packets veth1)" $((got + 17))
+is "no value goes back when devices go" "$(total resets values)" 0
 
 wait_for 20 has in.drops other1 5
 all=$($check sum out.packets) in=$($check sum in.packets) drops=$($check sum in.drops)
 ok "500 veths come and go" $check churn many 0 250 2 dropped
-is "each of their frames is counted" "$($check sum out.packets)" $((all + 500))
-is "at both ends" "$($check sum in.packets) $($check sum in.drops)" \
+is "each frame that the veths sent is counted" \
+	"$($check sum out.packets)" $((all + 500))
+is "each frame that the veths got or dropped is counted" \
+	"$($check sum in.packets) $($check sum in.drops)" \
 	"$((in + 500)) $((drops + 500))"
-ok "unloads" unload
+ok "the modules unload" unload
 finish

@@ -37,119 +37,134 @@ settled()
 }
 
 net_begin
-ok "loads with room for no name" load names=0
-ok "a device" insmod qa/client/kmmv_nic.ko drops=5
+ok "the modules load with room for no name" load names=0
+ok "a device comes where there is room for no name" insmod qa/client/kmmv_nic.ko drops=5
 $check count >/dev/null
 before=$(total out.drops others)
 rmmod kmmv_nic
-ok "unloads" unload
-ok "a device" insmod qa/client/kmmv_nic.ko drops=5
-ok "loads while it is down" load names=0
-for what in once "and not twice"; do
-	is "what it tells is shown $what" "$(total out.drops others)" "$before"
+ok "the modules unload where they had room for no name" unload
+ok "a device comes before the modules" insmod qa/client/kmmv_nic.ko drops=5
+ok "the modules load while the device is down" load names=0
+for what in first second; do
+	is "drops of a device that is down are shown once, $what time" \
+		"$(total out.drops others)" "$before"
 done
-ok "unloads" unload
+ok "the modules unload while the device is down" unload
 rmmod kmmv_nic
-ok "loads" load forget_s=1000
-ok "a device" insmod qa/client/kmmv_nic.ko packets=1000 drops=5
-has "one that was never up tells of drops" kmmvnic 0
+ok "the modules load" load forget_s=1000
+ok "a device with packets and drops comes" \
+	insmod qa/client/kmmv_nic.ko packets=1000 drops=5
+has "a device that was never up tells of drops" kmmvnic 0
 ip link set dev kmmvnic up
-has "it is up" kmmvnic 1000
+has "a device that is up tells of packets" kmmvnic 1000
 ip link set dev kmmvnic down
-has "down" kmmvnic 1000
+has "a device that is down keeps its packets" kmmvnic 1000
 ip link set dev kmmvnic up
-has "up again" kmmvnic 1000
+has "a device that is up again has its packets once" kmmvnic 1000
 echo 1010 >$nic/packets
-has "and counts" kmmvnic 1010
+has "a device that is up again counts on" kmmvnic 1010
 echo 1020 >$nic/packets
 ip link set dev kmmvnic down
-has "what it had counted when it went down is shown" kmmvnic 1020
-is "nothing went back" "$(total resets values)" 0
+has "packets counted last before a device went down are shown" kmmvnic 1020
+is "no value goes back" "$(total resets values)" 0
 
 # ---- its name, and its namespace
 
 ip link set dev kmmvnic name nic2
-has "renamed: what it counted under a name stays there" kmmvnic 1020
-is "the other has nothing" "$(total out.packets nic2) $(total out.drops nic2)" "0 0"
+has "packets counted under a name stay there after a rename" kmmvnic 1020
+is "the new name has nothing while the device is down" \
+	"$(total out.packets nic2) $(total out.drops nic2)" "0 0"
 ip link set dev nic2 up
-is "nor has it when the device is up" \
+is "the new name has nothing when the device is up" \
 	"$(total out.packets nic2) $(total out.drops nic2)" "0 0"
 echo 1025 >$nic/packets
-is "but for what it counts" "$(total out.packets nic2)" 5
-ok "a namespace" space there
+is "the new name has what the device counts since" "$(total out.packets nic2)" 5
+ok "a namespace is made" space there
 ip link set dev nic2 netns there
 ip netns exec there ip link set dev nic2 up
 echo 1030 >$nic/packets
-is "what it counts elsewhere is not shown" "$(total out.packets nic2)" 5
+is "packets in another namespace are not shown" "$(total out.packets nic2)" 5
 ip netns exec there ip link set dev nic2 netns 1
-is "not before it tells" "$(total out.packets nic2)" 5
+is "packets elsewhere are not shown while the device is down" \
+	"$(total out.packets nic2)" 5
 ip link set dev nic2 up
-is "when it is back and up" "$(total out.packets nic2)" 10
+is "packets elsewhere are shown when the device is back and up" \
+	"$(total out.packets nic2)" 10
 
 # ---- other lives of the module
 
 ip link set dev nic2 down
-ok "unloads" rmmod kmmv_net
-ok "loads while it is down" insmod kmod/kmmv_net.ko forget_s=1000
-is "what was shown is" "$(total out.packets nic2)" 10
+ok "kmmv_net unloads while the device is down" rmmod kmmv_net
+ok "kmmv_net loads while the device is down" insmod kmod/kmmv_net.ko forget_s=1000
+is "packets that were shown are shown after a load" "$(total out.packets nic2)" 10
 ip link set dev nic2 up
-is "once it tells of all, that is shown" "$(total out.packets nic2)" 1030
+is "packets before a load are shown when the device is up" \
+	"$(total out.packets nic2)" 1030
 echo 1031 >$nic/packets
-is "and what it counts" "$(total out.packets nic2)" 1031
+is "packets since the load are shown" "$(total out.packets nic2)" 1031
 ip link set dev nic2 down
 for what in first second; do
-	ok "unloads" rmmod kmmv_net
-	ok "loads while it is down" insmod kmod/kmmv_net.ko forget_s=1000
-	is "the $what time" "$(total out.packets nic2)" 1031
+	ok "kmmv_net unloads, the device down, for the $what time" rmmod kmmv_net
+	ok "kmmv_net loads, the device down, for the $what time" \
+		insmod kmod/kmmv_net.ko forget_s=1000
+	is "packets stay as they are after the $what load" \
+		"$(total out.packets nic2)" 1031
 done
 ip link set dev nic2 up
-is "nothing counts twice" "$(total out.packets nic2)" 1031
+is "no packet counts twice when the device is up after two loads" \
+	"$(total out.packets nic2)" 1031
 ip link set dev nic2 down
-ok "unloads" rmmod kmmv_net
+ok "kmmv_net unloads before the device goes elsewhere" rmmod kmmv_net
 ip link set dev nic2 netns there
-ok "loads while it is elsewhere, down" insmod kmod/kmmv_net.ko forget_s=1000
+ok "kmmv_net loads while the device is elsewhere, down" \
+	insmod kmod/kmmv_net.ko forget_s=1000
 ip netns exec there ip link set dev nic2 netns 1
 ip link set dev nic2 up
-is "nothing counts twice when it is back" "$(total out.packets nic2)" 1031
+is "no packet counts twice when the device is back" "$(total out.packets nic2)" 1031
 ip link set dev nic2 down
-ok "unloads" rmmod kmmv_net
-ok "loads while it is down" insmod kmod/kmmv_net.ko forget_s=1000
+ok "kmmv_net unloads while the device is back and down" rmmod kmmv_net
+ok "kmmv_net loads while the device is back and down" \
+	insmod kmod/kmmv_net.ko forget_s=1000
 ip link set dev nic2 netns there
 ip netns exec there ip link set dev nic2 netns 1
-is "it goes and comes" "$(total out.packets nic2)" 1031
+is "no packet counts twice when the device goes and comes" \
+	"$(total out.packets nic2)" 1031
 echo 1 >$nic/opens
 ip link set dev nic2 up
-is "is set up" "$(total out.packets nic2)" 1031
+is "no packet counts twice when the device is set up" "$(total out.packets nic2)" 1031
 echo 0 >$nic/opens
-is "and tells" "$(total out.packets nic2)" 1031
+is "no packet counts twice when the device tells again" "$(total out.packets nic2)" 1031
 
 # ---- it starts again
 
 reset=$(total resets values)
 ip link set dev nic2 down
-is "down" "$(total out.packets nic2)" 1031
+is "packets stay what they are when the device is down again" \
+	"$(total out.packets nic2)" 1031
 echo 3 >$nic/packets
 ip link set dev nic2 up
-is "its driver starts again" "$(total out.packets nic2)" 1034
-is "which is told" "$(total resets values)" $((reset + 1))
+is "packets add up when the driver starts again" "$(total out.packets nic2)" 1034
+is "a driver that starts again counts as a reset" \
+	"$(total resets values)" $((reset + 1))
 echo 9 >$nic/packets
-ok "it goes" rmmod kmmv_nic
-is "with what nobody had read" "$(total out.packets nic2)" 1040
+ok "the driver unloads" rmmod kmmv_nic
+is "packets that nobody had read are shown when the driver unloads" \
+	"$(total out.packets nic2)" 1040
 
 # ---- names that an earlier load has left
 
 dummy left1
 dummy stays1
-is "a name" "$(state left1)" active
-ok "unloads" rmmod kmmv_net
+is "the name of a new device is active" "$(state left1)" active
+ok "kmmv_net unloads before a name is left" rmmod kmmv_net
 ip link delete left1
 ip link property add dev stays1 altname left1
-ok "loads" insmod kmod/kmmv_net.ko forget_s=0
-is "another device's alternative name is nobody's" "$(values out.packets left1)" ""
+ok "kmmv_net loads where a name is left" insmod kmod/kmmv_net.ko forget_s=0
+is "another device's alternative name is not shown" "$(values out.packets left1)" ""
 # One is left, and others go while the module is loaded.
 for round in 1 2 3; do
 	dummy left2
-	is "$round: a name" "$(state left2)" active
+	is "$round: the name of a new device is active" "$(state left2)" active
 	rmmod kmmv_net
 	ip link delete left2
 	for ((i = 0; i < 100; i++)); do
@@ -159,11 +174,11 @@ for round in 1 2 3; do
 	loading=$!
 	ip link delete group 7
 	wait $loading
-	is "$round: loads" $? 0
+	is "$round: kmmv_net loads while devices go" $? 0
 	ok "$round: no name is active without a device" wait_for 10 settled
 	note "names active, inactive, numbers: $($check count)"
 	echo 0 >/sys/module/kmmv_net/parameters/forget_s
 done
 ip link delete stays1
-ok "unloads" unload
+ok "the modules unload" unload
 finish

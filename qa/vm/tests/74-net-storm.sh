@@ -67,11 +67,11 @@ stop_watch()
 }
 
 net_begin
-ok "a namespace" space there
+ok "a namespace is made" space there
 dummy stays1
 dummy moves1
 ip link add name named1 type dummy
-ok "loads" load names=200 forget_s=1
+ok "the modules load" load names=200 forget_s=1
 send stays1 10 60
 send moves1 20 60
 $check bracket 1 >/dev/null
@@ -86,46 +86,52 @@ start_loop hotplug
 ok "$((2 * pairs)) veths come and go" $check churn many 0 $pairs 3
 note "$tap_text"
 stop_loops
-stop_watch "no value and no sum has fallen, and names kept their numbers"
-is "each frame was counted once" "$($check sum out.packets)" $((before + 3 * pairs))
-is "at the other end, too" "$($check sum in.packets)" $((in + 3 * pairs))
+stop_watch "no value and no sum falls, and names keep their numbers"
+is "each frame is counted once" "$($check sum out.packets)" $((before + 3 * pairs))
+is "each frame is counted once at the other end" \
+	"$($check sum in.packets)" $((in + 3 * pairs))
 sleep 1.1
 count=$($check count)
 note "names active, inactive, numbers: $count"
 ok "names are bounded" test "$(cut -d' ' -f3 <<<"$count")" -le $((14 * 201 + 8))
 echo 0 >$forget
-is "and none is left" "$($check count | cut -d' ' -f2)" 0
-ok "those that are there agree with /proc" $check bracket 1 moves1 named1
-ok "names were forgotten" test "$(total work forgotten)" -ge 200
+is "no inactive name is left with forget_s=0" "$($check count | cut -d' ' -f2)" 0
+ok "devices that are there agree with /proc" $check bracket 1 moves1 named1
+ok "at least 200 names are forgotten" test "$(total work forgotten)" -ge 200
 note "forgotten: $(total work forgotten), copies: $(total work copies)"
-is "no device was missed" "$(total failed devices)" 0
-is "nothing went back" "$(total resets values)" 0
+is "no device is missed" "$(total failed devices)" 0
+is "no value goes back" "$(total resets values)" 0
 
 # ---- more devices than names
 
-ok "unloads" rmmod kmmv_net
-ok "loads with room for four names" insmod kmod/kmmv_net.ko names=4 forget_s=1000
+ok "kmmv_net unloads" rmmod kmmv_net
+ok "kmmv_net loads with room for four names" \
+	insmod kmod/kmmv_net.ko names=4 forget_s=1000
 for i in 1 2 3 4 5 6; do
 	dummy "room$i"
 	send "room$i" $i 60
 done
 sum=$($check sum out.packets)
-is "no more than four are shown" "$($check count | cut -d' ' -f1)" 5
-ok "the others have been told of" test "$(total failed names)" -ge 6
+is "no more than four names and the others are shown" \
+	"$($check count | cut -d' ' -f1)" 5
+ok "devices without a name are counted as failed" test "$(total failed names)" -ge 6
 for i in 1 2 3 4 5 6; do
 	send "room$i" 100 60
 done
-is "and count among the others" "$($check sum out.packets)" $((sum + 600))
+is "devices without a name count among the others" \
+	"$($check sum out.packets)" $((sum + 600))
 for i in 1 2 3 4 5 6; do
 	ip link delete "room$i"
 done
 dummy room7
 send room7 1 60
-is "to the last" "$($check sum out.packets)" $((sum + 601))
+is "frames to the last device without a name are counted" \
+	"$($check sum out.packets)" $((sum + 601))
 rmmod kmmv_net
-ok "they are not counted twice by the next load" \
+ok "kmmv_net loads again with room for four names" \
 	insmod kmod/kmmv_net.ko names=4 forget_s=1000
-is "which goes on" "$($check sum out.packets)" $((sum + 601))
+is "no frame is counted twice by the next load" \
+	"$($check sum out.packets)" $((sum + 601))
 ip link delete room7
 
 # ---- loaded and unloaded meanwhile
@@ -135,14 +141,14 @@ start_loop reload
 start_loop rename named1 named2
 start_loop send stays1 100 60
 start_loop hotplug
-ok "veths come and go meanwhile" $check churn many 0 $beside_reload 3
+ok "veths come and go while kmmv_net is reloaded" $check churn many 0 $beside_reload 3
 stop_loops
 [ -e /sys/module/kmmv_net ] || insmod kmod/kmmv_net.ko
-stop_watch "no value has fallen"
+stop_watch "no value falls while kmmv_net is reloaded"
 is "a device that stayed has all that it has counted" "$(total out.packets stays1)" \
 	"$(awk '$1 == "stays1:" { print $11 }' /proc/net/dev)"
 ok "no reader holds a device" ip link delete stays1
 ip link delete moves1
 ip link delete named1
-ok "unloads" unload
+ok "the modules unload" unload
 finish

@@ -47,20 +47,24 @@ ip link set dev pcp0 up
 ip link set dev pcp1 up
 $check send pcp0 12 100 1
 install_agent
-ok "./Install installs the module" modprobe kmmv_net
-is "all metrics" "$(pminfo kmmv.value.net | sed 's/.*\.net\.//' | sort | xargs)" \
+ok "./Install installs kmmv_net" modprobe kmmv_net
+is "kmmv.value.net has all metrics" \
+	"$(pminfo kmmv.value.net | sed 's/.*\.net\.//' | sort | xargs)" \
 	"collisions failed in.bytes in.drops in.errors in.fifo in.frame in.mcasts in.packets\
  out.bytes out.carrier out.drops out.errors out.fifo out.packets resets took work"
-is "none is a sum of all devices" "$(pminfo kmmv.all.net | sed 's/.*\.net\.//' | sort |
+is "kmmv.all.net has no metric of devices" \
+	"$(pminfo kmmv.all.net | sed 's/.*\.net\.//' | sort |
 	xargs)" "failed resets took"
-like "semantics and units" "$(pminfo -d kmmv.value.net.in.bytes)" \
+like "bytes have their semantics and units" "$(pminfo -d kmmv.value.net.in.bytes)" \
 	"Semantics: counter  Units: byte"
-like "its fixed number" "$(pminfo -m $metric)" " 389\.$((16 + 48 + 8))\.0"
-like "help" "$(pminfo -T $metric)" "as in /proc/net/dev"
-is "a device's packets" "$(value $metric pcp0)" 12
-is "on the CPU that counted them" "$(value kmmv.percpu.net.out.packets pcp0::cpu1)" 12
-is "its peer's" "$(value kmmv.value.net.in.packets pcp1)" 12
-is "its bytes" "$(value kmmv.value.net.out.bytes pcp0)" "$(proc pcp0 10)"
+like "a metric has its fixed number" "$(pminfo -m $metric)" " 389\.$((16 + 48 + 8))\.0"
+like "a metric has help" "$(pminfo -T $metric)" "as in /proc/net/dev"
+is "a device's packets are what was sent" "$(value $metric pcp0)" 12
+is "a device's packets are on the CPU that sent them" \
+	"$(value kmmv.percpu.net.out.packets pcp0::cpu1)" 12
+is "a peer's packets are what was sent" "$(value kmmv.value.net.in.packets pcp1)" 12
+is "a device's bytes are those of /proc" \
+	"$(value kmmv.value.net.out.bytes pcp0)" "$(proc pcp0 10)"
 # That is some time after it was sent.
 # shellcheck disable=SC2317 # called by wait_for
 dropped()
@@ -68,7 +72,7 @@ dropped()
 	[ "$(proc pcp1 5)" = 12 ]
 }
 ok "what nobody understands is dropped" wait_for 20 dropped
-is "what was dropped" "$(value kmmv.value.net.in.drops pcp1)" "$(proc pcp1 5)"
+is "drops are those of /proc" "$(value kmmv.value.net.in.drops pcp1)" "$(proc pcp1 5)"
 
 id=$(id $metric pcp0)
 # Few, as udev has work with each.
@@ -98,27 +102,28 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 	sleep 0.5
 done
 is "a value does not fall while veths come and go" "$fell" ""
-is "and is what was sent" "$(value $metric pcp0)" 112
-is "under the same number" "$(id $metric pcp0)" "$id"
+is "a value is what was sent while veths come and go" "$(value $metric pcp0)" 112
+is "a device keeps its number while veths come and go" "$(id $metric pcp0)" "$id"
 wait $logger
 touch "$WORK/stop"
 wait $churn
 churn=
 is "pmlogcheck has nothing to say" "$(pmlogcheck "$WORK/archive" 2>&1)" ""
-is "in the archive nothing falls" "$(falls "$WORK/archive" \
+is "no value falls in the archive" "$(falls "$WORK/archive" \
 	kmmv.value.net.{in,out}.{bytes,packets,drops,errors})" ""
-like "the archive has it" "$(pmdumplog "$WORK/archive" $metric)" '"pcp0"\] value [1-9]'
+like "the archive has the device" \
+	"$(pmdumplog "$WORK/archive" $metric)" '"pcp0"\] value [1-9]'
 
 ip link delete pcp0
 ok "a device that is gone is no instance" wait_for 10 shows pcp0 ""
 ip link add name pcp0 type dummy
 ip link set dev pcp0 up
 $check send pcp0 5 60
-ok "one that comes back goes on" wait_for 10 shows pcp0 117
-is "under the same number" "$(id $metric pcp0)" "$id"
+ok "a device that comes back goes on" wait_for 10 shows pcp0 117
+is "a device that comes back has its number" "$(id $metric pcp0)" "$id"
 rmmod kmmv_net
 modprobe kmmv_net
 $check send pcp0 2 60
-ok "so it does when the module is loaded again" wait_for 10 shows pcp0 119
-is "under the same number" "$(id $metric pcp0)" "$id"
+ok "a device goes on when kmmv_net is loaded again" wait_for 10 shows pcp0 119
+is "a device has its number when kmmv_net is loaded again" "$(id $metric pcp0)" "$id"
 finish

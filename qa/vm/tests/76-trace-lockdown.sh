@@ -30,7 +30,8 @@ mounted=
 }
 load ring_pages=16 || bail "does not load"
 insmod qa/client/kmmv_traced.ko || bail "nothing to count"
-ok "what is behind an argument" define far tracepoint=kmmv_traced \
+ok "a counter of what is behind an argument is enabled" \
+	define far tracepoint=kmmv_traced \
 	"value=number=$inner_number"
 end far
 # A locked kernel loads no unsigned module: it is locked after that.
@@ -44,10 +45,12 @@ for text in "value number=$inner_number" "key text=$object_text" \
 	put far "${text%% *}" ''
 done
 end far
-ok "an argument" define near tracepoint=kmmv_traced value=number=arg1:8
-ok "an event" define event tracepoint=kmmv_traced 'event=default number=arg1:8'
+ok "a counter of an argument is enabled in lockdown" \
+	define near tracepoint=kmmv_traced value=number=arg1:8
+ok "a counter with events is enabled in lockdown" \
+	define event tracepoint=kmmv_traced 'event=default number=arg1:8'
 hit tp 3 5
-is "is added up" "$(values near)" "kmmv_traced 15"
+is "an argument is added up in lockdown" "$(values near)" "kmmv_traced 15"
 end near event
-ok "unloads" unload
+ok "the modules unload" unload
 finish

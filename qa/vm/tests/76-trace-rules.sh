@@ -24,16 +24,17 @@ insmod qa/client/kmmv_traced.ko || bail "nothing to count"
 # ---- names
 
 for name in 1st a..b a. 'a b' 'a-b'; do
-	not_ok "mkdir '$name'" mkdir "$trace/$name"
+	not_ok "mkdir of '$name' fails" mkdir "$trace/$name"
 done
 for name in stat stat.hits; do
-	like "mkdir $name" "$(mkdir $trace/$name 2>&1)" "Address already in use"
+	like "mkdir of $name says that the name is in use" \
+		"$(mkdir $trace/$name 2>&1)" "Address already in use"
 done
-ok "a name with dots" mkdir $trace/a.b
-ok "a longer one" mkdir $trace/a.b.c
+ok "a name with dots is accepted" mkdir $trace/a.b
+ok "a name with dots and the first as its prefix is accepted" mkdir $trace/a.b.c
 put a.b tracepoint kmmv_traced
 put a.b.c tracepoint kmmv_traced
-ok "is a metric" put a.b enable 1
+ok "a counter whose name has dots is enabled" put a.b enable 1
 refused a.b.c enable 1 "$unique" 'prefix of another'
 end a.b a.b.c
 
@@ -70,13 +71,15 @@ done
 echo 100000000 >/sys/module/kmmv_trace/parameters/max_keys
 refused t max_keys 100000000 "$invalid" '1 to 65536'
 echo 1024 >/sys/module/kmmv_trace/parameters/max_keys
-is "nothing was stored" "$(cat $trace/t/{tracepoint,function,value,key,event,units} |
+is "values that are refused are not stored" \
+	"$(cat $trace/t/{tracepoint,function,value,key,event,units} |
 	xargs) $(get t max_keys)" " 64"
-ok "what is well spelt" put t value 'log2 a->b=arg0@0@8@16:4s+1.31'
-is "clears the error" "$(get t error)" ""
-is "and is stored" "$(get t value)" 'log2 a->b=arg0@0@8@16:4s+1.31'
+ok "a value that is well spelt is accepted" put t value 'log2 a->b=arg0@0@8@16:4s+1.31'
+is "a value that is well spelt clears the error" "$(get t error)" ""
+is "a value that is well spelt is stored" \
+	"$(get t value)" 'log2 a->b=arg0@0@8@16:4s+1.31'
 put t value ''
-is "an empty line removes it" "$(get t value)" ""
+is "an empty line removes a value" "$(get t value)" ""
 
 # ---- what is not there
 
@@ -105,7 +108,7 @@ put t value x=arg0:8
 refused t enable 1 "$invalid" '3 functions'
 put t value ''
 put t function 'kmmv_*'
-ok "its own functions are not traced" put t enable 1
+ok "a glob with functions of kmmv_trace itself is enabled" put t enable 1
 put t enable 0
 echo 2 >$max
 put t function 'kmmv_traced_*'
@@ -113,9 +116,10 @@ refused t enable 1 "$big" 'more than 2 functions.*max_functions'
 put t function '*'
 refused t enable 1 "$big" 'more than 2 functions'
 end t
-ok "as many as the parameter says" define few 'function=kmmv_traced_t*'
+ok "as many functions as max_functions can be traced" \
+	define few 'function=kmmv_traced_t*'
 echo 256 >$max
-is "nothing else is traced" "$(handlers)" 2
+is "no more functions than max_functions are traced" "$(handlers)" 2
 put few enable 0
 
 # ---- while it is enabled; other texts
@@ -123,13 +127,14 @@ put few enable 0
 put few function kmmv_traced_one
 refused few enable 1 "$exists" 'registered with other'
 end few
-ok "another name" define u function=kmmv_traced_one value=last=arg5:8 \
+ok "a counter of the function by another name is enabled" \
+	define u function=kmmv_traced_one value=last=arg5:8 \
 	'oneline=What is last' help=Twice units=byte
 for text in 'function x' 'tracepoint x' 'value x=arg0:8' 'key x=arg0:8' \
 	'event default x=arg0:8' 'units count' 'oneline x' 'help x' 'max_keys 3'; do
 	refused u "${text%% *}" "${text#* }" "$busy" 'write 0 to enable'
 done
-ok "1 to enable once more" put u enable 1
+ok "enable takes 1 once more" put u enable 1
 like "the family has the texts" "$(build/kmmvdump -f trace.u)" \
 	'trace.u \(byte, counter\): What is last'
 end u
@@ -142,30 +147,37 @@ for text in units=count oneline=x help=x 'value=log2 last=arg5:8'; do
 	refused u enable 1 "$exists" 'registered with other units, texts or values'
 	end u
 done
-ok "the same" define u function=kmmv_traced_one value=last=arg5:8 \
+ok "a counter with the same texts and values is enabled" \
+	define u function=kmmv_traced_one value=last=arg5:8 \
 	'oneline=What is last' help=Twice units=byte
-ok "a key" define k tracepoint=kmmv_traced 'key=number=arg1:8'
+ok "a counter with a key is enabled" define k tracepoint=kmmv_traced 'key=number=arg1:8'
 hit tp 1 7
 end k
-ok "another key" define k tracepoint=kmmv_traced 'key=small=arg3:1'
+ok "a counter of the same name with another key is enabled" \
+	define k tracepoint=kmmv_traced 'key=small=arg3:1'
 hit tp 1 8
-is "has instances of its own" "$(values k | xargs)" "8 1"
+is "a counter with another key has instances of its own" "$(values k | xargs)" "8 1"
 end k
 mkdir $trace/k
 put k tracepoint kmmv_traced
 refused k enable 1 "$exists" 'registered with other'
 end k
-ok "an event" define e function=kmmv_traced_one 'event=default last=arg5:8'
-is "rmdir of its ring" "$(rmdir /sys/kernel/config/kmmv/rings/default 2>&1 |
+ok "a counter with an event is enabled" \
+	define e function=kmmv_traced_one 'event=default last=arg5:8'
+is "the ring default with events cannot be removed" \
+	"$(rmdir /sys/kernel/config/kmmv/rings/default 2>&1 |
 	grep -c .)" 1
-not_ok "rmmod while there are counters" rmmod kmmv_trace
+not_ok "kmmv_trace does not unload while there are counters" rmmod kmmv_trace
 end u e
-ok "a ring" mkdir /sys/kernel/config/kmmv/rings/r
-ok "events there" define f function=kmmv_traced_one 'event=r last=arg5:8'
-not_ok "hold it" rmdir /sys/kernel/config/kmmv/rings/r
+ok "a ring is made" mkdir /sys/kernel/config/kmmv/rings/r
+ok "a counter with events in the new ring is enabled" \
+	define f function=kmmv_traced_one 'event=r last=arg5:8'
+not_ok "a ring with events of a counter cannot be removed" \
+	rmdir /sys/kernel/config/kmmv/rings/r
 put f enable 0
 end f
-ok "until the counter goes" rmdir /sys/kernel/config/kmmv/rings/r
+ok "a ring can be removed when its counter is gone" \
+	rmdir /sys/kernel/config/kmmv/rings/r
 is "no function is traced" "$(handlers)" 0
-ok "unloads" unload
+ok "the modules unload" unload
 finish
