@@ -25,7 +25,7 @@ trace_end()
 trap trace_end EXIT
 
 install_agent
-ok "./Install installs the module" modprobe kmmv_trace
+ok "./Install installs kmmv_trace" modprobe kmmv_trace
 insmod qa/client/kmmv_traced.ko
 define sched.work tracepoint=kmmv_traced value=number=arg1:8 units=nanosec \
 	'oneline=Time at work' 'help=What the test says.'
@@ -51,22 +51,28 @@ archived()
 sum=$((100 * 101 / 2 + 15))
 ok "a counter is a metric" wait_for 20 shows \
 	kmmv.value.trace.sched.work kmmv_traced $sum
-like "with units and semantics" "$(pminfo -d kmmv.value.trace.sched.work)" \
+like "a metric has its counter's units and semantics" \
+	"$(pminfo -d kmmv.value.trace.sched.work)" \
 	"Semantics: counter  Units: nanosec"
-like "and texts" "$(pminfo -tT kmmv.value.trace.sched.work)" 'Time at work'
-like "all of them" "$(pminfo -T kmmv.value.trace.sched.work)" 'What the test says'
+like "a metric has its counter's line of help" \
+	"$(pminfo -tT kmmv.value.trace.sched.work)" 'Time at work'
+like "a metric has its counter's help" \
+	"$(pminfo -T kmmv.value.trace.sched.work)" 'What the test says'
 ok "keys are instances" wait_for 20 shows kmmv.value.trace.by.text a 100
-is "each with its count" "$(value kmmv.value.trace.by.text b)" 5
-like "a default text" "$(pminfo -t kmmv.value.trace.by.text)" \
+is "a second key has its count" "$(value kmmv.value.trace.by.text b)" 5
+like "a counter without texts has a default line of help" \
+	"$(pminfo -t kmmv.value.trace.by.text)" \
 	'Hits of the tracepoint kmmv_traced, by key'
-is "functions, too" "$(value kmmv.value.trace.calls kmmv_traced_two)" 3
-is "and the sum" "$(value kmmv.all.trace.calls "")" 3
-is "hits of each counter" "$(value kmmv.value.trace.stat.hits by.text)" 105
+is "functions are instances" "$(value kmmv.value.trace.calls kmmv_traced_two)" 3
+is "functions have a sum" "$(value kmmv.all.trace.calls "")" 3
+is "a counter's hits are in trace.stat.hits" \
+	"$(value kmmv.value.trace.stat.hits by.text)" 105
 for name in hits:0 cost:1 faults:2 lost:3; do
-	like "the fixed number of ${name%:*}" \
+	like "trace.stat.${name%:*} has its fixed number" \
 		"$(pminfo -m "kmmv.value.trace.stat.${name%:*}")" \
 		" 389\.$((16 + 80 + ${name#*:}))\.0"
-	like "its help" "$(pminfo -T "kmmv.value.trace.stat.${name%:*}")" '[a-z]{4}'
+	like "trace.stat.${name%:*} has help" \
+		"$(pminfo -T "kmmv.value.trace.stat.${name%:*}")" '[a-z]{4}'
 done
 like "cost is a time" "$(pminfo -d kmmv.value.trace.stat.cost)" \
 	"Semantics: counter  Units: nanosec"
@@ -90,13 +96,13 @@ ok "a counter that is removed has no instances" wait_for 10 shows \
 	kmmv.value.trace.by.text a ""
 define by.text tracepoint=kmmv_traced "key=text=$object_text"
 hit tp 1 1 0 0 a
-ok "one that comes back goes on" wait_for 20 shows kmmv.value.trace.by.text a 141
-is "under the same number" "$(id kmmv.value.trace.by.text a)" "$id"
-ok "in the archive, too" wait_for 20 archived a 141
+ok "a counter that comes back goes on" wait_for 20 shows kmmv.value.trace.by.text a 141
+is "a key that comes back has its number" "$(id kmmv.value.trace.by.text a)" "$id"
+ok "the archive has a key that came back" wait_for 20 archived a 141
 kill $logger
 wait $logger
 is "pmlogcheck has nothing to say" "$(pmlogcheck "$WORK/archive" 2>&1)" ""
-is "in the archive nothing falls" "$(falls "$WORK/archive" kmmv.value.trace.by.text \
+is "no value falls in the archive" "$(falls "$WORK/archive" kmmv.value.trace.by.text \
 	kmmv.value.trace.sched.work kmmv.value.trace.calls \
 	kmmv.value.trace.stat.{hits,cost,faults,lost})" ""
 finish

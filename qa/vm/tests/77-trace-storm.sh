@@ -131,28 +131,32 @@ for ((i = 0; i < rounds; i++)); do
 done
 stop
 is "no value falls" "$(cat "$WORK/fell")" ""
-ok "as was seen: $(wc -l <"$WORK/watched")" test -s "$WORK/watched"
+ok "values are watched, rounds: $(wc -l <"$WORK/watched")" test -s "$WORK/watched"
 hits=$((4 * rounds * 2000))
 calls=$((4 * rounds * 500))
 is "every hit is counted" "$(values stay.tp)" "kmmv_traced $hits"
-is "every call, too" "$(values stay.fn | xargs)" \
+is "every call is counted" "$(values stay.fn | xargs)" \
 	"kmmv_traced_one $calls kmmv_traced_two $calls"
 all="$hits $((2 * calls))"
 if counts_values; then
-	is "a hit is added up" "$(values stay.sum)" \
+	is "every hit is added up" "$(values stay.sum)" \
 		"kmmv_traced $((4 * rounds * 2000 * 2001 / 2))"
-	is "has a bucket" "$(values stay.log | awk '{ n += $2 } END { print n }')" \
+	is "every hit has a bucket" \
+		"$(values stay.log | awk '{ n += $2 } END { print n }')" \
 		$hits
-	is "of its own" "$(values stay.log | sort -n | tail -n 1)" \
+	is "every hit of 1024 and more is in the bucket of 1024" \
+		"$(values stay.log | sort -n | tail -n 1)" \
 		"1024 $((4 * rounds * 977))"
-	is "has a key" "$(values stay.key | xargs)" \
+	is "every hit has a key" "$(values stay.key | xargs)" \
 		"a $((hits / 4)) b $((hits / 4)) c $((hits / 4)) d $((hits / 4))"
-	is "with an event" "$(values stay.event)" "kmmv_traced $hits"
-	is "a call has its value" "$(values stay.last)" \
+	is "every hit with an event is counted" \
+		"$(values stay.event)" "kmmv_traced $hits"
+	is "every call has its value added up" "$(values stay.last)" \
 		"kmmv_traced_two $((4 * rounds * 500 * 501 / 2))"
 	all="$all $hits $hits $hits $hits $calls"
 fi
-is "all are hits" "$(for name in $stay; do get "stay.$name" hits; done | xargs)" "$all"
+is "every counter has its hits" \
+	"$(for name in $stay; do get "stay.$name" hits; done | xargs)" "$all"
 for name in $stay; do
 	end "stay.$name"
 done
@@ -200,7 +204,7 @@ for ((i = 0; i < rounds; i++)); do
 	insmod kmod/kmmv_trace.ko || failed="$failed insmod"
 	note "round $i of loads"
 done
-is "under load it is loaded and unloaded" "$failed" ""
+is "kmmv_trace loads and unloads under load" "$failed" ""
 for ((i = 0; i < rounds; i++)); do
 	define a tracepoint=kmmv_qa/kmmv_traced || failed="$failed define"
 	# Its parameter is in use while a loop hits.
@@ -210,8 +214,8 @@ for ((i = 0; i < rounds; i++)); do
 	end a || failed="$failed end"
 	note "round $i of another module's loads"
 done
-is "what is counted is, too" "$failed" ""
+is "a module with what is counted loads and unloads under load" "$failed" ""
 stop
 is "no function is traced" "$(handlers)" 0
-ok "unloads" unload
+ok "the modules unload" unload
 finish

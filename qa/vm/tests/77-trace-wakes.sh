@@ -43,8 +43,9 @@ have()
 
 	for pid in $readers; do
 		wait "$pid"
-		is "$1: a reader ends" $? 0
-		ok "$1: and has enough" test "$(wc -l <"$WORK/events.$i")" -ge "$2"
+		is "$1: reader $i succeeds" $? 0
+		ok "$1: reader $i has enough events" \
+			test "$(wc -l <"$WORK/events.$i")" -ge "$2"
 		i=$((i + 1))
 	done
 	readers=
@@ -52,14 +53,16 @@ have()
 
 load ring_pages=64 || bail "does not load"
 insmod qa/client/kmmv_traced.ko || bail "nothing to count"
-ok "something happens" define tp tracepoint=kmmv_traced 'event=default number=arg1:8'
+ok "a counter with events is enabled" \
+	define tp tracepoint=kmmv_traced 'event=default number=arg1:8'
 names="cancel function start tp wake"
 
 # An event of the work's end finds the ring armed if the work has not cleared that. No
 # other event disarms it.
 work=irq_vectors/irq_work_exit
 if [ -e /sys/kernel/tracing/events/$work ]; then
-	ok "a work ends" define work tracepoint=$work 'event=default vector=arg0:4'
+	ok "a counter of the end of work is enabled" \
+		define work tracepoint=$work 'event=default vector=arg0:4'
 	read_by 400
 	until [ "$(wc -l <"$WORK/events.3")" -ge 400 ]; do
 		hit tp 1
@@ -70,12 +73,16 @@ if [ -e /sys/kernel/tracing/events/$work ]; then
 fi
 
 # Then all that a wake-up does.
-ok "a task is woken" define wake tracepoint=sched/sched_waking 'event=default task=arg0:8x'
+ok "a counter of tasks that are woken is enabled" \
+	define wake tracepoint=sched/sched_waking 'event=default task=arg0:8x'
 read_by 10000
-ok "a function starts a timer" define function function=hrtimer_start_range_ns \
+ok "a counter of a function that starts timers is enabled" \
+	define function function=hrtimer_start_range_ns \
 	'event=default timer=arg0:8x'
-ok "a timer starts" define start tracepoint=timer/hrtimer_start 'event=default timer=arg0:8x'
-ok "a timer is cancelled" define cancel tracepoint=timer/hrtimer_cancel \
+ok "a counter of timers that start is enabled" \
+	define start tracepoint=timer/hrtimer_start 'event=default timer=arg0:8x'
+ok "a counter of timers that are cancelled is enabled" \
+	define cancel tracepoint=timer/hrtimer_cancel \
 	'event=default timer=arg0:8x'
 have "all" 10000
 kinds()
@@ -94,9 +101,9 @@ for ((i = 0; i < 20; i++)); do
 	done
 	have "again" 10000
 done
-is "of each kind" "$(kinds)" "$names"
+is "events of each kind are read" "$(kinds)" "$names"
 note "$(for name in $names; do echo "$name $(get "$name" hits)"; done | xargs)"
 # shellcheck disable=SC2086 # a list
-ok "they end" end $names
-ok "unloads" unload
+ok "counters can be removed" end $names
+ok "the modules unload" unload
 finish

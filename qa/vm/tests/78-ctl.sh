@@ -42,8 +42,8 @@ says()
 	shift 2
 	text=$($ctl "$@" 2>&1 >/dev/null)
 	status=$?
-	is "$name" $status 1
-	like "$name: why" "$text" "$pattern"
+	is "$name: kmmvctl fails" $status 1
+	like "$name: kmmvctl says why" "$text" "$pattern"
 }
 
 # count NAME [INSTANCE]: the count of an instance, or of all
@@ -68,21 +68,23 @@ python()
 
 modprobe virtio_blk
 says "no module" 'modprobe kmmv_trace' list
-ok "loads" load
-is "no counters" "$($ctl list)" ""
+ok "the modules load" load
+is "list has no counter at first" "$($ctl list)" ""
 
 # ---- the ten sets
 
-ok "check" $ctl check lib/kmmvctl/trace.conf
-ok "apply" $ctl apply lib/kmmvctl/trace.conf
+ok "check accepts the example file" $ctl check lib/kmmvctl/trace.conf
+ok "apply takes the example file" $ctl apply lib/kmmvctl/trace.conf
 note "$($ctl list)"
 sections=$(grep -c '^\[' lib/kmmvctl/trace.conf)
-is "all are on" "$($ctl list | awk '$2 == "on"' | wc -l)" "$sections"
-is "again" "$($ctl apply -v lib/kmmvctl/trace.conf | grep -c '^leave')" "$sections"
+is "all counters of the example file are on" \
+	"$($ctl list | awk '$2 == "on"' | wc -l)" "$sections"
+is "apply leaves all counters when run again" \
+	"$($ctl apply -v lib/kmmvctl/trace.conf | grep -c '^leave')" "$sections"
 
 echo 1 >/proc/sys/kernel/sched_schedstats
-ok "1. waits for a CPU" wait_for 20 counts sched.wait
-ok "2. CPU time" wait_for 20 counts sched.runtime
+ok "1. waits for a CPU are counted" wait_for 20 counts sched.wait
+ok "2. CPU time is counted" wait_for 20 counts sched.runtime
 ln -s "$(command -v taskset)" "$WORK/kmmv-qa-move"
 # shellcheck disable=SC2317 # called by wait_for
 moves()
@@ -94,12 +96,12 @@ moves()
 	done
 	counts sched.migrations
 }
-ok "and moves" wait_for 20 moves
+ok "2. moves between CPUs are counted" wait_for 20 moves
 
 dd if=/dev/vda of=/dev/null bs=1M count=16 2>/dev/null
-ok "5. the page cache: added" counts pagecache.added bdev
+ok "5. pages added to the page cache are counted" counts pagecache.added bdev
 blockdev --flushbufs /dev/vda
-ok "and removed" counts pagecache.removed bdev
+ok "5. pages removed from the page cache are counted" counts pagecache.removed bdev
 
 # More than there is: what is cached is reclaimed, and the rest compacted.
 # shellcheck disable=SC2317 # called by wait_for
@@ -111,11 +113,11 @@ pressure()
 	counts reclaim.direct && counts compaction && counts reclaim.kswapd &&
 		counts reclaim.pages
 }
-ok "3. reclaim, 4. compaction" wait_for 120 pressure
+ok "3. reclaim and 4. compaction are counted" wait_for 120 pressure
 for name in reclaim.direct reclaim.pages reclaim.kswapd compaction; do
 	note "$name: $(values $name | xargs)"
 done
-ok "by order" counts compaction 9
+ok "4. compaction is counted by order" counts compaction 9
 
 ip link add kmmvqa0 type dummy
 ip address add 10.9.9.1/24 dev kmmvqa0
@@ -133,7 +135,7 @@ s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for i in range(20):
     s.sendto(b"x", ("127.0.0.1", 1))
 '
-is "6. TCP: resets by port" "$(count tcp.resets 34568)" 7
+is "6. resets of TCP are counted by port" "$(count tcp.resets 34568)" 7
 # Not by the function: kill would end its shell, and leave the sender.
 python3 -c '
 import socket
@@ -146,23 +148,23 @@ except OSError:
     pass
 ' &
 sends=$!
-ok "segments sent again" wait_for 60 counts tcp.retransmits 34567
+ok "6. segments of TCP sent again are counted" wait_for 60 counts tcp.retransmits 34567
 kill $sends
 wait $sends 2>/dev/null
-ok "7. packets dropped" test "$(count net.drops)" -ge 20
+ok "7. dropped packets are counted" test "$(count net.drops)" -ge 20
 
 ln -s /bin/true "$WORK/kmmv-qa-exec"
 ln -s /bin/bash "$WORK/kmmv-qa-fork"
 for ((i = 0; i < 30; i++)); do "$WORK/kmmv-qa-exec"; done
-is "8. processes: execs" "$(count process.execs kmmv-qa-exec)" 30
-is "exits" "$(count process.exits kmmv-qa-exec)" 30
+is "8. execs of processes are counted" "$(count process.execs kmmv-qa-exec)" 30
+is "8. exits of processes are counted" "$(count process.exits kmmv-qa-exec)" 30
 "$WORK/kmmv-qa-fork" -c 'for ((i = 0; i < 25; i++)); do (:); done; :'
-is "forks" "$(count process.forks kmmv-qa-fork)" 25
+is "8. forks of processes are counted" "$(count process.forks kmmv-qa-fork)" 25
 
 # An unsigned module taints the kernel with 12, each time.
 before=$(count trouble.taints 12)
 insmod qa/client/kmmv_traced.ko
-is "9. taints" "$(($(count trouble.taints 12) - before))" 1
+is "9. taints are counted" "$(($(count trouble.taints 12) - before))" 1
 printf 'Call Trace:\nRIP: 0033\n' >>"$KMSG_EXPECT"
 mkdir /sys/fs/cgroup/kmmv-qa
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null
@@ -171,44 +173,48 @@ if [ -e /sys/fs/cgroup/kmmv-qa/memory.max ]; then
 	# shellcheck disable=SC2016 # for that shell
 	sh -c 'echo $$ >/sys/fs/cgroup/kmmv-qa/cgroup.procs
 		exec python3 -c "x = bytearray(200 << 20)"' 2>/dev/null
-	is "the OOM killer" "$(count trouble.oom)" 1
+	is "9. kills for want of memory are counted" "$(count trouble.oom)" 1
 else
-	skip "the OOM killer" "machine: no memory cgroup"
+	skip "9. kills for want of memory are counted" "machine: no memory cgroup"
 fi
-ok "10. soft interrupts raised" wait_for 20 counts softirq.raised
-ok "and run" wait_for 20 counts softirq.run
+ok "10. soft interrupts raised are counted" wait_for 20 counts softirq.raised
+ok "10. soft interrupts run are counted" wait_for 20 counts softirq.run
 
-ok "the end" $ctl apply --prune /dev/null
-is "nothing is left" "$($ctl list)" ""
-is "nothing is traced" "$(handlers)" 0
+ok "apply --prune takes an empty file" $ctl apply --prune /dev/null
+is "list has no counter after apply --prune" "$($ctl list)" ""
+is "no function is traced after apply --prune" "$(handlers)" 0
 
 # ---- values against what a program did
 
-ok "bytes by file" $ctl add bytes function=vfs_write value=count \
+ok "add makes a counter of bytes by file" \
+	$ctl add bytes function=vfs_write value=count \
 	'key=file->f_path.dentry->d_name.name' units=byte max_keys=1000
-ok "and their histogram" $ctl add sizes function=vfs_write 'value=log2 count' \
+ok "add makes a histogram by file" \
+	$ctl add sizes function=vfs_write 'value=log2 count' \
 	'key=file->f_path.dentry->d_name.name' max_keys=1000
 dd if=/dev/zero of="$WORK/kmmv-qa-file" bs=1000 count=77 2>/dev/null
-is "their sum" "$(count bytes kmmv-qa-file)" 77000
-is "their bucket" "$(count sizes kmmv-qa-file/512)" 77
-ok "an event" $ctl add starts tracepoint=sched/sched_process_exec \
+is "bytes of a file are summed" "$(count bytes kmmv-qa-file)" 77000
+is "writes of a file are in their bucket" "$(count sizes kmmv-qa-file/512)" 77
+ok "add makes a counter with an event" \
+	$ctl add starts tracepoint=sched/sched_process_exec \
 	'event=default p->pid, old_pid, name=p->comm' 'key=p->comm' max_keys=1000
 "$WORK/kmmv-qa-exec" &
 pid=$!
 wait $pid
 # Other programs begin meanwhile, too.
-like "is left" "$(timeout 600 build/kmmvdump -x -R default -N "$(get starts hits)")" \
+like "a start of a program leaves an event" \
+	"$(timeout 600 build/kmmvdump -x -R default -N "$(get starts hits)")" \
 	"trace\\.starts.*$pid.*kmmv-qa-exec"
 export_text=$($ctl export)
 note "$export_text"
 like "export has the user's words" "$export_text" \
 	'^key = file->f_path.dentry->d_name.name$'
-ok "remove" $ctl remove bytes sizes
+ok "remove takes two counters" $ctl remove bytes sizes
 printf '%s\n' "$export_text" >"$WORK/again.conf"
-ok "and again" $ctl apply "$WORK/again.conf"
+ok "apply takes what was exported" $ctl apply "$WORK/again.conf"
 dd if=/dev/zero of="$WORK/kmmv-qa-file" bs=1000 count=1 2>/dev/null
-is "the counts went on" "$(count bytes kmmv-qa-file)" 78000
-ok "all off" $ctl remove bytes sizes starts
+is "counts of exported counters go on" "$(count bytes kmmv-qa-file)" 78000
+ok "remove takes three counters" $ctl remove bytes sizes starts
 
 # ---- refusals
 
@@ -218,17 +224,19 @@ says "a field that is no argument" 'next_pid is a field of the trace event' \
 says "another system" 'there is sched/sched_switch' add x tracepoint=shed/sched_switch
 says "no function" 'not among the functions that can be traced' \
 	add x function=kmmv_qa_nothing
-says "one that is not to be traced" 'not among the functions' \
+says "a function that is not to be traced" 'not among the functions' \
 	add x function=rcu_nmi_enter
 says "a glob too wide" 'x: enable: .*max_functions' add x 'function=*_read*'
 says "the arguments of a module without BTF" 'load the module first' \
 	add x tracepoint=kmmv_qa/kmmv_traced key=number
-is "nothing is left" "$($ctl list)" ""
-ok "its hits" $ctl add x tracepoint=kmmv_qa/kmmv_traced
+is "list has no counter after refusals" "$($ctl list)" ""
+ok "add makes a counter of a module's tracepoint" \
+	$ctl add x tracepoint=kmmv_qa/kmmv_traced
 hit tp 12
-is "count" "$(count x)" 12
-ok "away" $ctl remove x
-like "describe" "$($ctl describe sched/sched_switch)" \
+is "hits of a module's tracepoint are counted" "$(count x)" 12
+ok "remove takes the counter of a module's tracepoint" $ctl remove x
+like "describe shows a member behind an argument" \
+	"$($ctl describe sched/sched_switch)" \
 	'^  next->comm +char\[16\] +arg2@[0-9]+:16t'
 
 # ---- a module's, which goes and comes back
@@ -281,28 +289,31 @@ tracepoint = nullb/nullb_zone_op
 tracepoint = nullb/nullb_zone_op
 key = cmd->nq->dev->nullb->disk_name
 F
-ok "it is not there" goes
+ok "null_blk is not loaded" goes
 text=$($ctl apply "$WORK/module.conf" 2>&1)
-is "before it is there" $? 3
-like "is said" "$text" 'zones.by: no tracepoint'
-is "hits wait" "$(states)" "zones.hits waiting"
+is "apply has status 3 without null_blk" $? 3
+like "apply says which tracepoint is not there" "$text" 'zones.by: no tracepoint'
+is "the counter of hits waits for null_blk" "$(states)" "zones.hits waiting"
 come
-ok "after it is loaded" $ctl apply "$WORK/module.conf"
-is "both are on" "$(states)" "zones.by on zones.hits on"
+ok "apply succeeds with null_blk" $ctl apply "$WORK/module.conf"
+is "both counters are on with null_blk" "$(states)" "zones.by on zones.hits on"
 ok "zones are reset" reset_zones 3
-is "they count" "$(count zones.by "$(cat "$WORK/disk")")" 3
-ok "nothing holds the module" wait_for 20 goes
+is "resets of zones are counted by disk" "$(count zones.by "$(cat "$WORK/disk")")" 3
+ok "null_blk unloads while counters are on" wait_for 20 goes
 note "$($ctl list)"
-is "as often as it was hit" "$(count zones.by "$(cat "$WORK/disk")")" "$(count zones.hits)"
+is "counts by disk add up to the hits" \
+	"$(count zones.by "$(cat "$WORK/disk")")" "$(count zones.hits)"
 come
-is "it came back: it has to be resolved again" "$(get zones.by state)" stale
-is "apply does" "$($ctl apply -v "$WORK/module.conf" | sort | xargs)" \
+is "the counter by disk is stale when null_blk is back" "$(get zones.by state)" stale
+is "apply resolves the counter that is stale" \
+	"$($ctl apply -v "$WORK/module.conf" | sort | xargs)" \
 	"leave zones.hits resolve zones.by"
-is "both are on again" "$(states)" "zones.by on zones.hits on"
-ok "zones are reset" reset_zones 4
-is "and count on" "$(count zones.by "$(cat "$WORK/disk")")" 7
+is "both counters are on again after apply" "$(states)" "zones.by on zones.hits on"
+ok "zones are reset when null_blk is back" reset_zones 4
+is "resets of zones are counted on after apply" \
+	"$(count zones.by "$(cat "$WORK/disk")")" 7
 $ctl remove zones.by zones.hits
-ok "it goes" wait_for 20 goes
+ok "null_blk unloads when counters are removed" wait_for 20 goes
 
 # ---- the service and the rule
 
@@ -320,43 +331,49 @@ reload=$(command_of ExecReload)
 $rule
 is "the rule does nothing before the service" "$($ctl list)" ""
 $start
-is "the service, without the module" "$? $(states)" "3 zones.hits waiting"
-like "which is a success" "$(sed -n 's/^SuccessExitStatus=//p' \
+is "the service without null_blk has the counter of hits wait" \
+	"$? $(states)" "3 zones.hits waiting"
+like "the service's unit takes status 3 as success" \
+	"$(sed -n 's/^SuccessExitStatus=//p' \
 	lib/kmmvctl/kmmv-trace.service.in)" '^3$'
 come
 $rule
-is "the rule, with it" "$? $(states)" "0 zones.by on zones.hits on"
-ok "it goes" goes
+is "the rule with null_blk has both counters on" \
+	"$? $(states)" "0 zones.by on zones.hits on"
+ok "null_blk unloads after the rule" goes
 come
 $rule
-is "and when it came back" "$(states)" "zones.by on zones.hits on"
-ok "it goes" goes
+is "the rule has both counters on when null_blk is back" \
+	"$(states)" "zones.by on zones.hits on"
+ok "null_blk unloads after the second rule" goes
 
 sed "s|@BINDIR@|$PWD/build|" lib/kmmvctl/kmmv-trace.rules.in \
 	>/run/udev/rules.d/90-kmmv-trace.rules
 if start_udev; then
-	is "nothing is on" "$(states)" "zones.by waiting zones.hits waiting"
+	is "both counters wait before udev's rule" \
+		"$(states)" "zones.by waiting zones.hits waiting"
 	come
 	ok "udev applies the file" wait_for 20 both_on
-	ok "zones are reset" reset_zones 5
-	is "and what it applied counts" "$(count zones.by "$(cat "$WORK/disk")")" 12
-	ok "it goes" wait_for 20 goes
+	ok "zones are reset after udev's rule" reset_zones 5
+	is "counters that udev applied count" \
+		"$(count zones.by "$(cat "$WORK/disk")")" 12
+	ok "null_blk unloads after udev's rule" wait_for 20 goes
 	stop_udev
 else
 	skip "udev applies the file" "machine: no udevd"
 fi
 rm -r /run/udev/rules.d
 rm /etc/kmmv/trace.conf
-is "reload after the file went" "$($reload | sort | xargs)" \
+is "reload removes all counters when the file is gone" "$($reload | sort | xargs)" \
 	"remove zones.by remove zones.hits"
-is "removes all" "$($ctl list)" ""
-ok "it goes" wait_for 20 goes
+is "list has no counter after reload" "$($ctl list)" ""
+ok "null_blk unloads after reload" wait_for 20 goes
 
-ok "unloads" unload
-ok "another life of the module" load
-ok "has the same counters" $ctl apply "$WORK/again.conf"
-is "on" "$($ctl list | awk '$2 == "on"' | wc -l)" 3
-ok "removes them" $ctl remove bytes sizes starts
-ok "unloads" unload
+ok "the modules unload" unload
+ok "the modules load again" load
+ok "apply takes what was exported before a load" $ctl apply "$WORK/again.conf"
+is "exported counters are on after a load" "$($ctl list | awk '$2 == "on"' | wc -l)" 3
+ok "remove takes three counters after a load" $ctl remove bytes sizes starts
+ok "the modules unload after another load" unload
 is "no handler is left" "$(handlers)" 0
 finish

@@ -157,7 +157,7 @@ insmod kmod/kmmv.ko || bail "does not load"
 insmod qa/client/kmmv_traced.ko || bail "nothing to count"
 probes=$(probes)
 mapfile -t order < <(orders block net trace stat)
-is "orders" "$(printf '%s\n' "${order[@]}" | sort -u | wc -l)" 24
+is "there are 24 orders" "$(printf '%s\n' "${order[@]}" | sort -u | wc -l)" 24
 chosen=${KMMV_ORDERS:-$(shuf -i 0-23 -n 4 | xargs)}
 [ "${KMMV_SOAK:-0}" = 0 ] || chosen=all
 note "KMMV_ORDERS='$chosen' takes the same ones"
@@ -175,19 +175,20 @@ for i in $chosen; do
 	done
 	ok "${order[i]}: there are probes" test "$(probes)" != "$probes"
 	wait_for 20 has_counts
-	ok "each source counts" wait_for 20 grown || note "$(cat "$WORK/was" "$WORK/now")"
+	ok "${order[i]}: each source counts" \
+		wait_for 20 grown || note "$(cat "$WORK/was" "$WORK/now")"
 	# 7 has no divisor with 24: each order is also one of an unload.
 	for name in ${order[(i * 7 + 5) % ${#order[@]}]}; do
 		unload_one "$name" || failed="$failed -$name"
 	done
-	is "each loads and unloads" "$failed" ""
-	is "no probe is left" "$(probes) $(handlers)" "$probes 0"
+	is "${order[i]}: each source loads and unloads" "$failed" ""
+	is "${order[i]}: no probe is left" "$(probes) $(handlers)" "$probes 0"
 	note "order $i: $((SECONDS - begin)) s"
 done
 touch "$WORK/end"
 # shellcheck disable=SC2086 # a list
 wait $workers
 workers=
-is "no load has stopped" "$(cat "$WORK/stopped")" ""
-ok "unloads" unload
+is "no work in the background has stopped" "$(cat "$WORK/stopped")" ""
+ok "the modules unload" unload
 finish

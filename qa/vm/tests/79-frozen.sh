@@ -105,16 +105,16 @@ insmod qa/client/kmmv_frozen.ko table="$(address kmmv_table)" \
 # ---- with a frozen queue
 
 is "a disk is frozen, with a counter made" "$(tell "freeze /dev/$disk")" ""
-like "which is there" "$(instance 0 qa.frozen)" "active"
+like "the counter made with a frozen disk is active" "$(instance 0 qa.frozen)" "active"
 dd if="/dev/$disk" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null &
 reader=$!
-ok "a read of it waits" wait_for 5 waits $reader
-is "all are removed" "$(tell remove)" ""
-ok "the read still waits" waits $reader
-is "the counter is gone" "$(instance 0 qa.frozen)" ""
-is "the disk goes on" "$(tell thaw)" ""
+ok "a read of a frozen disk waits" wait_for 5 waits $reader
+is "counters and rings are removed while a disk is frozen" "$(tell remove)" ""
+ok "the read still waits after the removal" waits $reader
+is "the counter that was removed is gone" "$(instance 0 qa.frozen)" ""
+is "the disk can be thawed" "$(tell thaw)" ""
 wait $reader
-is "and so does the read" $? 0
+is "the read succeeds when the disk is thawed" $? 0
 
 # While others need memory, time and again.
 call "addmany 0 3000 many" >/dev/null
@@ -125,10 +125,10 @@ for ((i = 0; i < rounds * 4; i++)); do
 	answer=$(tell "freeze /dev/$disk" && tell remove && tell thaw)
 	[ -z "$answer" ] || break
 done
-is "the same, again and again, while others change the table" "$answer" ""
+is "removals succeed while others change the table" "$answer" ""
 wait $changes
-is "these succeed" $? 0
-is "to the end" "$(cat "$WORK/change")" 0
+is "changes of the table succeed" $? 0
+is "changes of the table come to the end" "$(cat "$WORK/change")" 0
 insmod qa/client/kmmv_statctr.ko updates=100 hold=2000 && rmmod kmmv_statctr
 touch "$WORK/end"
 wait
@@ -137,9 +137,10 @@ wait
 
 note "$(cat $frozen/seen) allocations seen"
 ok "allocations are seen" test "$(cat $frozen/seen)" -gt 1000
-is "none under a lock that removals take" "$(cat $frozen/under)" 0
+is "no allocation is under a lock that removals take" "$(cat $frozen/under)" 0
 tell own
-is "one would have been noticed" "$(($(cat $frozen/under) > 0))" 1
+is "an allocation under a lock, made on purpose, is noticed" \
+	"$(($(cat $frozen/under) > 0))" 1
 
-ok "unloads" rmmod kmmv_frozen
+ok "kmmv_frozen unloads" rmmod kmmv_frozen
 finish

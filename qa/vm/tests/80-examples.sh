@@ -34,10 +34,10 @@ for n in 1 2; do
 	programs="$programs $!"
 done
 start_udev
-ok "./Install" installs
+ok "./Install succeeds" installs
 ok "the agent reads the device" wait_for 20 has_values
 
-ok "a program that was there before has values" wait_for 20 \
+ok "a program that was there before kmmv has values" wait_for 20 \
 	grep -qE '^[1-9][0-9]*$' "$WORK/said.1"
 
 # The commands after the build, and what the last one prints.
@@ -46,18 +46,18 @@ text=$(awk '/^    # insmod/ { on = 1 } on && /^[^ ]/ { exit } on { print }' READ
 commands=$(sed -n 's/^# //p' <<<"$text")
 shown=$(sed '/^# /d; /^$/d' <<<"$text")
 metric=kmmv.value.hello.pings
-is "the commands are" "$(wc -l <<<"$commands")" 3
+is "README.md has three commands" "$(wc -l <<<"$commands")" 3
 cd $dir/hello || bail "no $dir/hello"
 while read -r command; do
 	[[ $command != pminfo* ]] || break
-	ok "$command" eval "$command"
+	ok "README.md: '$command' succeeds" eval "$command"
 done <<<"$commands"
 cd "$TOP" || exit
 ok "pmcd has the metric, a moment later" \
 	wait_for 10 sh -c "pminfo $metric >/dev/null 2>&1"
 is "$command shows what README.md does" \
 	"$(eval "$command" | sed '/^$/d')" "$shown"
-like "with its line of help" "$(pminfo -t $metric)" \
+like "the metric has its line of help" "$(pminfo -t $metric)" \
 	"\[Pings, by the way they came\]"
 for i in 2 3 4 5; do
 	echo $i >/sys/module/hello/parameters/ping
@@ -66,7 +66,7 @@ is "further pings count" "$(value $metric parameter)" 5
 number=$(kmmvdump -n -f hello.pings | sed -n 's/.* number \([0-9]*\)\..*/\1/p')
 echo "$number" >/sys/kernel/config/kmmv/rings/default/trace
 echo >/sys/module/hello/parameters/ping
-ok "the other program prints the event" wait_for 10 \
+ok "a program that was there before kmmv prints the event" wait_for 10 \
 	grep -qx 'hit hello.pings parameter delta=1 lost=0' "$WORK/said.2" ||
 	note "$(tail -n 5 "$WORK/said.2")"
 
@@ -110,10 +110,10 @@ for command in "${list[@]}"; do
 	*" &"*)
 		# In this shell, whose child it is.
 		eval "$command"
-		ok "$command" test -s pid
+		ok "the tutorial: '$command' writes the file pid" test -s pid
 		continue ;;
 	"kill "*)
-		ok "$command" eval "$command"
+		ok "the tutorial: '$command' succeeds" eval "$command"
 		wait "$(cat pid)" 2>/dev/null
 		rm pid
 		continue ;;
@@ -127,7 +127,8 @@ for command in "${list[@]}"; do
 		rm -f hello.{index,meta,[0-9]*}
 		eval "$command" >"$WORK/real" 2>&1
 	done
-	is "$command" "$(alike <"$WORK/real" | sed '/^$/d')" \
+	is "the tutorial: '$command' prints what is shown" \
+		"$(alike <"$WORK/real" | sed '/^$/d')" \
 		"$(alike <"$WORK/shown" | sed '/^$/d')"
 	note "$(cat "$WORK/real")"
 done
@@ -136,17 +137,18 @@ ok "without the module the instance is gone" wait_for 10 sh -c \
 	"! pminfo -f $metric | grep -q inst"
 insmod $dir/hello/hello.ko
 echo >/sys/module/hello/parameters/ping
-ok "loaded again, it goes on" wait_for 10 sh -c \
+ok "the count goes on when the module is loaded again" wait_for 10 sh -c \
 	"pminfo -f $metric | grep -q 'value $((before + 1))$'"
 rmmod hello
 
-ok "the skeleton's own test" $dir/skeleton/check
-ok "and once more" $dir/skeleton/check
-is "its bytes" "$(value kmmv.all.skeleton.sent)" 3000
+ok "the skeleton's own test succeeds" $dir/skeleton/check
+ok "the skeleton's own test succeeds once more" $dir/skeleton/check
+is "the skeleton's bytes are counted" "$(value kmmv.all.skeleton.sent)" 3000
 # shellcheck disable=SC2086 # a list
 kill $programs
 # shellcheck disable=SC2086
 wait $programs 2>/dev/null
 programs=
-like "its help" "$(pminfo -T kmmv.value.skeleton.sent)" "given to the device"
+like "the skeleton's metric has help" \
+	"$(pminfo -T kmmv.value.skeleton.sent)" "given to the device"
 finish

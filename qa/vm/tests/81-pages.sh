@@ -48,7 +48,7 @@ driver=$(call "addin $(call 'family 0|count|driver.requests|Requests|') one")
 is "the first counter has the number 3" "$requests" 3
 call "adjust task 0 $requests 77" >/dev/null
 start_udev
-ok "./Install" installs
+ok "./Install succeeds" installs
 ok "the agent reads the device" wait_for 20 has_values
 
 # run COMMAND: as it is printed; its output is in $WORK/said
@@ -89,7 +89,7 @@ during()
 		wait_for 60 adjusted_until "$2" "$3" "$4"
 		! says "$4" && ! kill -0 $pid 2>/dev/null || break
 	done
-	like "$1" "$(cat "$WORK/said")" "$4"
+	like "$1 prints what is expected" "$(cat "$WORK/said")" "$4"
 	kill -"${5:-TERM}" $pid 2>/dev/null
 	wait $pid
 }
@@ -98,14 +98,14 @@ begin()
 {
 	case $1 in
 	kmmvprof)
-		ok "the profiler" modprobe kmmv_profile max_overhead=1000
+		ok "kmmv_profile loads" modprobe kmmv_profile max_overhead=1000
 		echo 97 >/sys/kernel/config/kmmv/profile/events/default/freq
 		echo 1 >/sys/kernel/config/kmmv/profile/enable
 		sh -c 'while :; do :; done' &
 		load_pid=$!
 		;;
 	kmmvctl)
-		ok "kmmv_trace" modprobe kmmv_trace
+		ok "kmmv_trace loads" modprobe kmmv_trace
 		;;
 	esac
 }
@@ -151,18 +151,20 @@ for page in $pages; do
 		"kmmvprof events cpu/"*)
 			# No counter is in this machine: perf has no PMU "cpu".
 			if [ ! -d /sys/bus/event_source/devices/cpu ]; then
-				not_ok "$command: no such PMU" run "$command"
-				like "it says so" "$(cat "$WORK/said")" "cpu"
+				not_ok "$command fails where there is no such PMU" \
+					run "$command"
+				like "$command names the PMU that there is not" \
+					"$(cat "$WORK/said")" "cpu"
 				continue
 			fi ;;
 		"cd "*)
 			# In this shell; back at the next page.
-			ok "$command" $command
+			ok "$command succeeds" $command
 			$command
 			continue ;;
 		"pminfo "*)
 			# Values of a source that was just asked for come a moment later.
-			ok "$command" wait_for 20 has_shown "$command"
+			ok "$command shows a value" wait_for 20 has_shown "$command"
 			continue ;;
 		"pmstore kmmv.control.attach 0")
 			# The examples before it used other modules.
@@ -170,7 +172,7 @@ for page in $pages; do
 			echo -3 >/sys/kernel/config/kmmv/rings/default/trace
 			rmmod kmmv_trace kmmv_profile kmmv_client ;;
 		esac
-		ok "$command" run "$command" || cat "$WORK/said" >&2
+		ok "$command succeeds" run "$command" || cat "$WORK/said" >&2
 		shows "$command"
 	done
 	cd "$WORK" || exit
@@ -181,20 +183,24 @@ for page in $pages; do
 		rmdir /sys/kernel/config/kmmv/profile/events/misses
 	fi
 	if [ "$page" = kmmvctl.1 ]; then
-		like "both are there" "$(kmmvctl list | awk '{ print $1, $2 }' | xargs)" \
+		like "both counters of kmmvctl(1) are on" \
+			"$(kmmvctl list | awk '{ print $1, $2 }' | xargs)" \
 			'switches on.*writes on'
 		# kmmvctl.conf(5) has one, too.
 		awk '/^\.Bd -literal/ { on = 1; next } /^\.Ed/ { exit } on' \
 			"$TOP/help/kmmvctl.conf.5" | sed 's/\\-/-/g' >trace.conf
-		ok "the section of kmmvctl.conf(5)" kmmvctl check trace.conf
-		ok "is applied" kmmvctl apply trace.conf
+		ok "kmmvctl accepts the section of kmmvctl.conf(5)" \
+			kmmvctl check trace.conf
+		ok "kmmvctl applies the section of kmmvctl.conf(5)" \
+			kmmvctl apply trace.conf
 		dd if=/dev/zero of=pages.written bs=1000 count=77 status=none
-		like "it counts the bytes of a file" "$(kmmvdump -r 0 -f trace.written)" \
+		like "the section of kmmvctl.conf(5) counts the bytes of a file" \
+			"$(kmmvdump -r 0 -f trace.written)" \
 			'^trace\.written\["pages\.written"\] 77000$'
 	fi
 done
 cd "$TOP" || exit
 ok "at the end the agent has values again" wait_for 20 has_values
-ok "of the modules that were loaded again" wait_for 20 sh -c \
+ok "at the end kmmv_stat has values again" wait_for 20 sh -c \
 	"pminfo -f kmmv.value.stat.cpu | grep -q 'value [1-9]'"
 finish

@@ -19,17 +19,17 @@ mask()
 	cat $config/events/qamask/unit_mask
 }
 
-ok "loads" load freq=997
+ok "the modules load" load freq=997
 mkdir $config/events/qamask
 
 is "a new event has no mask" "$(mask)" 0
-is "takes one" "$(put 0x41)" ""
-is "which is shown" "$(mask)" 65
-is "of a byte" "$(put 255)" ""
-is "not of more" "$(put 256)" "Numerical result out of range"
-is "nor of less than none" "$(put -1)" "Invalid argument"
-is "and no word" "$(put all)" "Invalid argument"
-is "what is refused changes nothing" "$(mask)" 255
+is "unit_mask can be 0x41" "$(put 0x41)" ""
+is "unit_mask shows what was set" "$(mask)" 65
+is "unit_mask can be 255" "$(put 255)" ""
+is "unit_mask cannot be 256" "$(put 256)" "Numerical result out of range"
+is "unit_mask cannot be -1" "$(put -1)" "Invalid argument"
+is "unit_mask cannot be a word" "$(put all)" "Invalid argument"
+is "a unit_mask that is refused changes nothing" "$(mask)" 255
 
 start
 burn_until 100 $burn 200
@@ -41,5 +41,5 @@ for file in "$config"/stats/cpu0/*; do
 	sum=$(cat $config/stats/cpu*/"$name" | awk '{ sum += $1 } END { print sum }')
 	is "$name is the sum over all CPUs" "$(stat "$name")" "$sum"
 done
-ok "samples were received" test "$(stat sample_received)" -gt 100
+ok "more than 100 samples are received" test "$(stat sample_received)" -gt 100
 finish

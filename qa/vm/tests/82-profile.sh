@@ -11,33 +11,36 @@
 . qa/vm/profile.sh
 
 echo 2 >/proc/sys/kernel/kptr_restrict
-ok "loads" load freq=197 ring_pages=2048
+ok "the modules load" load freq=197 ring_pages=2048
 insmod qa/client/kmmv_burn1.ko || bail "kmmv_burn1 does not load"
-is "it does not sample by itself" "$(cat $config/enable)" 0
-is "the size of a pointer" "$(cat $config/pointer_size)" \
+is "kmmv_profile does not sample by itself" "$(cat $config/enable)" 0
+is "pointer_size is the size of a pointer" "$(cat $config/pointer_size)" \
 	"$(($(getconf LONG_BIT) / 8))"
 before=$(stat sample_received)
-is "nothing was sampled" "$before" 0
+is "no sample is received before the start" "$before" 0
 
 # ---- shares, user and kernel
 
-ok "starts" start
-is "this machine has no counter: perf's clock" "$(cat $config/source)" cpu-clock
-is "which OProfile called" "$(cat $config/cpu_type)" timer
-is "the metric says so" "$(value source cpu-clock) $(value source timer)" "1 0"
-is "its period in nanoseconds" "$(value period default)" $((1000000000 / 197))
+ok "sampling starts" start
+is "the source is perf's clock where there is no counter" \
+	"$(cat $config/source)" cpu-clock
+is "cpu_type is OProfile's name for a clock" "$(cat $config/cpu_type)" timer
+is "the metric has cpu-clock as the source" \
+	"$(value source cpu-clock) $(value source timer)" "1 0"
+is "the metric has the period in nanoseconds" \
+	"$(value period default)" $((1000000000 / 197))
 burn_until 400 $burn 15000 >"$WORK/where"
 burn_until 400 burn_kernel 1 15000
-ok "stops" stop
-is "the source is none" "$(cat $config/source)" none
+ok "sampling stops" stop
+is "the source is none after the stop" "$(cat $config/source)" none
 accounted "after a stop"
-is "nothing is left inside" "$(stat sample_inside)" 0
+is "no sample is left inside after the stop" "$(stat sample_inside)" 0
 events $(($(stat sample_delivered) + 2)) >"$WORK/events"
-is "all are in the ring" "$(grep -c 'profile.sample' "$WORK/events")" \
+is "all samples are in the ring" "$(grep -c 'profile.sample' "$WORK/events")" \
 	"$(stat sample_delivered)"
-like "the first event" "$(head -n 1 "$WORK/events")" \
+like "the first event is the start" "$(head -n 1 "$WORK/events")" \
 	'profile.state .* what="start" source="cpu-clock"'
-like "the last one" "$(tail -n 1 "$WORK/events")" \
+like "the last event is the stop" "$(tail -n 1 "$WORK/events")" \
 	'profile.state .* what="stop" source="cpu-clock"'
 
 # The samples in the program's functions, by offset.
@@ -56,7 +59,8 @@ share "a program's first function has three quarters" "$first" \
 	$((first + second)) 750
 first=$(grep -c 'symbol.samples\["burn1_first \[kmmv_burn1\]"\]' "$WORK/events")
 second=$(grep -c 'symbol.samples\["burn1_second \[kmmv_burn1\]"\]' "$WORK/events")
-share "so has a function of the kernel" "$first" $((first + second)) 750
+share "a function of a kernel module has three quarters" \
+	"$first" $((first + second)) 750
 # While it is not among those that are shown, a name counts in others: no more often
 # than profile.error says.
 error=$(value error symbol)
@@ -69,10 +73,12 @@ like "the file of a sample is known" "$(grep '/burn"\]' "$WORK/events")" \
 	" inode=$(command stat -c %i $burn) "
 is "no address is in the ring" "$(grep -ciE '0x|ffffffff[0-9a-f]{4}' "$WORK/events")" 0
 # Numbers are decimal in that: 2^64 - 2^47 and more, but for -1.
-is "nor in a number of it" "$(sed 's/=18446744073709551615//g' "$WORK/events" |
+is "no number in the ring is an address" \
+	"$(sed 's/=18446744073709551615//g' "$WORK/events" |
 	grep -cE '=1844(66(0[3-9]|[1-9])|6[7-9]|[7-9])[0-9]*')" 0
-no_address "nor in its pages" /dev/kmmv/ring/profile
-is "nor in a name" "$(build/kmmvdump -a | grep profile | grep -ciE '0x|ffffffff')" 0
+no_address "no address is in the ring's pages" /dev/kmmv/ring/profile
+is "no address is in a name" \
+	"$(build/kmmvdump -a | grep profile | grep -ciE '0x|ffffffff')" 0
 
 # ---- stacks
 
@@ -84,7 +90,7 @@ stop
 events $(($(stat sample_delivered) + 4)) | tail -n +$((seen + 1)) >"$WORK/events"
 like "a stack begins with the function, and goes on" "$(cat "$WORK/events")" \
 	'stack="burn1_first \[kmmv_burn1\];burn_set \[kmmv_burn1\];.*(entry_(SYSCALL|SYSENTER|INT80)|el0t_64_sync)'
-is "each of the kernel's has one" "$(grep 'mode=0' "$WORK/events" |
+is "each sample of the kernel has a stack" "$(grep 'mode=0' "$WORK/events" |
 	grep -c 'stack=""')" 0
 echo 0 >$config/stack
 
@@ -109,15 +115,16 @@ for ((i = 0; i < 100; i++)); do
 	rmmod kmmv_burn2
 	insmod qa/client/kmmv_burn1.ko
 done
-like "the place of a module" "$text" '^0x[0-9a-f]*[1-9a-f]'
-is "is another one's" "$(text_of kmmv_burn2)" "$text"
+like "the place of a module is known" "$text" '^0x[0-9a-f]*[1-9a-f]'
+is "the place of a module is another one's" "$(text_of kmmv_burn2)" "$text"
 burn_until 100 burn_kernel 2 5000
 stop
 ok "samples of a module that goes keep its names: $before, $after" \
 	test "$after" -ge "$before"
-is "afterwards there are none" "$(value symbol.samples 'burn1_first [kmmv_burn1]')" \
+is "a module that is gone gets no more samples" \
+	"$(value symbol.samples 'burn1_first [kmmv_burn1]')" \
 	"$after"
-ok "the other module's have its own" test \
+ok "samples of the other module in the place have names" test \
 	"$(value symbol.samples 'burn2_first [kmmv_burn2]')" -gt 0
 accounted "over modules"
 
@@ -128,14 +135,17 @@ echo 0 >$config/events/default/enabled
 # The PMU "software" has no names for its events; 0 is cpu-clock.
 build/kmmvprof events software/config=0/ >$config/events/qa_sysfs/event
 echo 1 >$config/events/qa_sysfs/enabled
-is "an event by numbers" "$(cat $config/events/qa_sysfs/event)" "1:0x0"
+is "kmmvprof prints an event by the numbers of sysfs" \
+	"$(cat $config/events/qa_sysfs/event)" "1:0x0"
 count=$(value symbol.samples 'burn2_first [kmmv_burn2]')
 start
-is "the default event has no source" "$(cat $config/source)" none
-is "nor a metric of one" "$(value source cpu-clock)" 0
+is "a default event that is disabled has no source" "$(cat $config/source)" none
+is "a default event that is disabled has no metric of a source" \
+	"$(value source cpu-clock)" 0
 burn_until 100 burn_kernel 2 2000
 stop
-ok "is sampled" test "$(value symbol.samples 'burn2_first [kmmv_burn2]')" -gt "$count"
+ok "an event by numbers is sampled" \
+	test "$(value symbol.samples 'burn2_first [kmmv_burn2]')" -gt "$count"
 rmdir $config/events/qa_sysfs
 echo 1 >$config/events/default/enabled
 
@@ -151,9 +161,9 @@ $(value source cpu-clock)$(value source timer)"
 	stop
 }
 is "a clock by its name is the clock" "$(source_of cpu-clock)" "cpu-clock timer 010"
-is "so is one by its number" "$(source_of 1:1)" "cpu-clock timer 010"
+is "a clock by its number is the clock" "$(source_of 1:1)" "cpu-clock timer 010"
 is "another event is none of the sources" "$(source_of page-faults)" "event perf 000"
-is "without a name it is what there is" "$(source_of '')" "cpu-clock timer 010"
+is "an event without a name is the clock" "$(source_of '')" "cpu-clock timer 010"
 
 # ---- a path longer than a page, which file_path() does not make
 
@@ -179,7 +189,7 @@ has_long()
 	count=$(value image.samples "${long: -255}")
 	[ "${count:-0}" -gt 0 ]
 }
-ok "has its last bytes" wait_for 60 has_long
+ok "a path longer than a page has its last bytes as name" wait_for 60 has_long
 kill $!
 wait $! 2>/dev/null
 stop
@@ -189,31 +199,36 @@ echo 1 >$config/events/default/enabled
 # ---- again, by a timer
 
 count=$(value symbol.samples 'burn2_first [kmmv_burn2]')
-ok "unloads" rmmod kmmv_profile
-ok "loads again, for a timer" insmod kmod/kmmv_profile.ko source=timer freq=197 \
+ok "kmmv_profile unloads" rmmod kmmv_profile
+ok "kmmv_profile loads again, for a timer" \
+	insmod kmod/kmmv_profile.ko source=timer freq=197 \
 	max_overhead=1000
-is "a name goes on" "$(value symbol.samples 'burn2_first [kmmv_burn2]')" "$count"
+is "a name has its count after a load" \
+	"$(value symbol.samples 'burn2_first [kmmv_burn2]')" "$count"
 second=$(value symbol.samples 'burn2_second [kmmv_burn2]')
 start
-is "the source is" "$(cat $config/source)" timer
+is "the source is a timer" "$(cat $config/source)" timer
 burn_until 400 burn_kernel 2 15000
 stop
 count=$(($(value symbol.samples 'burn2_first [kmmv_burn2]') - count))
 second=$(($(value symbol.samples 'burn2_second [kmmv_burn2]') - second))
-share "three quarters by a timer" $count $((count + second)) 750
+share "a function has three quarters by a timer" $count $((count + second)) 750
 # A timer cannot leave the kernel out.
 echo 0 >$config/events/default/kernel
-not_ok "users alone are not for a timer" start
-like "says why" "$(cat $config/events/default/error)" \
+not_ok "a timer does not start for users alone" start
+like "error says why a timer does not start for users alone" \
+	"$(cat $config/events/default/error)" \
 	'not by kernel and user apart \(errno 95\)'
 echo 1 >$config/events/default/kernel
-ok "with the kernel they are" start
+ok "a timer starts for the kernel and users" start
 stop
-ok "unloads" rmmod kmmv_profile
-ok "loads for a counter that is not there" insmod kmod/kmmv_profile.ko source=pmu
-not_ok "does not start" start
-like "says why" "$(cat $config/events/default/error)" \
+ok "kmmv_profile unloads after a timer" rmmod kmmv_profile
+ok "kmmv_profile loads for a counter that is not there" \
+	insmod kmod/kmmv_profile.ko source=pmu
+not_ok "sampling does not start without a counter" start
+like "error says that there is no counter" "$(cat $config/events/default/error)" \
 	'this machine has no counter for it \(errno 2\)'
-is "and samples nothing" "$(cat $config/enable) $(cat $config/source)" "0 none"
+is "sampling is off without a counter" \
+	"$(cat $config/enable) $(cat $config/source)" "0 none"
 ok "everything unloads" unload
 finish

@@ -10,7 +10,8 @@
 # shellcheck source=qa/vm/profile.sh
 . qa/vm/profile.sh
 
-ok "loads with room for few names" load top=2 names=16 window_s=1 ring_pages=1024
+ok "the modules load with room for few names" \
+	load top=2 names=16 window_s=1 ring_pages=1024
 each_fault
 now()
 {
@@ -37,8 +38,8 @@ for ((i = 0; i < 200; i++)); do
 	done
 	[ $((now[1] - was[1])) -le $((now[0] - was[0])) ] || bursts=$((bursts + 1))
 done
-is "it is forgotten" "$(value command.samples was_shown)" ""
-ok "with what it had: ${now[2]}" test "${now[2]}" -ge "$had"
+is "a name that was shown is forgotten" "$(value command.samples was_shown)" ""
+ok "what a forgotten name had is kept: ${now[2]}" test "${now[2]}" -ge "$had"
 is "no figure falls" $falls 0
 is "others never have more than what was sampled" $bursts 0
 placed "with names that come and go"
@@ -46,9 +47,10 @@ faults was_shown 3000
 placed "with a name that comes back"
 now
 rmdir $config/events/qafault
-ok "unloads" rmmod kmmv_profile
-ok "a load later" insmod kmod/kmmv_profile.ko max_overhead=1000
-is "the others have what they had" "$(value command.samples others)" "${now[1]}"
+ok "kmmv_profile unloads" rmmod kmmv_profile
+ok "kmmv_profile loads again" insmod kmod/kmmv_profile.ko max_overhead=1000
+is "the others have their count after a load" \
+	"$(value command.samples others)" "${now[1]}"
 placed "when those that were not shown are forgotten"
 
 # ---- what each load has shown is one name of the next one's
@@ -61,10 +63,11 @@ for ((i = 0; i < 20; i++)); do
 	faults "load$i" 3000
 	rmdir $config/events/qafault
 done
-is "20 loads" $i 20
+is "kmmv_profile loads 20 times" $i 20
 n=$(build/kmmvdump -a -f profile.command.samples | grep -c '\[".*"\]')
 ok "no more names than there is room for, and others: $n" test "$n" -le 17
-ok "the last load's is one of them" test "$(value command.samples load19)" -ge 300
+ok "the name of the last load is one of those shown" \
+	test "$(value command.samples load19)" -ge 300
 placed "after many loads"
 ok "everything unloads" unload
 finish

@@ -38,16 +38,18 @@ counts()
 }
 
 install_agent
-ok "./Install installs the module" modprobe kmmv_profile freq=197 max_overhead=1000
+ok "./Install installs kmmv_profile" modprobe kmmv_profile freq=197 max_overhead=1000
 insmod qa/client/kmmv_burn1.ko
-is "all metrics" "$(pminfo kmmv.value.profile | sed 's/.*\.profile\.//' | sort | xargs)" \
+is "kmmv.value.profile has all metrics" \
+	"$(pminfo kmmv.value.profile | sed 's/.*\.profile\.//' | sort | xargs)" \
 	"command.samples error forgotten image.samples lost missed overhead period samples source\
  symbol.samples work"
-like "its fixed number" "$(pminfo -m kmmv.value.profile.samples)" \
+like "a metric has its fixed number" "$(pminfo -m kmmv.value.profile.samples)" \
 	" 389\.$((16 + 112))\.0"
-like "semantics and units" "$(pminfo -d $metric)" "Semantics: counter  Units: count"
-like "help" "$(pminfo -t $metric)" "by function"
-like "long help" "$(pminfo -T $metric)" "profile\.error says"
+like "a metric has its semantics and units" \
+	"$(pminfo -d $metric)" "Semantics: counter  Units: count"
+like "a metric has a line of help" "$(pminfo -t $metric)" "by function"
+like "a metric has long help" "$(pminfo -T $metric)" "profile\.error says"
 echo 1 >$config/enable
 cat >"$WORK/config" <<-EOF2
 log mandatory on 500 msec {
@@ -79,7 +81,8 @@ pmrep -a "$WORK/archive" -t 5s -1 -J 3 -o csv $metric >"$WORK/top" 2>&1 ||
 note "$(head -n 3 "$WORK/top")"
 # A sample without values is a line with its time, in front of the first header. There is
 # another header whenever others are the top ones.
-like "it is among the top ones of the archive" "$(grep '^Time,' "$WORK/top")" \
+like "the function is among the top ones of the archive" \
+	"$(grep '^Time,' "$WORK/top")" \
 	burn1_first
 id=$(pminfo -f $metric | grep -F '"burn1_first' | sed 's/.*\[\([0-9]*\) or.*/\1/')
 echo 0 >$config/enable
@@ -92,8 +95,8 @@ grew()
 	burn
 	[ "$(count_of "$metric" burn1_first)" -gt "$was" ]
 }
-ok "it goes on when the module is loaded again" wait_for 10 grew
-is "under the same number" \
+ok "the function goes on when kmmv_profile is loaded again" wait_for 10 grew
+is "the function has its number when kmmv_profile is loaded again" \
 	"$(pminfo -f $metric | grep -F '"burn1_first' | sed 's/.*\[\([0-9]*\) or.*/\1/')" "$id"
 echo 0 >$config/enable
 
@@ -108,7 +111,8 @@ sum_of()
 is "samples by CPU are all samples" "$(sum_of kmmv.percpu.profile.samples)" \
 	"$(cat $config/stats/sample_received)"
 for ((cpu = 0; cpu < $(nproc); cpu++)); do
-	is "those of CPU $cpu, too" "$(sum_of kmmv.percpu.profile.samples "::cpu$cpu\"")" \
+	is "samples of CPU $cpu are those of stats/cpu$cpu" \
+		"$(sum_of kmmv.percpu.profile.samples "::cpu$cpu\"")" \
 		"$(cat "$config/stats/cpu$cpu/sample_received")"
 done
 
@@ -130,13 +134,13 @@ faults()
 }
 all=kmmv.all.profile.command.samples
 command=kmmv.value.profile.command.samples
-is "all names add up" "$(sum_of $all)" "$(named)"
+is "all commands add up to the samples" "$(sum_of $all)" "$(named)"
 rmmod kmmv_profile
 modprobe kmmv_profile top=2 names=16 window_s=1 max_overhead=1000
 # Perf stops an event that has too many in a tick, and the buffer has to hold them.
 echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate
 echo 8192 >$config/buffer_size
-is "after a load, too" "$(sum_of $all)" "$(named)"
+is "all commands add up to the samples after a load" "$(sum_of $all)" "$(named)"
 mkdir $config/events/qafault
 echo page-faults >$config/events/qafault/event
 echo 1 >$config/events/qafault/count
@@ -148,22 +152,24 @@ for ((i = 0; i < 100; i++)); do
 done
 faults was_shown 3000
 had=$(count_of $command was_shown)
-ok "a name is shown: $had" test "${had:-0}" -ge 1000
+ok "a command is shown: $had" test "${had:-0}" -ge 1000
 forgotten=$(sum_of kmmv.value.profile.forgotten '"command"')
 for ((i = 0; i < 200; i++)); do
 	faults "name$i" 300
-	[ $((i % 5)) -ne 0 ] || is "all add up with $i names more" "$(sum_of $all)" "$(named)"
+	[ $((i % 5)) -ne 0 ] || is "all commands add up with $i names more" \
+		"$(sum_of $all)" "$(named)"
 	[ "$(sum_of kmmv.value.profile.forgotten '"command"')" -lt $((forgotten + had)) ] ||
 		break
 done
-is "it is not shown any more" "$(count_of $command was_shown)" ""
-is "all add up without it" "$(sum_of $all)" "$(named)"
+is "a command that was displaced is not shown any more" \
+	"$(count_of $command was_shown)" ""
+is "all commands add up without the displaced one" "$(sum_of $all)" "$(named)"
 for ((i = 0; i < 100; i++)); do
 	faults was_shown 3000
 	[ -z "$(count_of $command was_shown)" ] || break
 done
-ok "it goes on from what it had: $(count_of $command was_shown)" \
+ok "a command that returns goes on: $(count_of $command was_shown)" \
 	test "$(count_of $command was_shown)" -ge "$had"
-is "all add up with it" "$(sum_of $all)" "$(named)"
+is "all commands add up with the one that returns" "$(sum_of $all)" "$(named)"
 rmdir $config/events/qafault
 finish

@@ -102,7 +102,7 @@ other_host()
 	modprobe kmmv && modprobe kmmv_stat && open_nodes
 	/etc/init.d/pmcd start >/dev/null 2>&1
 	ok "$1: the agent has values" wait_for 60 has_values
-	is "and no sample" "$(live $symbols)" ""
+	is "$1: no sample is there at first" "$(live $symbols)" ""
 }
 
 # has_function NAME NUMBER: the archive has the first function of that module
@@ -117,7 +117,7 @@ record()
 {
 	local logger less most
 
-	ok "$1: the profiler" modprobe kmmv_profile freq=197 max_overhead=1000
+	ok "$1: kmmv_profile loads" modprobe kmmv_profile freq=197 max_overhead=1000
 	insmod qa/client/kmmv_burn1.ko
 	insmod qa/client/kmmv_burn2.ko
 	echo 'log mandatory on 500 msec { kmmv.value.profile }' >"$WORK/config"
@@ -125,16 +125,17 @@ record()
 	logger=$!
 	ok "$1: pmlogger has begun" wait_for 60 recorded "$WORK/$1"
 	echo 1 >$config/enable
-	ok "$1: burn$2 is foremost" wait_for 60 burnt "$2" 300
-	ok "$1: burn$3 is there" wait_for 60 burnt "$3" 30
-	ok "$1: the archive has it" wait_for 60 has_function "$1" "$3"
+	ok "$1: burn$2 has 300 samples" wait_for 60 burnt "$2" 300
+	ok "$1: burn$3 has 30 samples" wait_for 60 burnt "$3" 30
+	ok "$1: the archive has burn$3" wait_for 60 has_function "$1" "$3"
 	# Also of what grows in the archive, however late its first record is.
 	less=$(count_of "burn$3_first")
 	most=$(count_of "burn$2_first")
 	[ "$most" -gt "$less" ] || most=$less
-	ok "$1: burn$2 remains so" wait_for 60 burnt "$2" $((most + less + 300))
+	ok "$1: burn$2 has many more samples than burn$3" \
+		wait_for 60 burnt "$2" $((most + less + 300))
 	echo 0 >$config/enable
-	ok "$1: the archive has all" wait_for 60 archived "$1"
+	ok "$1: the archive has all counts" wait_for 60 archived "$1"
 	kill $logger
 	wait $logger
 	live $symbols >"$WORK/$1.symbols"
@@ -142,7 +143,8 @@ record()
 	number_of burn1_first >"$WORK/$1.number"
 	numbers >"$WORK/$1.numbers"
 	host_ends
-	like "$1: the archive is its own" "$(pmdumplog -l "$WORK/$1")" "from host $1\$"
+	like "$1: the archive is from host $1" \
+		"$(pmdumplog -l "$WORK/$1")" "from host $1\$"
 }
 
 first_host north
@@ -155,24 +157,26 @@ ok "names have other numbers on the other host" test -n \
 PATH=$PATH:/usr/lib/pcp/bin:/usr/libexec/pcp/bin
 mkdir "$WORK/both"
 cd "$WORK/both" || exit
-ok "north is as it was" pmlogextract ../north north
-ok "so is south" pmlogextract ../south south
+ok "the archive of north can be extracted as it is" pmlogextract ../north north
+ok "the archive of south can be extracted as it is" pmlogextract ../south south
 
 # ---- as they are, and with one name for both hosts
 
 text=$(pmlogextract north south merged 2>&1)
 like "archives of two hosts are refused" "$? $text" '^1 .*host name mismatch'
-like "so is a view of both" "$(pminfo -a north,south $symbols 2>&1)" "differ by host"
+like "a view of archives of two hosts is refused" \
+	"$(pminfo -a north,south $symbols 2>&1)" "differ by host"
 echo 'global { hostname -> same }' >same
 pmlogrewrite -c same north north.same
 pmlogrewrite -c same south south.same
-ok "with the same name they are not" pmlogextract north.same south.same wrong
+ok "archives of two hosts of one name can be merged" \
+	pmlogextract north.same south.same wrong
 # records ARCHIVE: of the metric
 records()
 {
 	pmdumplog "$1" $symbols | grep -c ' metric$'
 }
-is "then one metric has the values of both" "$(records wrong)" \
+is "one metric has the values of both hosts of one name" "$(records wrong)" \
 	$(($(records north.same) + $(records south.same)))
 
 # ---- as help/sources.md says
@@ -180,20 +184,21 @@ is "then one metric has the values of both" "$(records wrong)" \
 cd "$OLDPWD" || exit
 sed -n '/^### Archives of several hosts/,/^##* /s/^    //p' help/sources.md >"$WORK/commands"
 cd "$WORK/both" || exit
-ok "the page's commands" bash -eu "$WORK/commands"
+ok "the page's commands succeed" bash -eu "$WORK/commands"
 note "$(cat "$WORK/commands")"
-is "the archive is clean" "$(pmlogcheck both 2>&1)" ""
-like "it is of no host" "$(pmdumplog -l both)" 'from host both$'
+is "pmlogcheck has nothing to say of the page's archive" "$(pmlogcheck both 2>&1)" ""
+like "the page's archive is from host both" "$(pmdumplog -l both)" 'from host both$'
 for host in north south; do
-	is "$host's functions have its counts" "$(last both $host.$symbols)" \
+	is "$host's functions have their counts" "$(last both $host.$symbols)" \
 		"$(cat "../$host.symbols")"
-	is "so have its commands" \
+	is "$host's commands have their counts" \
 		"$(last both $host.kmmv.value.profile.command.samples)" \
 		"$(cat "../$host.commands")"
-	is "its number of a name remains" "$(pmdumplog both $host.$symbols |
+	is "$host's number of a name remains" "$(pmdumplog both $host.$symbols |
 		sed -n 's/.*inst \[\([0-9]*\) or "burn1_first_\[.*/\1/p' | sort -u)" \
 		"$(cat "../$host.number")"
-	like "its help text is there" "$(pminfo -t -a both $host.$symbols)" "function"
+	like "$host's help text is there" \
+		"$(pminfo -t -a both $host.$symbols)" "function"
 done
 # report OPTION|METRIC...: of the merged archive; what comes before the header has no
 # values
@@ -214,9 +219,9 @@ top()
 			print name[top]
 		}' | grep -o 'burn[12]_[a-z]*'
 }
-is "north's top function" "$(top north)" burn1_first
-is "south's" "$(top south)" burn2_first
-is "both are in one report" "$(report -r -t 1s \
+is "north's top function is burn1_first" "$(top north)" burn1_first
+is "south's top function is burn2_first" "$(top south)" burn2_first
+is "both hosts are in one report" "$(report -r -t 1s \
 	north.kmmv.value.profile.samples south.kmmv.value.profile.samples | awk -F , '
 	NR == 1 { for (i = 2; i <= NF; i++) host[i] = $i ~ /north/ ? "north" : "south" }
 	NR > 1 { for (i = 2; i <= NF; i++) if ($i > 0) has[host[i]] = 1 }

@@ -11,10 +11,11 @@
 . qa/vm/profile.sh
 
 device=/dev/kmmv/profile
-not_ok "a queue of nothing" load read_entries=0
+not_ok "kmmv_profile does not load with a queue of nothing" load read_entries=0
 rmmod kmmv
-ok "loads" load freq=197 read_entries=200
-is "root's" "$(command stat -c '%U:%G %a' $device)" "root:root 440"
+ok "the modules load" load freq=197 read_entries=200
+is "the device is root's, of mode 440" \
+	"$(command stat -c '%U:%G %a' $device)" "root:root 440"
 echo 1 >$config/idle
 # So that nothing is lost before it is an entry, whatever the machine does.
 buffer=65536
@@ -31,20 +32,20 @@ while IFS= read -r line; do
 	*) echo "$line" ;;
 	esac
 done <<<"$program"
-is "all of it was run" "$status $planned" \
+is "all tests that are planned are run" "$status $planned" \
 	"0 $(printf '%s\n' "$program" | grep -cE '^(not )?ok ')"
 accounted "after all readers"
 
 # What a program's samples say, by the tools of a shell. The queue is as long as a
 # reader may be late.
-ok "unloads" unload
-ok "loads with a long queue" load freq=197 read_entries=65536
+ok "the modules unload" unload
+ok "the modules load with a long queue" load freq=197 read_entries=65536
 echo $buffer >$config/buffer_size
 echo 0 >$config/idle
 echo 100 >/sys/module/kmmv_profile/parameters/drain_ms
 # Page faults, by the numbers of sysfs.
 mkdir $config/events/qafault
-ok "an event by its numbers" sh -c "echo \$(cat \
+ok "an event by numbers is accepted" sh -c "echo \$(cat \
 	/sys/bus/event_source/devices/software/type):2 >$config/events/qafault/event"
 echo 1 >$config/events/qafault/count
 echo 1 >$config/events/qafault/enabled
@@ -57,13 +58,13 @@ kill -STOP $reader
 # A program that ends before the worker has found its file is [unknown].
 burn_until 50 $burn 3000 100 >/dev/null
 kill -CONT $reader
-not_ok "it does not unload while the file is open" rmmod kmmv_profile
+not_ok "kmmv_profile does not unload while the device is open" rmmod kmmv_profile
 stop
 wait $reader
 is "a reader comes to its end" $? 0
 exec 7<&-
-is "whole entries" $(($(command stat -c %s "$WORK/entries") % 256)) 0
-is "none was lost" "$(python3 -c 'import struct, sys
+is "a reader gets whole entries" $(($(command stat -c %s "$WORK/entries") % 256)) 0
+is "no sample is lost before an entry" "$(python3 -c 'import struct, sys
 entries = sys.stdin.buffer.read()
 print(sum(struct.unpack_from("<Q", entries, at + 32)[0]
           for at in range(0, len(entries), 256)))' <"$WORK/entries")" 0
@@ -73,8 +74,9 @@ for word in burn default qafault "/.*/burn"; do
 done
 rmdir $config/events/qafault
 # Numbers have no eight printable bytes in a row.
-is "no address" "$(strings -n 8 "$WORK/entries" | grep -ciE '0x|ffffffff[0-9a-f]{4}')" 0
-no_address "none in binary" "$WORK/entries"
+is "no address is in the text of entries" \
+	"$(strings -n 8 "$WORK/entries" | grep -ciE '0x|ffffffff[0-9a-f]{4}')" 0
+no_address "no address is in the bytes of entries" "$WORK/entries"
 ok "everything unloads" unload
 not_ok "the device is gone" test -e $device
 finish

@@ -44,68 +44,75 @@ open_to_pcp()
 
 install_agent
 is "without the module there are no settings" "$(settings)" " "
-ok "the module" modprobe kmmv_profile freq=29 max_freq=500 max_overhead=1000
-ok "udev gives its settings to the agent's group" wait_for 60 open_to_pcp
-is "and no other file" "$(find $config -type f -group pcp | sort | xargs)" \
+ok "kmmv_profile loads" modprobe kmmv_profile freq=29 max_freq=500 max_overhead=1000
+ok "udev gives the profiler's settings to the agent's group" wait_for 60 open_to_pcp
+is "udev gives the agent's group no other profiler's file" \
+	"$(find $config -type f -group pcp | sort | xargs)" \
 	"$config/enable $config/events/default/freq"
 # shellcheck disable=SC2317 # called by wait_for
 device_open()
 {
 	[ "$(stat -c %G:%a /dev/kmmv/profile)" = pcp:440 ]
 }
-ok "its device is to be read by the group, too" wait_for 60 device_open
-is "they have values" "$(settings)" "0 29"
-is "root starts it" "$(store $enable 1)" ""
-is "it samples" "$(cat $config/enable)" 1
+ok "udev lets the agent's group read the profiler's device" wait_for 60 device_open
+is "the settings have values" "$(settings)" "0 29"
+is "root can start sampling" "$(store $enable 1)" ""
+is "sampling is on after root's start" "$(cat $config/enable)" 1
 taken()
 {
 	[ "$(cat "$config/stats/sample_received")" -gt 0 ]
 }
-ok "really" wait_for 60 taken
+ok "samples are received" wait_for 60 taken
 # perf would refuse the agent, and the timer be what is left.
-is "by what it would have for root" "$(cat $config/source)" cpu-clock
-is "root sets its rate" "$(store $freq 97)" ""
-is "which the module has" "$(cat $config/events/default/freq)" 97
-is "with the same source" "$(cat $config/source)" cpu-clock
-is "the period follows" "$(value kmmv.value.profile.period default)" \
+is "the source is perf's clock, as for root" "$(cat $config/source)" cpu-clock
+is "root can set the rate" "$(store $freq 97)" ""
+is "the module has the rate that root set" "$(cat $config/events/default/freq)" 97
+is "the source is perf's clock after the rate is set" "$(cat $config/source)" cpu-clock
+is "the period follows the rate" "$(value kmmv.value.profile.period default)" \
 	$((1000000000 / 97))
-is "not above the limit" "$(store $freq 501)" "Bad input to pmstore"
-like "the log says which" "$(cat $log)" "501 is beyond the limit.*max_freq"
-is "nor none" "$(store $freq 0)" "Bad input to pmstore"
-is "up to it" "$(store $freq 500; settings)" "1 500"
-not_ok "another user may not stop it" setpriv --reuid 65534 --regid 65534 \
+is "the rate cannot be above the limit" "$(store $freq 501)" "Bad input to pmstore"
+like "the log says which rate is beyond the limit" \
+	"$(cat $log)" "501 is beyond the limit.*max_freq"
+is "the rate cannot be 0" "$(store $freq 0)" "Bad input to pmstore"
+is "the rate can be the limit" "$(store $freq 500; settings)" "1 500"
+not_ok "another user may not stop sampling" setpriv --reuid 65534 --regid 65534 \
 	--clear-groups pmstore $enable 0
-not_ok "nor may user pcp, who is the agent" setpriv --reuid "$(id -u pcp)" \
+not_ok "user pcp, who is the agent, may not stop sampling" \
+	setpriv --reuid "$(id -u pcp)" \
 	--regid "$(id -g pcp)" --init-groups pmstore $enable 0
-not_ok "nor root from the network" pmstore -h 127.0.0.1 $enable 0
-is "it goes on" "$(settings)" "1 500"
-is "root stops it" "$(store $enable 0; settings)" "0 500"
-ok "it unloads" rmmod kmmv_profile
-is "its settings are gone" "$(settings)" " "
+not_ok "root from the network may not stop sampling" pmstore -h 127.0.0.1 $enable 0
+is "sampling is on with its rate after refusals" "$(settings)" "1 500"
+is "root can stop sampling" "$(store $enable 0; settings)" "0 500"
+ok "kmmv_profile unloads" rmmod kmmv_profile
+is "the settings are gone without the module" "$(settings)" " "
 
 # A module that cannot sample, and files that are not the group's.
-ok "loaded for a counter that there is not" modprobe kmmv_profile source=pmu
-ok "the settings are there again" wait_for 60 open_to_pcp
-is "it does not start" "$(store $enable 1)" "No such file or directory"
-like "the log says why" "$(cat $log)" \
+ok "kmmv_profile loads for a counter that there is not" modprobe kmmv_profile source=pmu
+ok "the settings are there after a load" wait_for 60 open_to_pcp
+is "sampling does not start without a counter" \
+	"$(store $enable 1)" "No such file or directory"
+like "the log says that there is no counter" "$(cat $log)" \
 	"the module refuses 1: default: this machine has no counter for it"
-is "and it is off" "$(settings)" "0 19"
+is "sampling is off without a counter" "$(settings)" "0 19"
 # Another event than the default one: its text, and its name.
 mkdir $config/events/qa_other
 echo nosuch >$config/events/qa_other/event
 echo 1 >$config/events/qa_other/enabled
 echo 0 >$config/events/default/enabled
-is "another event has it fail" "$(store $enable 1)" "Invalid argument"
-like "the log says which, and why" "$(cat $log)" \
+is "sampling does not start with an unknown event" \
+	"$(store $enable 1)" "Invalid argument"
+like "the log says which event is unknown" "$(cat $log)" \
 	"the module refuses 1: qa_other: no such event"
-is "so does a file" "$(sed 's/,.*//' $config/error)" "qa_other: no such event"
+is "the file error says which event is unknown" \
+	"$(sed 's/,.*//' $config/error)" "qa_other: no such event"
 rmdir $config/events/qa_other
 echo 1 >$config/events/default/enabled
 chgrp root $config/enable
 chmod 644 $config/enable
-is "the agent is not root" "$(store $enable 1)" \
+is "the agent cannot start sampling if the file is root's" "$(store $enable 1)" \
 	"No permission to perform requested operation"
-like "the log says who can help" "$(cat $log)" "./Install lets the agent's group"
-ok "./Install" installs
-ok "does" open_to_pcp
+like "the log says that ./Install can help" \
+	"$(cat $log)" "./Install lets the agent's group"
+ok "./Install succeeds again" installs
+ok "./Install gives the settings to the agent's group" open_to_pcp
 finish

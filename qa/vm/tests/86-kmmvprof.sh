@@ -96,18 +96,19 @@ copy()
 	cp "build/qa/vm/$1" "$WORK/$2"
 }
 
-ok "the modules load" insmod kmod/kmmv.ko
-ok "with a rate that shows functions soon" insmod kmod/kmmv_profile.ko freq=997 \
+ok "kmmv loads" insmod kmod/kmmv.ko
+ok "kmmv_profile loads with a rate of 997" insmod kmod/kmmv_profile.ko freq=997 \
 	max_freq=10000 max_overhead=1000 ring_pages=4096
 status=$($prof report 2>&1)
-like "no samples yet" "$status" 'no samples; is the profiler on .echo 1 >'
+like "the report says that there are no samples yet" \
+	"$status" 'no samples; is the profiler on .echo 1 >'
 
 # ---- shares
 
 start build/qa/vm/busy
 sample
 is "a program at any address is sampled" $? 0
-ok "its functions have their shares" agrees "$PWD/build/qa/vm/busy"
+ok "functions at any address have their shares" agrees "$PWD/build/qa/vm/busy"
 note "$(agrees "$PWD/build/qa/vm/busy")" "$($prof report -i "$WORK/recording" -t 0.5)"
 is "percentages add up" "$($prof report -j -i "$WORK/recording" | query '
 	all(round(sum(r["percent"] for r in e["rows"]), 9) == 100
@@ -115,12 +116,14 @@ is "percentages add up" "$($prof report -j -i "$WORK/recording" | query '
 is "each folded line is a stack and a number" "$(
 	$prof folded -i "$WORK/recording" |
 		grep -cvE '^[^;]+(;[^;]+){2,} [1-9][0-9]*$')" 0
-like "the functions are in it" "$($prof folded -i "$WORK/recording")" \
+like "the folded lines have the program's function" \
+	"$($prof folded -i "$WORK/recording")" \
 	'^busy;.*/busy;spend_often [0-9]+$'
 start build/qa/vm/busy-fixed
 sample
 is "a program at its own address is sampled" $? 0
-ok "its functions have their shares" agrees "$PWD/build/qa/vm/busy-fixed"
+ok "functions at a program's own address have their shares" \
+	agrees "$PWD/build/qa/vm/busy-fixed"
 
 # ---- files that are not there, or do not say
 
@@ -131,22 +134,25 @@ sample
 is "a program whose file was deleted is sampled" $? 0
 image=$($prof report -j -u -i "$WORK/recording" -b image | query '
 	max(rows, key=lambda r: int(r["samples"]))["image"]')
-like "its image is the path that it had" "$image" "^$WORK/gone"
-ok "its functions are known through its mapping" agrees "$image"
+like "the image of a deleted file is the path that it had" "$image" "^$WORK/gone"
+ok "functions of a deleted file have their shares" agrees "$image"
 copy busy stripped
-strip "$WORK/stripped" || skip "strip" "machine: no strip"
+strip "$WORK/stripped" || skip "a program is stripped" "machine: no strip"
 start "$WORK/stripped"
 sample
 is "a stripped program is sampled" $? 0
-is "its functions are not known" "$($prof report -j -u -i "$WORK/recording" | query '
+is "functions of a stripped program are not known" \
+	"$($prof report -j -u -i "$WORK/recording" | query '
 	{r["symbol"] for r in rows if r["image"] == "'"$WORK/stripped"'"}')" \
 	"{'[unknown]'}"
-like "and the report says why" "$($prof report -i "$WORK/recording")" \
+like "the report says why functions are not known" \
+	"$($prof report -i "$WORK/recording")" \
 	'in .*/stripped: (is stripped|has no symbol)'
 start build/qa/vm/busy made
 sample
 is "code made at run time is sampled" $? 0
-like "it is anonymous" "$($prof report -j -u -i "$WORK/recording" -b image | query '
+like "code made at run time is anonymous" \
+	"$($prof report -j -u -i "$WORK/recording" -b image | query '
 	max(rows, key=lambda r: int(r["samples"]))["image"]')" '^\[anonymous\]$'
 
 # ---- a program that becomes another one: while its memory goes, it has no files
@@ -165,9 +171,9 @@ for _ in 1 2 3 4 5 6 7 8; do
 done
 echo 0 >$config/enable
 echo "$often" >$drain
-is "a program becomes another one" $became 8
-like "one that becomes another is sampled" "$(<"$WORK/images")" '/burn'
-is "what it ran before is never taken for nobody's" \
+is "eight programs become another one" $became 8
+like "a program that becomes another is sampled" "$(<"$WORK/images")" '/burn'
+is "a program that becomes another is never anonymous" \
 	"$(grep -n '\[anonymous\]' "$WORK/images")" ""
 
 # ---- losses
@@ -192,10 +198,10 @@ not_recorded()
 {
 	[ "$(cat $config/stats/event_lost_disabled)" -ge 50 ]
 }
-ok "a while it does not record" wait_for 60 not_recorded
+ok "at least 50 samples are lost while the ring is off" wait_for 60 not_recorded
 echo 1 >/sys/kernel/config/kmmv/rings/profile/enable
 echo 0 >$config/enable
 kill -TERM "$pid"
 wait "$pid"
-is "nothing is inside then, either" "$(balance)" "(0, 0, True)"
+is "taken = read + lost after the ring was off" "$(balance)" "(0, 0, True)"
 finish

@@ -108,43 +108,50 @@ for name in one two three; do
 done
 ok "starts without an event" start
 for name in one two; do
-	is "$name: is sampled" "$(put $name enabled 1)" ""
-	is "by its count" "$(period $name)" 1999993
-	is "without an error" "$(error_of $name)" ""
+	is "$name: the event can be enabled" "$(put $name enabled 1)" ""
+	is "$name: the period is the event's count" "$(period $name)" 1999993
+	is "$name: the event has no error" "$(error_of $name)" ""
 done
-is "a third one finds no counter" "$(put three enabled 1)" "Device or resource busy"
-like "its text" "$(error_of three)" "^$in_use\$"
-like "which the one for all has, too" "$(cat $config/error)" "^qa_three: $in_use\$"
-is "it is not enabled, and has no period" \
+is "a third event finds no counter" "$(put three enabled 1)" "Device or resource busy"
+like "error of a third event says that counters are in use" \
+	"$(error_of three)" "^$in_use\$"
+like "error of all events names the third" "$(cat $config/error)" "^qa_three: $in_use\$"
+is "a third event is not enabled and has no period" \
 	"$(cat $config/events/qa_three/enabled) $(period three)" "0 0"
-is "the others are" "$(period one) $(period two)" "1999993 1999993"
+is "the first two events have their periods" \
+	"$(period one) $(period two)" "1999993 1999993"
 for cpu in "$config"/stats/cpu*; do
-	goes_on "they go on: ${cpu##*/}" "${cpu##*/}"
+	goes_on "sampling with two events goes on: ${cpu##*/}" "${cpu##*/}"
 done
-is "a change that finds one is done" "$(put two count 3000000)" ""
-is "one that does not is not" "$(put two event "$type:16")" "Device or resource busy"
-is "it goes on as before" "$(cat $config/events/qa_two/event) $(period two)" \
+is "a change for which there is a counter is made" "$(put two count 3000000)" ""
+is "a change for which there is no counter is refused" \
+	"$(put two event "$type:16")" "Device or resource busy"
+is "an event whose change is refused is as before" \
+	"$(cat $config/events/qa_two/event) $(period two)" \
 	"$type:0 3000000"
 rmdir $config/events/qa_one
-is "when one goes, the third is sampled" "$(put three enabled 1)" ""
-is "without an error" "$(error_of three)" ""
+is "a third event can be enabled when one is removed" "$(put three enabled 1)" ""
+is "a third event has no error when one is removed" "$(error_of three)" ""
 stop
 accounted "with two counters"
 
 # ---- at the start
 
 event one "$type:0"
-is "while it does not sample, a third one is enabled" "$(put one enabled 1)" ""
+is "a third event can be enabled while sampling is off" "$(put one enabled 1)" ""
 text=$(start 2>&1)
-like "it does not start" "${text##*: }" "^Device or resource busy\$"
-like "as the last one finds no counter" "$(cat $config/error)" "^qa_one: $in_use\$"
-like "the log says so" "$(dmesg | grep kmmv_profile | tail -n 1)" \
+like "sampling does not start with a third event" \
+	"${text##*: }" "^Device or resource busy\$"
+like "error names the event that finds no counter at the start" \
+	"$(cat $config/error)" "^qa_one: $in_use\$"
+like "the log names the event that finds no counter at the start" \
+	"$(dmesg | grep kmmv_profile | tail -n 1)" \
 	"kmmv_profile: event qa_one: $in_use\$"
-is "and none is sampled" \
+is "no event is sampled when the start has failed" \
 	"$(cat $config/enable) $(period one) $(period two) $(period three)" "0 0 0 0"
 put one enabled 0
-ok "it starts without that" start
-goes_on "it samples"
+ok "sampling starts without the third event" start
+goes_on "samples are received without the third event"
 
 # ---- a CPU that comes, without a counter
 
@@ -157,37 +164,43 @@ says_busy()
 {
 	grep -qE "$in_use" "$config/error"
 }
-ok "a CPU comes with one counter: an error" wait_for 60 says_busy
-like "of one event" "$(cat $config/error)" "^qa_three: $in_use\$"
-is "which is counted once" "$(value work failed)" $((failed + 1))
-goes_on "the CPU samples the other one" cpu1
-goes_on "others have both" cpu0
+ok "a CPU that comes with one counter gives an error" wait_for 60 says_busy
+like "the error is that of one event when a CPU comes" \
+	"$(cat $config/error)" "^qa_three: $in_use\$"
+is "the error is counted once when a CPU comes" "$(value work failed)" $((failed + 1))
+goes_on "the CPU that comes with one counter is sampled" cpu1
+goes_on "another CPU is sampled when one comes with one counter" cpu0
 echo 2 >/sys/module/kmmv_pmu/parameters/counters
 # shellcheck disable=SC2317 # called by wait_for
 says_nothing()
 {
 	[ -z "$(cat $config/error)" ]
 }
-ok "when there is a counter, it is sampled by itself" wait_for 60 says_nothing
-is "no more was counted" "$(value work failed)" $((failed + 1))
+ok "the error goes by itself when the counter is back" wait_for 60 says_nothing
+is "no more errors are counted when the counter is back" \
+	"$(value work failed)" $((failed + 1))
 
 # ---- a counter that is taken away later
 
 # perf places the pinned events anew when another one comes: the last one gets none.
 echo 1 >/sys/module/kmmv_pmu/parameters/counters
 opens "$type" 0 >/dev/null
-ok "a counter less than before: an error" wait_for 60 says_busy
-like "of one event" "$(cat $config/error)" "^qa_(two|three): $in_use\$"
-is "which is counted once" "$(value work failed)" $((failed + 2))
-goes_on "the CPU samples the other one" cpu0
+ok "a counter that is taken away gives an error" wait_for 60 says_busy
+like "the error is that of one event when a counter is taken away" \
+	"$(cat $config/error)" "^qa_(two|three): $in_use\$"
+is "the error is counted once when a counter is taken away" \
+	"$(value work failed)" $((failed + 2))
+goes_on "the CPU whose counter is taken away is sampled" cpu0
 echo 2 >/sys/module/kmmv_pmu/parameters/counters
-ok "when there is a counter, both are sampled by themselves" wait_for 60 says_nothing
+ok "the error goes by itself when the counter taken away is back" \
+	wait_for 60 says_nothing
 for name in two three; do
 	put $name enabled 0
-	goes_on "without $name, too" cpu0
+	goes_on "the CPU is sampled without $name" cpu0
 	put $name enabled 1
 done
-is "no more was counted" "$(value work failed)" $((failed + 2))
+is "no more errors are counted when the events were enabled anew" \
+	"$(value work failed)" $((failed + 2))
 stop
 accounted "over a CPU that came"
 rmdir $config/events/qa_two $config/events/qa_three
@@ -199,9 +212,9 @@ start
 errno()
 {
 	echo "$type:$1" >$config/events/qa_one/event
-	is "errno $1: refused" "$(put one enabled 1)" \
+	is "errno $1: the event is refused" "$(put one enabled 1)" \
 		"$(python3 -c "import os; print(os.strerror($1))")"
-	is "errno $1: its text" "$(error_of one)" "$2 (errno $1)"
+	is "errno $1: error has the text" "$(error_of one)" "$2 (errno $1)"
 }
 errno 1 "the kernel does not allow it"
 errno 2 "this machine has no counter for it"
@@ -220,23 +233,27 @@ errno 95 "the counter cannot be sampled, or not by kernel and user apart"
 
 for config_of in 256 512 768; do
 	echo "$type:$config_of" >$config/events/qa_one/event
-	is "one that cannot leave out guests or the hypervisor ($config_of)" \
+	is "an event that cannot leave out guests is enabled ($config_of)" \
 		"$(put one enabled 1)" ""
-	goes_on "is sampled"
+	goes_on "an event that cannot leave out guests is sampled ($config_of)"
 	put one enabled 0
 done
 echo "$type:1024" >$config/events/qa_one/event
-is "one that cannot tell the kernel from programs" "$(put one enabled 1)" ""
-is "counts both" "$(put one user 0)" "Operation not supported"
-like "or says so" "$(error_of one)" "not by kernel and user apart \\(errno 95\\)"
-is "and goes on" "$(cat $config/events/qa_one/user) $(period one)" "1 1999993"
+is "an event of kernel and programs together is enabled" "$(put one enabled 1)" ""
+is "user cannot be 0 for kernel and programs together" \
+	"$(put one user 0)" "Operation not supported"
+like "error says that kernel and programs are not apart" \
+	"$(error_of one)" "not by kernel and user apart \\(errno 95\\)"
+is "an event goes on when user cannot be 0" \
+	"$(cat $config/events/qa_one/user) $(period one)" "1 1999993"
 put one enabled 0
 echo "$type:2048" >$config/events/qa_one/event
-is "one that every second CPU does not have" "$(put one enabled 1)" ""
+is "an event that every second CPU lacks is enabled" "$(put one enabled 1)" ""
 before=$(stat cpu1/sample_received)
-goes_on "is sampled where it is" cpu0
-is "and not elsewhere" "$(stat cpu1/sample_received)" "$before"
-is "which is no error" "$(error_of one)" ""
+goes_on "an event is sampled on a CPU that has it" cpu0
+is "an event is not sampled on a CPU that lacks it" \
+	"$(stat cpu1/sample_received)" "$before"
+is "an event that a CPU lacks has no error" "$(error_of one)" ""
 put one enabled 0
 
 # ---- shares
@@ -247,15 +264,15 @@ three_quarters "a function has its three quarters"
 stop
 accounted "by kmmv_pmu"
 rmdir $config/events/qa_one
-ok "the events go" rmmod kmmv_pmu
+ok "kmmv_pmu unloads" rmmod kmmv_pmu
 
 # A counter interrupts by NMI, so it needs a machine whose atomic operations bear that.
 insmod qa/client/kmmv_pmu.ko hardware=1
 event one "$(cat /sys/bus/event_source/devices/kmmv_qa/type):0"
 start
 if [ "$(getconf LONG_BIT)" = 64 ]; then
-	is "a processor's counter" "$(put one enabled 1)" ""
-	goes_on "is sampled"
+	is "a processor's counter can be enabled" "$(put one enabled 1)" ""
+	goes_on "a processor's counter is sampled"
 else
 	is "a processor's counter is refused" "$(put one enabled 1)" \
 		"Operation not supported"
@@ -286,9 +303,9 @@ source=$(cat $config/source)
 stop
 note "perf has $(ls /sys/bus/event_source/devices); the source is $source"
 if [ "$(opens 0 0)" = 0 ]; then
-	is "there is a counter of cycles, so it is the source" "$source" pmu
+	is "the source is a counter where cycles have one" "$source" pmu
 else
-	is "there is no counter of cycles: perf's clock" "$source" cpu-clock
+	is "the source is perf's clock where cycles have no counter" "$source" cpu-clock
 fi
 echo 0 >$config/events/default/enabled
 start
@@ -309,12 +326,14 @@ fi
 
 # Cycles: of the machine's own, shares as of any source.
 rmmod kmmv_profile
-ok "loads again, for a counter" insmod kmod/kmmv_profile.ko source=pmu freq=197 \
+ok "kmmv_profile loads again, for a counter" \
+	insmod kmod/kmmv_profile.ko source=pmu freq=197 \
 	max_overhead=1000 ring_pages=2048
 start
 is "the source is a counter" "$(cat $config/source) $(cat $config/cpu_type)" "pmu perf"
-is "so is the metric's" "$(value source pmu) $(value source cpu-clock)" "1 0"
-three_quarters "three quarters by cycles"
+is "the metric has a counter as the source" \
+	"$(value source pmu) $(value source cpu-clock)" "1 0"
+three_quarters "a function has three quarters by cycles"
 stop
 accounted "by cycles"
 
@@ -328,13 +347,13 @@ for ((n = 0; n < 64; n++)); do
 done
 note "$n events of cycles at the same time"
 ok "there is more than one counter" test $n -gt 1
-is "when all are in use" "$text" "Device or resource busy"
-like "the text" "$(error_of "cycles$n")" "^$in_use\$"
-goes_on "the others go on"
+is "an event is refused when all counters are in use" "$text" "Device or resource busy"
+like "error says that all counters are in use" "$(error_of "cycles$n")" "^$in_use\$"
+goes_on "sampling goes on when all counters are in use"
 stop
 accounted "with all counters"
 for dir in "$config"/events/qa_cycles*; do
 	rmdir "$dir"
 done
-ok "everything unloads" unload
+ok "everything unloads after cycles" unload
 finish

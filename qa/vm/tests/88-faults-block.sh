@@ -32,7 +32,7 @@ trap faults_block_end EXIT
 modprobe virtio_blk || bail "no virtio_blk"
 modprobe null_blk nr_devices=0 || bail "no null_blk"
 load_fault kmmv_block
-ok "a disk that is there" new_null qa0
+ok "a disk is made before the load" new_null qa0
 disk=$(null_disk qa0)
 addpart "/dev/$disk" 1 8 1024
 loaded()
@@ -59,7 +59,7 @@ loaded || bail "kmmv_block does not load"
 ok "all devices are shown" wait_for 30 shows_all
 before vda
 io vda
-agrees "after the faults" vda
+agrees "after the faults of loads" vda
 
 # ---- disks that come and go; $try is fail_each()'s: each name is a new one
 
@@ -111,7 +111,7 @@ renew()
 	end_null "fresh$fresh" && wait_for 30 is_gone block.dev.read "$other" && prepare
 }
 prepare || bail "no disk without work"
-fail_each "it works" works renew never
+fail_each "a new disk works" works renew never
 end_null "fresh$fresh"
 
 # Of a disk that is missed, so are the first two tries to find it.
@@ -123,10 +123,10 @@ like "the tries were the driver core's" "$(tail -n 3 "$sites" | xargs)" \
 
 before vda
 io vda
-agrees "after all of them" vda
+agrees "after all faults" vda
 ok "failures are counted" test "$(value block.failed instances)" -gt 0
-ok "the module goes" unloaded
+ok "kmmv_block unloads" unloaded
 all_failed
-ok "everything goes" faults_block_end
-is "nothing is left" "$(grep -c ^kmmv /proc/modules)" 0
+ok "all modules unload" faults_block_end
+is "no module of kmmv is left" "$(grep -c ^kmmv /proc/modules)" 0
 finish

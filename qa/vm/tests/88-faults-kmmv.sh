@@ -68,7 +68,7 @@ gone()
 	client "del $number" && client "forget $number"
 }
 fail_each "a counter" a_counter gone
-fail_each "one of a family" one_of_it gone
+fail_each "a counter of a family" one_of_it gone
 one_of_it || bail "no counter"
 number=$(<"$WORK/answer")
 a_label()
@@ -76,7 +76,8 @@ a_label()
 	client "label $number colour|red$try"
 }
 fail_each "a label" a_label
-like "it is there" "$(names | grep "^label number=$number ")" 'key=colour text=red'
+like "the label is in the stream of names" \
+	"$(names | grep "^label number=$number ")" 'key=colour text=red'
 a_type()
 {
 	client "ring type qa.event$try"
@@ -94,7 +95,8 @@ put()
 }
 # A ring's directory stays. Some are made without what failed: see node_name below.
 fail_each "a module's ring" a_ring put
-is "there are those that were made" "$(find $rings -name 'own*' | wc -l)" $made
+is "rings that were made, and no others, are there" \
+	"$(find $rings -name 'own*' | wc -l)" $made
 a_source()
 {
 	insmod kmod/kmmv_stat.ko
@@ -104,7 +106,7 @@ no_source()
 	rmmod kmmv_stat
 }
 # Families and names stay: only the first load adds them.
-ok "a source, for the first time" a_source
+ok "a source loads for the first time" a_source
 no_source
 fail_each "a source" a_source no_source
 a_profile()
@@ -115,10 +117,10 @@ no_profile()
 {
 	rmmod kmmv_profile
 }
-ok "one with a directory in configfs, for the first time" a_profile
+ok "a source with a directory loads for the first time" a_profile
 no_profile
 # A call that is a jump comes from the source.
-fail_each "one with a directory" a_profile no_profile none
+fail_each "a source with a directory" a_profile no_profile none
 
 # ---- configfs
 
@@ -157,7 +159,8 @@ read_names()
 	cat /dev/kmmv/names >"$WORK/names"
 }
 fail_each "read of names" read_names
-like "they are there" "$(<"$WORK/names")" 'family=.* name=two'
+like "the names that were read have a family and a counter" \
+	"$(<"$WORK/names")" 'family=.* name=two'
 consumed()
 {
 	[ "$(call "adjust task 0 $number $try")" = 0 ] || return
@@ -168,12 +171,12 @@ fail_each "the consumer" consumed
 # ---- everything works after that
 
 call "adjust task 0 $number 7" >/dev/null
-like "counters count" "$(call "read $number")" '^[1-9]'
+like "counters count after the faults" "$(call "read $number")" '^[1-9]'
 echo 0 >$rings/r/enable
-ok "the ring goes" rmdir $rings/r
-ok "modules go" unload
+ok "the ring can be removed" rmdir $rings/r
+ok "the modules unload" unload
 # The driver core, which calls this, takes the device's name if there is no memory.
 all_failed node_name
-ok "everything goes" faults_kmmv_end
-is "nothing is left" "$(grep -c ^kmmv /proc/modules)" 0
+ok "all modules unload" faults_kmmv_end
+is "no module of kmmv is left" "$(grep -c ^kmmv /proc/modules)" 0
 finish

@@ -39,7 +39,7 @@ unloaded()
 fail_each "load" loaded unloaded
 loaded || bail "kmmv_net does not load"
 # A device that was there before, of whose life an earlier load may have shown some.
-ok "values agree with /proc" $check bracket 1
+ok "values agree with /proc after the faults of loads" $check bracket 1
 
 # ---- devices that come and go; $try is fail_each()'s: each name is a new one
 
@@ -69,9 +69,9 @@ lives()
 	}
 }
 fail_each "a device comes, is renamed, and goes" lives : never
-ok "values agree with /proc" $check bracket 1
-ok "the module goes" rmmod kmmv_net
+ok "values agree with /proc after the faults of devices" $check bracket 1
+ok "kmmv_net unloads" rmmod kmmv_net
 all_failed
-ok "everything goes" faults_net_end
-is "nothing is left" "$(grep -c ^kmmv /proc/modules)" 0
+ok "all modules unload" faults_net_end
+is "no module of kmmv is left" "$(grep -c ^kmmv /proc/modules)" 0
 finish

@@ -59,8 +59,8 @@ stops()
 	stop && echo 256 >"$config/buffer_size"
 }
 fail_each "start" starts stops
-ok "it starts afterwards" starts
-ok "and stops" stops
+ok "sampling starts after the faults of starts" starts
+ok "sampling stops after the faults of starts" stops
 
 # ---- events; $try is fail_each()'s
 
@@ -96,10 +96,10 @@ changes()
 fail_each "an event" an_event
 # Calls of the worker, for names, may come between these.
 start
-fail_each "an event while it samples" an_event
+fail_each "an event during sampling" an_event
 fail_each "a change" changes
 stops
-is "no event is left" "$(ls $config/events)" default
+is "no event but default is left" "$(ls $config/events)" default
 
 # ---- names: a new command and a new file each time; every sample is counted
 
@@ -157,8 +157,8 @@ reads()
 fail_each "a reader" reads
 rmdir $config/events/qafault
 
-ok "the module goes" unloaded
+ok "kmmv_profile unloads" unloaded
 all_failed
-ok "everything goes" faults_profile_end
-is "nothing is left" "$(grep -c ^kmmv /proc/modules)" 0
+ok "all modules unload" faults_profile_end
+is "no module of kmmv is left" "$(grep -c ^kmmv /proc/modules)" 0
 finish

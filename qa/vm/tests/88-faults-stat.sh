@@ -64,7 +64,7 @@ new_numbers()
 	insmod qa/client/kmmv_irqs.ko nr="$nr" && wait_for 20 all_are_there
 }
 fail_each "numbers are new" new_numbers forgotten never 1
-ok "what failed is counted" test "$(failures)" -gt "$before"
+ok "failures are counted" test "$(failures)" -gt "$before"
 insmod qa/client/kmmv_irqs.ko nr=2
 first=$(cat /sys/module/kmmv_irqs/parameters/first)
 echo "hit 0 1 7" >/sys/module/kmmv_irqs/parameters/call
@@ -73,7 +73,7 @@ counted()
 {
 	$check dump stat.irq | grep -q "^$first active 0 7 dummy"
 }
-ok "a line counts after that" wait_for 20 counted
+ok "a line counts after the faults" wait_for 20 counted
 
 # shellcheck disable=SC2317 # called by wait_for
 second_is()
@@ -88,11 +88,11 @@ goes()
 {
 	echo "free 1" >/sys/module/kmmv_irqs/parameters/call && wait_for 20 second_is inactive
 }
-ok "the second line goes" goes
-fail_each "and returns" returns goes never
+ok "the second line becomes inactive" goes
+fail_each "the second line returns" returns goes never
 rmmod kmmv_irqs
-ok "the module goes" rmmod kmmv_stat
+ok "kmmv_stat unloads" rmmod kmmv_stat
 all_failed
-ok "everything goes" faults_stat_end
-is "nothing is left" "$(grep -c ^kmmv /proc/modules)" 0
+ok "all modules unload" faults_stat_end
+is "no module of kmmv is left" "$(grep -c ^kmmv /proc/modules)" 0
 finish

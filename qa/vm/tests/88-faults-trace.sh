@@ -102,8 +102,8 @@ for ((try = 1; try < 100; try++)); do
 	[[ $where != "0 ftrace_set_filter_ip "@(kmmv_trace_function_hook|is_dead)+* ]] ||
 		break
 done
-ok "it is not known whether ftrace is dead" test $try -lt 100
-like "the function is refused" "$text" "Cannot allocate memory"
+ok "two calls in a row fail when a function is refused" test $try -lt 100
+like "a function that is not hooked is refused" "$text" "Cannot allocate memory"
 echo "${where#* }" >>"$sites"
 fail_times 1
 is "no counter is left" "$(ls "$trace")" ""
@@ -140,7 +140,8 @@ again()
 recovers()
 {
 	is "$1: the next load is counted" "$(returns "$@" 2>&1)" ""
-	is "$1: and nothing is wrong" "$(get "$1" state) $(get "$1" error)" "on "
+	is "$1: the counter is on without an error" \
+		"$(get "$1" state) $(get "$1" error)" "on "
 }
 tracepoint_returns()
 {
@@ -154,16 +155,18 @@ glob_returns()
 {
 	returns glob two
 }
-ok "a counter of a module's tracepoint" define back tracepoint=kmmv_qa/kmmv_traced
-ok "one of a module's function" define one function=kmmv_traced_one
+ok "a counter of a module's tracepoint is enabled" \
+	define back tracepoint=kmmv_qa/kmmv_traced
+ok "a counter of a module's function is enabled" define one function=kmmv_traced_one
 # Of two modules: when one goes, its functions are taken out of the filter.
-ok "another module" insmod qa/client/kmmv_traced2.ko
-ok "one of a glob of them" define glob 'function=kmmv*_traced_*'
+ok "another module with functions loads" insmod qa/client/kmmv_traced2.ko
+ok "a counter of a glob of both modules is enabled" \
+	define glob 'function=kmmv*_traced_*'
 fail_each "the module of a tracepoint comes back" tracepoint_returns
 recovers back tp
-fail_each "that of a function" function_returns
+fail_each "the module of a function comes back" function_returns
 recovers one one
-fail_each "that of a glob" glob_returns
+fail_each "the module of a glob comes back" glob_returns
 recovers glob two
 
 # Another module comes: whether what is counted is still there is not known without memory.
@@ -171,7 +174,7 @@ other_comes()
 {
 	insmod qa/client/kmmv_burn1.ko && rmmod kmmv_burn1 && [ "$(get kernel state)" = on ]
 }
-ok "a counter of the kernel's" define kernel function=vfs_fsync
+ok "a counter of a kernel's function is enabled" define kernel function=vfs_fsync
 fail_each "another module comes" other_comes : never
 end kernel
 
@@ -198,14 +201,17 @@ function_stale()
 {
 	stale last last=arg5:8
 }
-ok "a sum of a tracepoint's argument" define sum tracepoint=kmmv_qa/kmmv_traced \
+ok "a counter that sums a tracepoint's argument is enabled" \
+	define sum tracepoint=kmmv_qa/kmmv_traced \
 	value=number=arg1:8
-ok "one of a function's" define last function=kmmv_traced_two value=last=arg5:8
+ok "a counter that sums a function's argument is enabled" \
+	define last function=kmmv_traced_two value=last=arg5:8
 fail_each "a tracepoint's values are stale" tracepoint_stale
-fail_each "a function's are" function_stale
+fail_each "a function's values are stale" function_stale
 
 # Its key has no instance before the last copy. What that cannot show, a later one does.
-ok "a counter by key" define keyed tracepoint=kmmv_qa/kmmv_traced "key=text=$object_text"
+ok "a counter with a key is enabled" \
+	define keyed tracepoint=kmmv_qa/kmmv_traced "key=text=$object_text"
 stopped()
 {
 	hit tp 1 1 0 0 "k$try" && put keyed enable 0 && wait_for 20 shown
@@ -231,7 +237,7 @@ hit tp 1 1 0 0 both
 echo 1 >$fault/nth
 put keyed enable 0
 echo 1 >$fault/nth
-not_ok "a start without memory" started
+not_ok "a counter cannot be enabled without memory" started
 ok "the last copy's rest is still shown" wait_for 20 shown_both
 end keyed
 
@@ -242,8 +248,8 @@ looked()
 fail_each "a copy is made" looked : none
 end back one glob sum last
 
-ok "the module goes" unloaded
+ok "kmmv_trace unloads" unloaded
 all_failed
-ok "everything goes" faults_trace_end
-is "nothing is left" "$(grep -c ^kmmv /proc/modules)" 0
+ok "all modules unload" faults_trace_end
+is "no module of kmmv is left" "$(grep -c ^kmmv /proc/modules)" 0
 finish
