@@ -63,15 +63,15 @@ wait $loggers
 
 for version in 2 3; do
 	pmdumplog "$work/archive.$version" >"$work/dump" 2>"$work/errors"
-	ok "version $version: there are values" \
+	ok "version $version: the archive has values" \
 		test "$(seen)" -gt 5000
-	ok "version $version: of instances that went" \
+	ok "version $version: the archive has later incarnations" \
 		test "$(later)" -gt 100
-	is "version $version: none is without a name" \
+	is "version $version: each instance has a name" \
 		"$(grep -c 'or ???\]' "$work/dump")" 0
-	is "version $version: pmlogcheck" \
+	is "version $version: pmlogcheck finds no fault" \
 		"$(pmlogcheck "$work/archive.$version" 2>&1)" ""
-	is "version $version: nor had libpcp to complain" \
+	is "version $version: pmdumplog has no errors, the log no botch" \
 		"$(cat "$work/errors"; grep -i botch "$work/log.$version")" ""
 done
 finish

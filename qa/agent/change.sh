@@ -46,9 +46,9 @@ flags()
 
 db_start dso
 is "the first fetch says that there are names and labels" "$(flags)" 24
-is "the next one has nothing to say" "$(flags)" 0
-is "it is mapped" "$(db_values kmmv.control.mapped | grep -c '^[1-9]')" 1
-is "a value" "$(db_values kmmv.value.counter)" "one 10"
+is "the second fetch has nothing to say" "$(flags)" 0
+is "the mapped size is not zero" "$(db_values kmmv.control.mapped | grep -c '^[1-9]')" 1
+is "an instance's value is the sum of its CPUs" "$(db_values kmmv.value.counter)" "one 10"
 rereads=$(db_values kmmv.control.rereads)
 db "fetch kmmv.value.counter" >/dev/null
 is "names are not read without need" "$(db_values kmmv.control.rereads)" \
@@ -61,10 +61,11 @@ inst 0 0 0 active 2,2,3,4 one
 inst 1 0 0 active 9 two
 label 1 driver floppy
 E
-is "an instance appears" "$(db_values kmmv.value.counter | tr '\n' ',')" \
+is "a new instance appears with its value" \
+	"$(db_values kmmv.value.counter | tr '\n' ',')" \
 	"one 11,two 9,"
-like "with its label" "$(db "label instances $domain.16")" 'driver="floppy"'
-is "a CPU comes online" "$(db_values kmmv.percpu.counter | head -n 3 |
+like "a new instance has its label" "$(db "label instances $domain.16")" 'driver="floppy"'
+is "a CPU that comes online has a value" "$(db_values kmmv.percpu.counter | head -n 3 |
 	tr '\n' ',')" "one::cpu0 2,one::cpu1 2,one::cpu2 3,"
 is "a new instance is no news for pmcd" "$(flags)" 0
 
@@ -76,10 +77,11 @@ inst 1 0 0 active 9 two
 label 1 driver tape
 inst 2 1 0 active 1 x
 E
-is "a family appears, and pmcd is told, of the label, too" "$(flags)" 24
-is "it has values" "$(db_values kmmv.value.late)" "x 1"
-is "an instance goes" "$(db_values kmmv.value.counter)" "two 9"
-is "its count stays in all" "$(db_values kmmv.all.counter)" 23
+is "a new family has pmcd told of names and labels" "$(flags)" 24
+is "a new family has values" "$(db_values kmmv.value.late)" "x 1"
+is "an instance that went has no value" "$(db_values kmmv.value.counter)" "two 9"
+is "the count of an instance that went stays in the total" \
+	"$(db_values kmmv.all.counter)" 23
 
 change 4 <<E
 family 0 counter count counter Counters
@@ -89,8 +91,9 @@ inst 1 0 0 active 9 two
 label 1 driver disk
 inst 2 1 0 active 1 x
 E
-is "a label changes, and pmcd is told" "$(flags)" 8
-is "an instance is back" "$(db_values kmmv.value.counter | tr '\n' ',')" \
+is "a label that changes has pmcd told of labels" "$(flags)" 8
+is "an instance that is back has its count" \
+	"$(db_values kmmv.value.counter | tr '\n' ',')" \
 	"one 14,two 9,"
 
 # Names move: number 0 gets the name two, which was 1's, and 1 another one.
@@ -103,7 +106,7 @@ inst 2 1 0 active 1 x
 E
 is "a name that moved to another number goes on" \
 	"$(db_values kmmv.value.counter | sort | tr '\n' ',')" "three 2,two 10,"
-is "nothing is lost from all" "$(db_values kmmv.all.counter)" 26
+is "the total loses nothing when names move" "$(db_values kmmv.all.counter)" 26
 
 change 1 <<E
 set epoch 78
@@ -113,10 +116,11 @@ inst 0 0 0 active 1 x
 inst 1 1 0 active 3 one
 inst 2 1 0 active 4 two
 E
-is "another epoch: at once, from where they were" \
+is "values go on in another epoch from where they were" \
 	"$(db_values kmmv.value.counter kmmv.value.late kmmv.all.counter | tr '\n' ',')" \
 	"one 17,two 14,x 2,33,"
-is "state" "$(db_values kmmv.control.state kmmv.control.epoch | tr '\n' ',')" \
+is "the agent is attached to the new epoch" \
+	"$(db_values kmmv.control.state kmmv.control.epoch | tr '\n' ',')" \
 	'"attached",78,'
 # Epochs that follow each other too fast are read a second later.
 shows()
@@ -130,28 +134,28 @@ set epoch 79
 family 0 tree count counter Tree
 inst 0 0 0 active 7 x
 E
-ok "a family appears" wait_for 60 shows kmmv.value.tree "x 7"
+ok "a family of the next epoch appears" wait_for 60 shows kmmv.value.tree "x 7"
 change 1 <<E
 set epoch 80
 family 0 tree.leaf count counter Leaf
 inst 0 0 0 active 8 x
 E
-ok "its name is a branch's" wait_for 60 shows kmmv.value.tree.leaf "x 8"
+ok "a metric's name becomes a branch's" wait_for 60 shows kmmv.value.tree.leaf "x 8"
 advice="restart pmlogger; archives of both need pmlogrewrite"
 told="family tree.leaf takes the place of tree: $advice"
-is "which is told, as an archive cannot have both" "$(db_values kmmv.control.error)" \
+is "a branch in a metric's place is reported" "$(db_values kmmv.control.error)" \
 	"\"$told\""
 change 1 <<E
 set epoch 81
 family 0 tree count counter Tree
 inst 0 0 0 active 9 x
 E
-ok "and a metric's again" wait_for 60 shows kmmv.value.tree "x 16"
-is "which is told, too" "$(db_values kmmv.control.error)" \
+ok "a branch's name becomes a metric's again" wait_for 60 shows kmmv.value.tree "x 16"
+is "a metric in a branch's place is reported" "$(db_values kmmv.control.error)" \
 	"\"family tree takes the place of tree.leaf: $advice; $told\""
 grant
 reattach
-is "until a client detaches" "$(db_values kmmv.control.error)" '""'
+is "a detach by a client ends the reports" "$(db_values kmmv.control.error)" '""'
 
 # A family's sum becomes meaningless, and means something again.
 names_of_all()
@@ -159,19 +163,19 @@ names_of_all()
 	[ "$(db "children kmmv.all" | grep -c " tree\>")" -eq "$1" ] &&
 		[ "$(db "desc kmmv.all.tree" | grep -c "PMID: $domain")" -eq "$1" ]
 }
-ok "a family that has a total" names_of_all 1
+ok "a family that has a total is below kmmv.all" names_of_all 1
 change 1 <<E
 set epoch 90
 family 0 tree count counter,total=no Tree
 inst 0 0 0 active 9 x
 E
-ok "has none, by the name, too" wait_for 60 names_of_all 0
+ok "a family that has lost its total is not below kmmv.all" wait_for 60 names_of_all 0
 change 1 <<E
 set epoch 91
 family 0 tree count counter Tree
 inst 0 0 0 active 9 x
 E
-ok "and has one again" wait_for 60 names_of_all 1
+ok "a family whose total is back is below kmmv.all" wait_for 60 names_of_all 1
 
 change 1 <<E
 set epoch 82
@@ -183,6 +187,7 @@ ok "an error of a family is reported" wait_for 60 shows kmmv.control.error \
 change 2 <<E
 set epoch 82
 E
-ok "until it is gone" wait_for 60 shows kmmv.control.error '""'
+ok "an error of a family that is gone is not reported" \
+	wait_for 60 shows kmmv.control.error '""'
 db_stops "dbpmda ends well"
 finish

@@ -86,21 +86,21 @@ note "5 turns: $few kB, $few_size bytes on disk, a batch of $few_batch"
 for ((; step <= steps; step++)); do
 	turn || break
 done
-is "all of them were seen" "$((step - 1))" $steps
+is "the agent answers in each turn" "$((step - 1))" $steps
 db "fetch kmmv.value.counter" >"$work/last"
-is "those that are alive are there" "$(grep -c value "$work/last")" $alive
+is "all instances that are alive have values" "$(grep -c value "$work/last")" $alive
 many=$(rss)
 many_size=$(stat -c %s "$numbers")
 many_batch=$(greatest <"$log")
 note "$steps turns: $many kB, $many_size bytes on disk, a batch of $many_batch"
-ok "memory is within 20 %" test "$many" -le $((few * 120 / 100))
-ok "a batch is as long as before" test "${many_batch% *}" -le \
+ok "memory grows by at most 20 %" test "$many" -le $((few * 120 / 100))
+ok "a batch has at most 3 times as many records as at first" test "${many_batch% *}" -le \
 	$((${few_batch% *} * 3))
-ok "and bounded" test "${many_batch#* }" -le 262144
-ok "the file is bounded" test "$many_size" -le $((1 << 20))
+ok "a batch has at most 256 kB" test "${many_batch#* }" -le 262144
+ok "the file of numbers has at most 1 MB" test "$many_size" -le $((1 << 20))
 last=$(sed -n 's/^ *inst \[\([0-9]*\) or.*/\1/p' "$work/last" | tail -n 1)
-is "no number was given out twice" "$last" $((alive * (steps + 1) - 1))
-like "there is one for each CPU, too" \
+is "no number is given out twice" "$last" $((alive * (steps + 1) - 1))
+like "kmmv.percpu has at least 100 values" \
 	"$(db "fetch kmmv.percpu.counter" | grep -c 'value')" "^[1-9][0-9]{2,}$"
 db_stop
 note "a request with $alive new names, median, 99 of 100, most:" \
@@ -112,11 +112,14 @@ db_start pipe -D appl0
 db "fetch kmmv.all.counter" >/dev/null
 note "the next start took $(since "$start") ms, up to a value"
 db "fetch kmmv.value.counter" >"$work/again"
-is "the next start knows them" "$(grep value "$work/again" | md5sum)" \
+is "numbers and values are the same after a restart" \
+	"$(grep value "$work/again" | md5sum)" \
 	"$(grep value "$work/last" | md5sum)"
 again=$(rss)
 note "after a restart: $again kB, $(wc -l <"$numbers") lines"
-ok "and has no more memory either" test "$again" -le $((few * 120 / 100))
-ok "nor reads more lines than these" test "$(wc -l <"$numbers")" -le 20000
+ok "memory after a restart is at most 20 % above that at first" \
+	test "$again" -le $((few * 120 / 100))
+ok "the file of numbers has at most 20000 lines after a restart" \
+	test "$(wc -l <"$numbers")" -le 20000
 db_stop
 finish

@@ -41,7 +41,7 @@ mkdir "$work/display"
 Xvfb -displayfd 5 -screen 0 700x600x24 -fbdir "$work/display" -nolisten tcp \
 	5>"$work/number" >"$work/x.log" 2>&1 &
 x_pid=$!
-ok "a display" wait_for 60 test -s "$work/number"
+ok "Xvfb has a display" wait_for 60 test -s "$work/number"
 DISPLAY=:$(cat "$work/number") QT_QPA_PLATFORM=xcb HOME=$work XDG_RUNTIME_DIR=$work \
 	PCP_STDERR=$work/told pmchart -h "unix:$work/pmcd.socket" \
 	-c "$PWD/pmda/site/Kmmv.pmchart" -t 1 -s 8 -v 8 >"$work/said" 2>&1 &
@@ -84,9 +84,9 @@ irqs_in_order()
 ok "the CPUs' time is drawn while it is counted" wait_for 20 drawn
 read_shares
 note "idle, user, system: $idle $user $system of $((idle + user + system))"
-ok "idle, user and system in their order" in_order
+ok "idle, user and system are drawn in the order of their shares" in_order
 note "soft interrupts: TIMER $timer, NET_RX $net_rx, NET_TX $net_tx"
-ok "and so are soft interrupts" irqs_in_order
+ok "soft interrupts are drawn in the order of their shares" irqs_in_order
 ok "pmchart still runs" kill -0 $chart_pid
 [ -z "${KEEP-}" ] || qa/agent/picture.py join "$KEEP" "$work/picture"
 finish

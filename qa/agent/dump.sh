@@ -28,8 +28,9 @@ compare()
 	family=sim.f1
 	sums=$(build/kmmvdump -d "$work/dev" -f $family |
 		sed -n "s/^$family\\[\"\\(.*\\)\"\\] /\\1 /p" | sort)
-	ok "$what: there are values" test "$(wc -l <<<"$sums")" -gt 4
-	same "$what: sums" "$(values kmmv.value.$family | sort)" "$sums"
+	ok "$what: kmmvdump prints values" test "$(wc -l <<<"$sums")" -gt 4
+	same "$what: sums are those of kmmvdump" \
+		"$(values kmmv.value.$family | sort)" "$sums"
 	cells=$({
 		build/kmmvdump -H -d "$work/dev"
 		build/kmmvdump -c -d "$work/dev" -f $family
@@ -48,10 +49,11 @@ compare()
 		for (i = 1; i <= cpus; i++)
 			print part[2] "::cpu" list[i], $(i + 1)
 	}' | sort)
-	same "$what: on each CPU" "$(values kmmv.percpu.$family | sort)" "$cells"
+	same "$what: values on each CPU are those of kmmvdump" \
+		"$(values kmmv.percpu.$family | sort)" "$cells"
 }
 
-compare "a plain one" --instances 30
+compare "a plain area" --instances 30
 compare "great numbers" --instances 30 --start 18446744073709551000
 compare "CPUs that are not possible" --instances 30 --cpus 11 --sparse
 compare "no 64-bit accesses" --instances 30 --pair --start 4294967290

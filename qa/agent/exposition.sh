@@ -62,15 +62,15 @@ for part in kmmv.value kmmv.percpu kmmv.all kmmv.ring kmmv.control; do
 done
 pminfo -dtT kmmv.all >/mnt/text
 sed -i '/^kmmv.all.stat.cpu /,/Units/s/nanosec/count/' /mnt/text
-is "other units would be noticed" "$(rest kmmv.all)" \
+is "other units are noticed" "$(rest kmmv.all)" \
 	"kmmv.all.stat.cpu has the units 'nanosec' not 'count'"
 pminfo -dtT kmmv.all >/mnt/text
 sed -i '/^kmmv.all.stat.irq /,/^$/d' /mnt/text
-is "another metric would be noticed" "$(rest kmmv.all)" \
+is "a metric that pminfo does not show is noticed" "$(rest kmmv.all)" \
 	"kmmv.all.stat.irq is not there for pminfo"
 pminfo -dtT kmmv.all >/mnt/text
 awk '$1 == "inst" && $NF == "requests" { $6 = "1" } { print }' /mnt/machine >/mnt/other
 mv /mnt/other /mnt/machine
-like "another value would be noticed" "$(rest kmmv.all)" \
+like "another value is noticed" "$(rest kmmv.all)" \
 	"^kmmv.all.counter None is [0-9]+ not [0-9]+$"
 finish

@@ -110,7 +110,7 @@ wait_for 60 proxy_answers || bail "$(web 'series/sources?match=*')" "$(cat /mnt/
 ok "pmlogger_check starts the loggers" pmlogger_check -l /mnt/check.log ||
 	bail "$(cat /mnt/check.log)"
 # shellcheck disable=SC2009 # pgrep shows no arguments
-is "one for each host" "$(ps ax -o args | grep -o '^[^ ]*pmlogger -h [a-z]*' |
+is "each host has one logger" "$(ps ax -o args | grep -o '^[^ ]*pmlogger -h [a-z]*' |
 	sed 's/.* //' | sort | xargs)" "north south"
 
 # series HOST: of a metric with two instances; latest HOST: their names and values
@@ -138,20 +138,21 @@ has()
 }
 wait_for 60 has north "north 1000 requests 10000"
 wait_for 60 has south "requests 50000 south 5000"
-is "values of north" "$(latest north)" "north 1000 requests 10000"
-is "values of south" "$(latest south)" "requests 50000 south 5000"
+is "the series of north has its values" "$(latest north)" "north 1000 requests 10000"
+is "the series of south has its values" "$(latest south)" "requests 50000 south 5000"
 is "a metric has a series for each host" "$(pmseries kmmv.value.counter | sort -u)" \
 	"$(printf '%s\n' "$(series north)" "$(series south)" | sort)"
-not_ok "which are not one" test "$(series north)" = "$(series south)"
-is "a name is the same number on each host" "$(for host in north south; do
+not_ok "the series of two hosts differ" test "$(series north)" = "$(series south)"
+is "a name has the same number on each host" "$(for host in north south; do
 		pmseries -i "$(series "$host")" |
 			sed -n 's/.*inst \[\([0-9]*\) or "requests".*/\1/p'
 	done | sort -u | wc -l)" 1
 
-is "what is excluded is not loaded" "$(pmseries kmmv.percpu.counter)" ""
+is "an excluded metric has no series" "$(pmseries kmmv.percpu.counter)" ""
 
 # What it takes per instance: PCP's labels of the host, the agent, the domain.
-is "labels of an instance" "$(pmseries -l "$(series south)" | sed 's/}$/,/' |
+is "an instance of a series has PCP's labels" \
+	"$(pmseries -l "$(series south)" | sed 's/}$/,/' |
 	sed -n 's/.*"requests"\] labels {//p' | grep -o '"[a-z_]*":' | sort | xargs)" \
 	"agent: domainname: hostname: indom_name: machineid:"
 # Those of PCP 6.0.3's Redis are without the kernel's label, the archive is not.
@@ -161,22 +162,23 @@ like "the label of an interrupt's action is in the archive" \
 	"$(pminfo -a "$archive" -l kmmv.value.stat.irq)" \
 	'"24"\] labels .*"action":"nvme0q1"'
 
-like "and is in the archive" "$(pminfo -a "$archive" -f kmmv.percpu.counter)" \
+like "an excluded metric is in the archive" \
+	"$(pminfo -a "$archive" -f kmmv.percpu.counter)" \
 	'"requests::cpu0"\] value 20000'
 
 at north 1100
 at south 5200
 wait_for 60 has south "requests 52000 south 5200"
 wait_for 60 has north "north 1100 requests 11000"
-is "north goes on" "$(latest north)" "north 1100 requests 11000"
-is "south goes on" "$(latest south)" "requests 52000 south 5200"
-is "both hosts, at the web" "$(web "series/query?expr=kmmv.value.counter" |
+is "the series of north goes on" "$(latest north)" "north 1100 requests 11000"
+is "the series of south goes on" "$(latest south)" "requests 52000 south 5200"
+is "the web has series of both hosts" "$(web "series/query?expr=kmmv.value.counter" |
 	grep -o '"[0-9a-f]\{40\}"' | sort -u | wc -l)" 2
-like "a host's values, at the web" "$(web "series/values?series=$(series south)")" \
+like "the web has a host's value" "$(web "series/values?series=$(series south)")" \
 	'"value":"52000"'
-not_ok "and not the other's" grep -q '"value":"11000"' \
+not_ok "the web has no value of the other host in a series" grep -q '"value":"11000"' \
 	<<<"$(web "series/values?series=$(series south)")"
-is "the hosts' names, at the web" "$(web "series/labels?names=hostname" |
+is "the web has the hosts' names" "$(web "series/labels?names=hostname" |
 	grep -o -e north -e south -e '"[a-z]*":' | sort | xargs)" "hostname: north south"
 # pmlogger_check sends KILL right after TERM, which leaves a slow logger no time: that of
 # the archive that is looked at ends before.
@@ -192,9 +194,9 @@ logs_no_more()
 }
 ok "south's logger runs" logs south
 pkill -f '^[^ ]*pmlogger -h south '
-ok "it ends when it is told to" wait_for 20 logs_no_more south
-ok "north's runs" logs north
+ok "south's logger ends when it is told to" wait_for 20 logs_no_more south
+ok "north's logger still runs" logs north
 ok "pmlogger_check stops the loggers" pmlogger_check -s -l /mnt/stop.log
-ok "none is left" wait_for 20 logs_no_more '[a-z]*'
-is "the archive is clean" "$(pmlogcheck "$archive" 2>&1)" ""
+ok "no logger is left" wait_for 20 logs_no_more '[a-z]*'
+is "pmlogcheck finds no fault in the archive" "$(pmlogcheck "$archive" 2>&1)" ""
 finish

@@ -56,36 +56,42 @@ for kind in vector valkey; do
 	board=pmda/site/grafana/kmmv-$kind.json
 	is "$kind: every panel has values, units and legends" "$(judge $board)" ""
 	cp /mnt/judged "/mnt/shown.$kind"
-	like "$kind: an interrupt" "$(cat "/mnt/shown.$kind")" \
+	like "$kind: an interrupt has its rate" "$(cat "/mnt/shown.$kind")" \
 		"^Interrupts	24	cps	240000$"
-	like "$kind: a latency" "$(cat "/mnt/shown.$kind")" \
+	like "$kind: a latency has a rate" "$(cat "/mnt/shown.$kind")" \
 		"^Reads by latency	sda/256us	iops	[0-9]+$"
-	like "$kind: the host" "$(cat "/mnt/shown.$kind")" "^Agents?	$host	none	1$"
-	like "$kind: a ring's loss" "$(cat "/mnt/shown.$kind")" \
+	like "$kind: the agent's state names the host" \
+		"$(cat "/mnt/shown.$kind")" "^Agents?	$host	none	1$"
+	like "$kind: a ring's loss has a rate on a CPU" "$(cat "/mnt/shown.$kind")" \
 		"^Events lost	full default::cpu2	cps	[0-9]+$"
-	like "$kind: a symbol" "$(cat "/mnt/shown.$kind")" \
+	like "$kind: a symbol has its rate" "$(cat "/mnt/shown.$kind")" \
 		"^Top symbols	clear_page_rep	cps	9000$"
 
 	# broken WHAT CHANGE FAULT: what jq changes is noticed
 	broken()
 	{
 		jq "$2" "$board" >/mnt/broken.json || bail "jq: $2"
-		like "$kind: it would be noticed: $1" "$(judge /mnt/broken.json)" "$3"
+		like "$kind: $1 is noticed" "$(judge /mnt/broken.json)" "$3"
 	}
 	at='.panels |= map(if .title == "Soft interrupts" then'
-	broken "a metric that is none" "$at .targets[0].expr |= sub(\"irq\"; \"orq\")
+	broken "a metric that does not exist" \
+		"$at .targets[0].expr |= sub(\"irq\"; \"orq\")
 		else . end)" "^fault: Soft interrupts has nothing for"
-	broken "another unit" "$at .fieldConfig.defaults.unit = \"short\" else . end)" \
+	broken "a unit that is no rate" \
+		"$at .fieldConfig.defaults.unit = \"short\" else . end)" \
 		"^fault: Soft interrupts has the unit short which is no rate"
-	broken "time that is no part" '.panels |= map(if .title == "CPU time" then
+	broken "CPU time that is no part" '.panels |= map(if .title == "CPU time" then
 		.fieldConfig.defaults.unit = "ns" else . end)' \
 		"^fault: CPU time has the unit ns not percentunit"
-	broken "a label that is none" "$at .targets[0].legendFormat = \"\$nosuch\"
+	broken "a legend with an unknown label" \
+		"$at .targets[0].legendFormat = \"\$nosuch\"
 		else . end)" "^fault: Soft interrupts has a legend with \\\$nosuch"
-	broken "a legend for all" "$at .targets[0].legendFormat = \"all\" else . end)" \
+	broken "a legend that all series share" \
+		"$at .targets[0].legendFormat = \"all\" else . end)" \
 		"^fault: Soft interrupts has the legend all 10 times"
-	broken "an id twice" "$at .id = 3 else . end)" "^fault: the id 3 is there twice"
-	broken "a panel on another" "$at .gridPos.x -= 1 else . end)" \
+	broken "an id that two panels have" \
+		"$at .id = 3 else . end)" "^fault: the id 3 is there twice"
+	broken "a panel over another" "$at .gridPos.x -= 1 else . end)" \
 		"^fault: Soft interrupts is over Interrupts"
 	broken "another data source" "$at .datasource.type = \"x\" else . end)" \
 		"^fault: Soft interrupts has another data source"
@@ -97,7 +103,7 @@ done
 broken "a filter that leaves nothing" '.panels |= map(if .title == "Busy" then
 	.transformations[0].options.include.pattern |= sub("[(].*[)]"; "none")
 	else . end)' "^fault: Busy shows nothing"
-is "both have the same panels, but for the agents' state" \
+is "both boards have the same panels, but for the agents' state" \
 	"$(diff <(cut -f1,3 /mnt/shown.vector | sort -u) \
 		<(cut -f1,3 /mnt/shown.valkey | sort -u) | grep '^[<>]')" \
 	"$(printf '%s\n' '< Agent	none' '> Agents	none')"

@@ -35,12 +35,12 @@ P
 }
 said=$(silent .)
 note "$(grep -c '^family' <<<"$said") families"
-ok "the families are found" test "$(grep -c '^family' <<<"$said")" -gt 60
-is "each has a line and a text" "$(grep '^no ' <<<"$said")" ""
+ok "more than 60 families are found" test "$(grep -c '^family' <<<"$said")" -gt 60
+is "each family has a line and a text" "$(grep '^no ' <<<"$said")" ""
 mkdir -p "$work/tree"
 cp --parents -r kmod/stat "$work/tree"
 sed -i '/\.name = "stat\.softirq"/,/^};/{/\.help = /,/",$/d}' "$work/tree/kmod/stat/cpu.c"
-is "one without a text is found" "$(silent "$work/tree" | grep '^no ')" \
+is "a family without a text is found" "$(silent "$work/tree" | grep '^no ')" \
 	'no help "stat.softirq"'
 
 # ---- what the agent says
@@ -49,7 +49,7 @@ qa/agent/machine.py area 10 >"$work/machine" || bail "no machine"
 # Families have the text that the modules give them.
 awk '{ print } /^family / { print "help", $2, "Text of " $3 }' "$work/machine" | area
 info -m kmmv | sed -n '/^kmmv/s, PMID: ,\t,p' | sort >"$work/all"
-ok "there are metrics" test "$(wc -l <"$work/all")" -gt 200
+ok "there are more than 200 metrics" test "$(wc -l <"$work/all")" -gt 200
 info -tT kmmv >"$work/help"
 
 # poor FILE: metrics in the output of pminfo -tT without a line, or without a text that
@@ -79,10 +79,11 @@ is "each metric has a line, and a text that says more" "$(poor "$work/help")" \
 	"$(wc -l <"$work/all")"
 awk '/^kmmv.ring.discarded / { print; print "Help:"; print "Events discarded by their writer"; off = 1; next }
 	/^kmmv/ { off = 0 } !off' "$work/help" >"$work/less"
-is "one without is found" "$(poor "$work/less" | head -n 1)" kmmv.ring.discarded
+is "a metric without a text is found" \
+	"$(poor "$work/less" | head -n 1)" kmmv.ring.discarded
 
 info -d kmmv | sed -n 's/.*InDom: \([0-9]*\.[0-9]*\) .*/\1/p' | sort -u >"$work/domains"
-ok "there are domains" test "$(wc -l <"$work/domains")" -gt 100
+ok "there are more than 100 instance domains" test "$(wc -l <"$work/domains")" -gt 100
 db_start dso
 while read -r domain; do
 	text=$(db "text indom $domain" | sed '/^pmInDom/d')
@@ -90,8 +91,8 @@ while read -r domain; do
 	more=$(sed 1d <<<"$text")
 	[ -n "$line" ] && [ -n "$more" ] && [ "$more" != "$line" ] || echo "$domain"
 done <"$work/domains" >"$work/poor"
-is "each instance domain has both" "$(cat "$work/poor")" ""
-like "one that there is not has none" "$(db "text indom $domain.1000")" "Error"
+is "each instance domain has a line, and a text that says more" "$(cat "$work/poor")" ""
+like "an unknown instance domain has no text" "$(db "text indom $domain.1000")" "Error"
 db_stops "dbpmda ends"
 
 # ---- chkhelp
@@ -131,14 +132,14 @@ help=$work/pmdas/kmmv/help
 check -e "$help" | sed -n 's/^ *kmmv/kmmv/p' | sort >"$work/elsewhere"
 is "chkhelp finds help for all that is not a family's" \
 	"$(grep -vE '^kmmv\.(value|percpu|all)\.' "$work/elsewhere")" ""
-is "and for nothing that is" "$(wc -l <"$work/elsewhere")" \
+is "chkhelp finds no help for metrics of families" "$(wc -l <"$work/elsewhere")" \
 	"$(cut -f 1 "$work/all" | grep -cE '^kmmv\.(value|percpu|all)\.')"
-is "for nothing else" "$(check -p -O "$help" |
+is "the help file has exactly the metrics that are no family's" "$(check -p -O "$help" |
 	sed -n 's/^PMID [0-9.]* \([^:]*\):.*/\1/p' | sort)" \
 	"$(cut -f 1 "$work/all" | comm -23 - "$work/elsewhere")"
-is "for no domain: the agent makes these texts" "$(check -i "$help")" ""
+is "the help file has no instance domain" "$(check -i "$help")" ""
 # What chkhelp reads, and what a client gets.
-is "and what it says is what pminfo shows" "$(check -p -H "$help" |
+is "chkhelp and pminfo show the same texts" "$(check -p -H "$help" |
 	sed -n 's/^PMID [0-9.]* \([^:]*\):\(.*\)/\1 \2/p' | sort)" \
 	"$(comm -23 <(cut -f 1 "$work/all") "$work/elsewhere" | while read -r name; do
 		echo "$name $(awk -v name="$name" '
@@ -149,6 +150,7 @@ is "and what it says is what pminfo shows" "$(check -p -H "$help" |
 grep -v "kmmv.ring.clients" help/metrics >"$work/fewer"
 mkdir "$work/broken"
 (cd "$work/broken" && newhelp -n "$work/pmns" -o help <"$work/fewer") >/dev/null 2>&1
-is "a metric without help is found" "$(check -e "$work/broken/help" | sed -n 's/^ *kmmv/kmmv/p' |
+is "chkhelp finds a metric without help" \
+	"$(check -e "$work/broken/help" | sed -n 's/^ *kmmv/kmmv/p' |
 	sort | comm -13 "$work/elsewhere" -)" kmmv.ring.clients
 finish

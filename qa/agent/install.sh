@@ -64,78 +64,83 @@ explained()
 	)
 }
 
-ok "Install, unattended, before pmcd has ever run" sh -c './Install </dev/null'
-like "a module that is not signed is explained" "$tap_text" "Secure Boot"
+ok "Install succeeds, unattended, before pmcd has ever run" sh -c './Install </dev/null'
+like "Install explains a module that is not signed" "$tap_text" "Secure Boot"
 missing="FATAL: Module kmmv not found in directory /lib/modules/1"
-like "one that is not there, as it was installed" \
+like "a missing module's explanation says make install" \
 	"$(explained "$missing")" "make install"
 mkdir /mnt/rpm
 printf '#!/bin/sh\n[ "$*" = "-qf %s" ]\n' $dir/device.sh >/mnt/rpm/rpm
 chmod 755 /mnt/rpm/rpm
-like "or where it came as an RPM, as one" "$(PATH=/mnt/rpm:$PATH explained "$missing")" \
+like "a missing module's explanation names packages, after an RPM" \
+	"$(PATH=/mnt/rpm:$PATH explained "$missing")" \
 	"^ *install kmmv-dkms and kernel-devel-$(uname -r)\.$"
 for why in "Invalid module format" "Exec format error"; do
-	is "another kernel's is explained: $why" \
+	is "a module of another kernel is explained: $why" \
 		"$(explained "ERROR: could not insert 'kmmv': $why" | sed -n 1p)" \
 		"  It was built for another kernel than $(uname -r)."
 done
 refused="ERROR: could not insert 'kmmv': Key was rejected by service"
 mkdir -p /var/lib/dkms/other
 : >/var/lib/dkms/mok.pub
-not_ok "where DKMS has not built ours, its key is not trusted" \
+not_ok "a key of DKMS is not named where DKMS has not built ours" \
 	grep -q mok.pub <<<"$(explained "$refused")"
 mkdir /var/lib/dkms/kmmv
-like "where it has, the command that does is said" "$(explained "$refused")" \
+like "the command to trust DKMS's key is said where it built ours" \
+	"$(explained "$refused")" \
 	"^ *mokutil --import /var/lib/dkms/mok.pub$"
 mkdir -p /var/lib/shim-signed/mok
 : >/var/lib/shim-signed/mok/MOK.der
-like "with Ubuntu's key, where that is" "$(explained "$refused")" \
+like "the command has Ubuntu's key where that exists" "$(explained "$refused")" \
 	"^ *mokutil --import /var/lib/shim-signed/mok/MOK.der$"
 rm -r /var/lib/dkms /var/lib/shim-signed
-ok "pmcd runs" pminfo -f pmcd.version
-is "it has the agent" "$(grep -c "^kmmv	$domain	pipe" \
+ok "pmcd runs after Install" pminfo -f pmcd.version
+is "pmcd.conf has an entry of the agent" "$(grep -c "^kmmv	$domain	pipe" \
 	/etc/pcp/pmcd/pmcd.conf)" 1
-is "one process" "$(pgrep -c pmdakmmv)" 1
-is "that is not root's" "$(ps -o user= -C pmdakmmv)" pcp
-like "metrics" "$(pminfo -f kmmv.control.state)" '"absent"'
-like "one-line help" "$(pminfo -t kmmv.control.attach)" "\[Whether"
-like "help is installed" "$(pminfo -T kmmv.control.attach)" "^Store 0 to make"
-is "no makefile, which pmdaproc.sh would run" \
+is "the agent is one process" "$(pgrep -c pmdakmmv)" 1
+is "the agent runs as pcp" "$(ps -o user= -C pmdakmmv)" pcp
+like "the state is absent without a device" "$(pminfo -f kmmv.control.state)" '"absent"'
+like "a metric has one-line help" "$(pminfo -t kmmv.control.attach)" "\[Whether"
+like "a metric has its help text" "$(pminfo -T kmmv.control.attach)" "^Store 0 to make"
+is "no makefile is installed, which pmdaproc.sh would run" \
 	"$(find $dir -iname '*makefile*')" ""
-ok "udev's rule" grep -q 'GROUP="pcp"' /etc/udev/rules.d/60-kmmv.rules
-is "modules at boot" "$(grep -v '^#' /etc/modules-load.d/kmmv.conf |
+ok "udev's rule is installed" grep -q 'GROUP="pcp"' /etc/udev/rules.d/60-kmmv.rules
+is "the modules to load at boot are listed" \
+	"$(grep -v '^#' /etc/modules-load.d/kmmv.conf |
 	tr '\n' ' ')" "kmmv kmmv_stat "
-ok "the manual page" test -s /usr/share/man/man1/pmdakmmv.1
+ok "the manual page is installed" test -s /usr/share/man/man1/pmdakmmv.1
 
 refuse "Operation not permitted"
-ok "Install again" sh -c './Install </dev/null'
-like "lockdown is explained" "$tap_text" "locked down"
-is "one entry" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 1
-ok "one process still" wait_for 20 agents 1
-ok "Install in the installed directory" sh -c "cd $dir && ./Install </dev/null"
-ok "one process again" wait_for 20 agents 1
+ok "Install succeeds again" sh -c './Install </dev/null'
+like "Install explains lockdown" "$tap_text" "locked down"
+is "pmcd.conf has one entry after the second Install" \
+	"$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 1
+ok "the agent is one process after the second Install" wait_for 20 agents 1
+ok "Install succeeds in the installed directory" sh -c "cd $dir && ./Install </dev/null"
+ok "the agent is one process after Install in its directory" wait_for 20 agents 1
 
 is "a value that comes late is waited for" "$(values_after 59)" "status 0, 59"
 said=$(values_after 60)
-like "but not forever" "$said" "^status 1, 59"
-like "and the message says that pmcd does not answer" "$said" "^Error: pmcd does not answer"
+like "a value that does not come is not waited for forever" "$said" "^status 1, 59"
+like "the message says that pmcd does not answer" "$said" "^Error: pmcd does not answer"
 ok "pmcd stops" /etc/init.d/pmcd stop
-ok "Install where pmcd is stopped" sh -c './Install </dev/null'
-like "starts it" "$(pminfo -f kmmv.control.state)" '"absent"'
+ok "Install succeeds where pmcd is stopped" sh -c './Install </dev/null'
+like "Install starts pmcd" "$(pminfo -f kmmv.control.state)" '"absent"'
 /etc/init.d/pmcd stop >/dev/null 2>&1
 /etc/init.d/pmcd start >/dev/null 2>&1 &
-ok "Install while it starts" sh -c './Install </dev/null'
+ok "Install succeeds while pmcd starts" sh -c './Install </dev/null'
 wait $!
-like "ends with values" "$(pminfo -f kmmv.control.state)" '"absent"'
+like "the agent has values after Install while pmcd started" \
+	"$(pminfo -f kmmv.control.state)" '"absent"'
 
 # pmcd gives up an agent that ends at once.
 mkdir -p /etc/pcp/kmmv
 echo "-c none" >>/etc/pcp/kmmv/options
-not_ok "Install of an agent that pmcd gives up" sh -c './Install </dev/null'
-like "says that there are no values" "$tap_text" "no values of the agent"
+not_ok "Install of an agent that pmcd gives up fails" sh -c './Install </dev/null'
+like "Install says that there are no values" "$tap_text" "no values of the agent"
 rm -r /etc/pcp/kmmv
 sed -i '/^kmmv/d' /etc/pcp/pmcd/pmcd.conf
-ok "Install after that" sh -c './Install </dev/null'
+ok "Install succeeds after one that failed" sh -c './Install </dev/null'
 
 # pmcd_gives SECONDS: it starts anew, and gives agents that long to start
 pmcd_gives()
@@ -162,12 +167,13 @@ exec $dir/real "\$@"
 E
 chmod 755 $dir/pmdakmmv
 touch $dir/slow
-ok "Install of an agent that is slow to start" sh -c "cd $dir && ./Install </dev/null"
-like "which pmcd gave up" "$(cat /var/log/pcp/pmcd/pmcd.log)" \
+ok "Install of an agent that is slow to start succeeds" \
+	sh -c "cd $dir && ./Install </dev/null"
+like "pmcd gives up the agent that is slow to start" "$(cat /var/log/pcp/pmcd/pmcd.log)" \
 	"initial PDU exchange with kmmv PMDA: Timeout"
 mv $dir/real $dir/pmdakmmv
 pmcd_gives 600
-ok "Install of one that is not" sh -c "cd $dir && ./Install </dev/null"
+ok "Install of an agent that is not slow succeeds" sh -c "cd $dir && ./Install </dev/null"
 
 # A device: captured files suffice.
 mkdir /mnt/dev
@@ -186,11 +192,12 @@ attached()
 {
 	pminfo -f kmmv.control.state | grep -q '"attached"'
 }
-ok "pmcd starts it with options" wait_for 20 attached
-ok "Install once more" sh -c './Install </dev/null'
-like "it keeps them" "$(grep '^kmmv' /etc/pcp/pmcd/pmcd.conf)" " -f /mnt/dev$"
-like "in their file" "$(cat /etc/pcp/kmmv/options)" "^-f /mnt/dev$"
-ok "they are in force" wait_for 20 attached
+ok "pmcd starts the agent with options" wait_for 20 attached
+ok "Install succeeds with options in pmcd.conf" sh -c './Install </dev/null'
+like "Install keeps the options in pmcd.conf" \
+	"$(grep '^kmmv' /etc/pcp/pmcd/pmcd.conf)" " -f /mnt/dev$"
+like "the options are in their file" "$(cat /etc/pcp/kmmv/options)" "^-f /mnt/dev$"
+ok "the options are in force after Install" wait_for 20 attached
 
 # line: the agent's options in pmcd.conf
 line()
@@ -205,74 +212,80 @@ again()
 }
 file=/etc/pcp/kmmv/options
 echo "-f /mnt/dev -c 200" >$file
-ok "Install of options that were changed in their file" again
-not_ok "takes them without a word" grep -qi "option" <<<"$tap_text"
-is "into pmcd.conf" "$(line)" "-f /mnt/dev -c 200"
+ok "Install succeeds after options were changed in their file" again
+not_ok "Install says nothing of options changed in their file" \
+	grep -qi "option" <<<"$tap_text"
+is "pmcd.conf gets the options of the file" "$(line)" "-f /mnt/dev -c 200"
 : >$file
-ok "Install where all were taken out of the file" again
-not_ok "does that without a word" grep -qi "option" <<<"$tap_text"
-is "pmcd.conf has none" "$(line)" ""
-is "nor has the file" "$(cat $file)" ""
-ok "Install once more" again
-is "they stay away" "$(line)" ""
+ok "Install succeeds after all options were taken out of the file" again
+not_ok "Install says nothing of options taken out of the file" \
+	grep -qi "option" <<<"$tap_text"
+is "pmcd.conf has no options that were taken out" "$(line)" ""
+is "the file of options stays empty" "$(cat $file)" ""
+ok "Install succeeds with an empty file of options" again
+is "options that were taken out stay away" "$(line)" ""
 sed -i "s,^kmmv.*,& -c 300," /etc/pcp/pmcd/pmcd.conf
 echo "-f /mnt/dev" >$file
-ok "Install after pmcd.conf and the file were changed" again
-like "warns of what pmcd.conf had" "$tap_text" "^Warning: pmcd.conf had the options -c 300;"
-is "and takes what the file has" "$(line)" "-f /mnt/dev"
+ok "Install succeeds after pmcd.conf and the file were changed" again
+like "Install warns of what pmcd.conf had" \
+	"$tap_text" "^Warning: pmcd.conf had the options -c 300;"
+is "pmcd.conf gets what the changed file has" "$(line)" "-f /mnt/dev"
 # What an earlier version of Install leaves.
 : >$file
 rm $dir/options.written
-ok "Install of a version that cannot know who wrote pmcd.conf's" again
-like "keeps these" "$tap_text" "^Moved the agent's options, -f /mnt/dev, to "
-is "in the file, too" "$(cat $file)" "-f /mnt/dev"
-ok "they are in force again" wait_for 20 attached
+ok "Install succeeds not knowing who wrote pmcd.conf's options" again
+like "Install says that it moved the options of pmcd.conf" \
+	"$tap_text" "^Moved the agent's options, -f /mnt/dev, to "
+is "the moved options are in the file" "$(cat $file)" "-f /mnt/dev"
+ok "the moved options are in force" wait_for 20 attached
 
-like "a value through pmcd" "$(pminfo -f kmmv.value.counter)" \
+like "a value comes through pmcd" "$(pminfo -f kmmv.value.counter)" \
 	'inst \[7 or "a_b"\] value 3'
-like "a label through pmcd" "$(pminfo -l kmmv.value.counter)" '"name":"a b"'
+like "a label comes through pmcd" "$(pminfo -l kmmv.value.counter)" '"name":"a b"'
 is "a file of numbers that root left belongs to pcp" "$(stat -c %U "$numbers")" pcp
 ok "root may store" pmstore kmmv.control.max_age 50
-not_ok "nobody may not" setpriv --reuid 65534 --regid 65534 --clear-groups \
+not_ok "user nobody may not store" setpriv --reuid 65534 --regid 65534 --clear-groups \
 	pmstore kmmv.control.max_age 60
-not_ok "nor may one of group pcp" setpriv --reuid 65534 \
+not_ok "a user of group pcp may not store" setpriv --reuid 65534 \
 	--regid "$(getent group pcp | cut -d: -f3)" --clear-groups \
 	pmstore kmmv.control.max_age 70
-not_ok "nor user pcp, as which all clients of pmproxy come" setpriv \
+not_ok "user pcp, as which pmproxy's clients come, may not store" setpriv \
 	--reuid "$(id -u pcp)" --regid "$(id -g pcp)" --init-groups \
 	pmstore kmmv.control.max_age 75
-not_ok "root from the network may not" pmstore -h 127.0.0.1 \
+not_ok "root from the network may not store" pmstore -h 127.0.0.1 \
 	kmmv.control.max_age 80
-like "it is what was stored" "$(pminfo -f kmmv.control.max_age)" "value 50"
+like "the metric has what root stored" "$(pminfo -f kmmv.control.max_age)" "value 50"
 
 pmlogconf -c /mnt/config >/dev/null 2>&1
 like "pmlogger records sums by default" "$(cat /mnt/config)" "^	kmmv\.value$"
-like "and totals" "$(cat /mnt/config)" "^	kmmv\.all$"
-not_ok "but nothing per CPU" grep -q '^	kmmv\.percpu' /mnt/config
-ok "pmlogger takes it" pmlogger -C -c /mnt/config
+like "pmlogger records totals by default" "$(cat /mnt/config)" "^	kmmv\.all$"
+not_ok "pmlogger records nothing per CPU by default" grep -q '^	kmmv\.percpu' /mnt/config
+ok "pmlogger accepts the configuration" pmlogger -C -c /mnt/config
 pmieconf -cf /mnt/rules enable kmmv >/dev/null 2>&1
-is "each rule is there" "$(grep -c '^// 1 kmmv\..* enabled = yes' /mnt/rules)" \
+is "pmieconf enables each rule" "$(grep -c '^// 1 kmmv\..* enabled = yes' /mnt/rules)" \
 	"$(find pmda/site -name 'pmieconf.*' | wc -l)"
-ok "pmie takes them" pmie -C -c /mnt/rules
-is "each view is there" "$(cd /var/lib/pcp/config/pmchart && echo Kmmv*)" \
+ok "pmie accepts the rules" pmie -C -c /mnt/rules
+is "each view of pmchart is installed" "$(cd /var/lib/pcp/config/pmchart && echo Kmmv*)" \
 	"$(cd pmda/site && printf '%s\n' *.pmchart | sed 's/\.pmchart$//' | xargs)"
-like "derived metrics" "$(pminfo -t kmmv.derived.cpu)" "\[percentage of the online"
+like "a derived metric has one-line help" \
+	"$(pminfo -t kmmv.derived.cpu)" "\[percentage of the online"
 # The system's python, for which PCP's module is.
-like "pcp kmmv" "$(PCP_PYTHON_PROG=/usr/bin/python3 pcp kmmv -t 0.1 -s 1 2>&1)" "every "
+like "pcp kmmv prints a report" \
+	"$(PCP_PYTHON_PROG=/usr/bin/python3 pcp kmmv -t 0.1 -s 1 2>&1)" "every "
 
-ok "Remove" sh -c './Remove </dev/null'
-ok "numbers are kept" test -s "$numbers"
-not_ok "the metrics are gone" pminfo kmmv
-ok "so is the agent" wait_for 20 agents 0
-ok "Install once more" sh -c './Install </dev/null'
-ok "Remove -k, as it was" sh -c './Remove -k </dev/null'
-ok "they are still kept" test -s "$numbers"
-ok "Install a third time" sh -c './Install </dev/null'
-ok "Remove --purge" sh -c './Remove --purge </dev/null'
-ok "options that were given are kept" test -s /etc/pcp/kmmv/options
+ok "Remove succeeds" sh -c './Remove </dev/null'
+ok "Remove keeps the numbers" test -s "$numbers"
+not_ok "no metrics are left after Remove" pminfo kmmv
+ok "no process of the agent is left after Remove" wait_for 20 agents 0
+ok "Install succeeds after Remove" sh -c './Install </dev/null'
+ok "Remove -k succeeds" sh -c './Remove -k </dev/null'
+ok "Remove -k keeps the numbers" test -s "$numbers"
+ok "Install succeeds after Remove -k" sh -c './Install </dev/null'
+ok "Remove --purge succeeds" sh -c './Remove --purge </dev/null'
+ok "Remove --purge keeps options that were given" test -s /etc/pcp/kmmv/options
 rm -r /etc/pcp/kmmv
 after=$(files)
-is "nothing is left" "$(diff <(echo "$before") <(echo "$after"))" ""
-ok "Remove of nothing" sh -c './Remove </dev/null'
-ok "pmcd still answers" pminfo -f pmcd.version
+is "Remove --purge leaves nothing else" "$(diff <(echo "$before") <(echo "$after"))" ""
+ok "Remove of nothing succeeds" sh -c './Remove </dev/null'
+ok "pmcd answers after Remove" pminfo -f pmcd.version
 finish

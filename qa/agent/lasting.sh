@@ -40,9 +40,10 @@ inst 4 1 0 active 5 user
 E
 first=$(ids kmmv.value.counter)
 cpus=$(ids kmmv.percpu.counter)
-is "the first ids count up" "$first" "a_b 1,a_b#2 2,a_b#2#2 3,one 0,"
+is "the first numbers of instances count up" "$first" "a_b 1,a_b#2 2,a_b#2#2 3,one 0,"
 is "kmmv's own families have fixed numbers" "$(pmid value.counter)" "$domain.16.0"
-is "others begin behind them" "$(pmid value.drv.time)" "$domain.256.0"
+is "other families' numbers begin behind the fixed ones" \
+	"$(pmid value.drv.time)" "$domain.256.0"
 db_stop
 
 # Another boot: the reverse order, and a new family first.
@@ -59,21 +60,23 @@ inst 3 2 0 active 2 a b
 inst 4 2 0 active 9 new
 inst 5 2 0 active 1 one
 E
-is "instances keep theirs in another order" "$(ids kmmv.value.counter)" \
+is "instances keep their numbers in another order" "$(ids kmmv.value.counter)" \
 	"a_b 1,a_b#2 2,a_b#2#2 3,new 4,one 0,"
-is "so do values" "$(db_values kmmv.value.counter | sort | tr '\n' ',')" \
+is "values are with their instances in another order" \
+	"$(db_values kmmv.value.counter | sort | tr '\n' ',')" \
 	"a_b 2,a_b#2 3,a_b#2#2 4,new 9,one 1,"
-is "so do instances on each CPU" \
+is "instances on each CPU keep their numbers in another order" \
 	"$(ids kmmv.percpu.counter | tr ',' '\n' | grep -v new | tr '\n' ',')" \
 	"$cpus"
-is "so do families" "$(pmid value.counter) $(pmid value.drv.time)" \
+is "families keep their numbers in another order" \
+	"$(pmid value.counter) $(pmid value.drv.time)" \
 	"$domain.16.0 $domain.256.0"
 is "a new family has a number of its own" "$(pmid value.aaa)" "$domain.257.0"
-is "a fixed one has that, whenever it comes" "$(pmid value.stat.irq)" \
+is "a family with a fixed number has that, whenever it comes" "$(pmid value.stat.irq)" \
 	"$domain.20.0"
-is "nothing is wrong with what is as before" "$(db_values kmmv.control.error)" '""'
+is "families that are as before are not reported" "$(db_values kmmv.control.error)" '""'
 db_stop
-is "a local context has the same numbers" "$(info -f kmmv.value.counter |
+is "a local context has the same numbers of instances" "$(info -f kmmv.value.counter |
 	sed -n 's/^ *inst \[\([0-9]*\) or "\(.*\)"\].*/\2 \1/p' | sort |
 	tr '\n' ',')" "a_b 1,a_b#2 2,a_b#2#2 3,new 4,one 0,"
 
@@ -87,18 +90,22 @@ inst 0 0 0 active 1000000 user
 inst 1 1 0 active 7 one
 inst 2 2 0 active 8 x
 E
-is "other units, another number" "$(pmid value.drv.time)" "$domain.258.0"
-is "nothing is carried over" "$(db_values kmmv.value.drv.time kmmv.all.drv.time |
+is "a family in other units has another number" "$(pmid value.drv.time)" "$domain.258.0"
+is "a family in other units carries nothing over" \
+	"$(db_values kmmv.value.drv.time kmmv.all.drv.time |
 	tr '\n' ' ')" "user 1000000 1000000 "
-is "other semantics, another number" "$(pmid value.counter)" "$domain.259.0"
-is "nor to there" "$(db_values kmmv.value.counter)" "one 7"
-like "the old one keeps its descriptor" "$(db "desc $domain.256.0")" "microsec"
+is "a family of other semantics has another number" \
+	"$(pmid value.counter)" "$domain.259.0"
+is "a family of other semantics carries nothing over" \
+	"$(db_values kmmv.value.counter)" "one 7"
+like "the number in the old units keeps its descriptor" \
+	"$(db "desc $domain.256.0")" "microsec"
 error=$(db_values kmmv.control.error)
 other="has other units or semantics than before: restart pmlogger"
-like "an archive cannot have both, which is told of other units" "$error" \
+like "a family in other units is reported" "$error" \
 	"family drv.time $other"
-like "and of other semantics" "$error" "family counter $other"
-not_ok "and of no other family" grep -q aaa <<<"$error"
+like "a family of other semantics is reported" "$error" "family counter $other"
+not_ok "a family that only loses its total is not reported" grep -q aaa <<<"$error"
 db_stop
 step()
 {
@@ -111,9 +118,11 @@ family 0 drv.time microsec counter Time
 inst 0 0 0 active 1000 user
 E
 grant
-is "and is back with its units" "$(pmid value.drv.time) $(db_values kmmv.value.drv.time)" \
+is "a family back in its old units has its number and value" \
+	"$(pmid value.drv.time) $(db_values kmmv.value.drv.time)" \
 	"$domain.256.0 user 1000"
-like "which is told as well" "$(db_values kmmv.control.error)" "family drv.time $other"
+like "a family back in its old units is reported" \
+	"$(db_values kmmv.control.error)" "family drv.time $other"
 area <<E
 set epoch 81
 family 0 drv.time nanosec counter Time
@@ -121,24 +130,26 @@ inst 0 0 0 active 1000000 user
 E
 live
 reattach
-is "across a reload, too" "$(pmid value.drv.time) $(db_values kmmv.value.drv.time)" \
+is "a family that changes units in a reload has their number" \
+	"$(pmid value.drv.time) $(db_values kmmv.value.drv.time)" \
 	"$domain.258.0 user 1000000"
-is "the name has that one only" "$(db "children kmmv.value" | grep -c drv)" 1
-is "a detach by a client ends what was told" "$(db_values kmmv.control.error)" '""'
+is "a name with two numbers is listed once" "$(db "children kmmv.value" | grep -c drv)" 1
+is "a detach by a client ends the reports" "$(db_values kmmv.control.error)" '""'
 db_stop
 start <<E
 set epoch 94
 family 0 drv.time nanosec counter Time
 inst 0 0 0 active 1000000 user
 E
-is "a family that is as it was last is not told of" "$(db_values kmmv.control.error)" '""'
+is "a family that is as it was last is not reported" \
+	"$(db_values kmmv.control.error)" '""'
 area <<E
 set epoch 96
 family 0 drv.time nanosec counter Time
 inst 0 0 0 active 1000000 user
 E
 live
-is "nor when it comes back in a reload" \
+is "a family that comes back in a reload is not reported" \
 	"$(db_values kmmv.control.epoch kmmv.control.error | xargs)" "96 "
 db_stop
 
@@ -147,10 +158,13 @@ rm -f "$work/dev/counters" "$work/dev/names"
 db_start pipe
 is "a family whose device is away is a metric after a restart" \
 	"$(pmid value.aaa) $(pmid value.drv.time)" "$domain.257.0 $domain.258.0"
-like "with its units" "$(db "desc $domain.258.0")" "nanosec"
-like "and semantics" "$(db "desc $domain.16.0")" "Semantics: counter"
-like "and no value" "$(db_values kmmv.value.aaa)" "No such device"
-like "its domain is empty" "$(db "instance $domain.16")" "Instance domain is empty"
+like "a family whose device is away has its units" "$(db "desc $domain.258.0")" "nanosec"
+like "a family whose device is away has its semantics" \
+	"$(db "desc $domain.16.0")" "Semantics: counter"
+like "a family whose device is away has no value" \
+	"$(db_values kmmv.value.aaa)" "No such device"
+like "the domain of a family whose device is away is empty" \
+	"$(db "instance $domain.16")" "Instance domain is empty"
 db_stop
 
 # So is a field of events: pmlogger ends without the name of what it records.
@@ -177,13 +191,14 @@ fields()
 }
 first=$(fields)
 u64="64-bit unsigned int"
-is "fields are metrics" "$first" \
+is "an event's fields are metrics" "$first" \
 	"$domain.8.0 $u64 microsec $domain.8.1 64-bit int none $domain.8.2 string none"
 db_stop
 rm -f "$work/dev/counters" "$work/dev/names"
 db_start pipe
-is "an event's field whose device is away is one after a restart" "$(fields)" "$first"
-is "without a value" "$(db_values kmmv.ring.event.drv.io.took)" none
+is "a field whose device is away is a metric after a restart" "$(fields)" "$first"
+is "a field whose device is away has no value" \
+	"$(db_values kmmv.ring.event.drv.io.took)" none
 db_stop
 start <<E
 set epoch 91
@@ -194,16 +209,17 @@ type 17 drv.one
 field 17 0 8 unsigned microsec took
 inst 0 0 0 active 1 one
 E
-is "in other units, it is another one" "$(fields)" \
+is "a field in other units is another metric" "$(fields)" \
 	"$domain.8.4 $u64 nanosec $domain.8.1 64-bit int none $domain.8.2 string none"
-is "one that is as before is not" "$(pmid ring.event.drv.one.took)" "$domain.8.3"
+is "a field in the same units is the same metric" \
+	"$(pmid ring.event.drv.one.took)" "$domain.8.3"
 db_stop
 start <<E
 set epoch 92
 family 0 counter count counter Counters
 inst 0 0 0 active 1 one
 E
-is "which is the metric, too, once the type is gone" "$(fields)" \
+is "a field whose type is gone is the metric of its last units" "$(fields)" \
 	"$domain.8.4 $u64 nanosec $domain.8.1 64-bit int none $domain.8.2 string none"
 db_stop
 start <<E
@@ -213,11 +229,11 @@ type 16 drv.io
 field 16 0 8 unsigned microsec took
 inst 0 0 0 active 1 one
 E
-is "until the old one is back" "$(fields)" "$first"
+is "a field back in its old units is the old metric" "$(fields)" "$first"
 db_stop
 rm -f "$work/dev/counters" "$work/dev/names"
 db_start pipe
-is "which remains after another restart" "$(fields)" "$first"
+is "a field back in its old units remains so after a restart" "$(fields)" "$first"
 db_stop
 
 start <<E
@@ -226,11 +242,11 @@ family 0 counter count counter Counters
 inst 0 0 0 active 1 later
 inst 1 0 0 active 1 one
 E
-is "nothing is given out again" "$(ids kmmv.value.counter)" "later 5,one 0,"
+is "no number is given out again" "$(ids kmmv.value.counter)" "later 5,one 0,"
 db_stop
 
 # The file of numbers: what it has, and what becomes of a damaged one.
-like "a name that PCP cannot take rides along" "$(cat "$numbers")" \
+like "the file of numbers has a name that PCP cannot take" "$(cat "$numbers")" \
 	"^\+ 16 1 a_b a b$"
 printf '+ 16 6 cut' >>"$numbers"
 start <<E
@@ -240,8 +256,8 @@ inst 0 0 0 active 1 newer
 inst 1 0 0 active 1 one
 E
 is "a line that a crash cut has no effect" "$(ids kmmv.value.counter)" "newer 6,one 0,"
-like "the next number is written whole" "$(cat "$numbers")" "^\+ 16 6 newer$"
-not_ok "the cut line is gone" grep -q cut "$numbers"
+like "the number after a cut line is written whole" "$(cat "$numbers")" "^\+ 16 6 newer$"
+not_ok "a line that a crash cut is gone" grep -q cut "$numbers"
 db_stop
 sed -i 's/^+ 16 5 .*/rubbish/' "$numbers"
 start <<E
@@ -250,11 +266,11 @@ family 0 counter count counter Counters
 inst 0 0 0 active 1 later
 inst 1 0 0 active 1 one
 E
-is "behind a damaged line numbers go on far behind" "$(ids kmmv.value.counter)" \
+is "numbers go on far behind where a line is damaged" "$(ids kmmv.value.counter)" \
 	"later $((7 + 65536)),one 0,"
-like "which is reported" "$(cat "$work/tmp/kmmv.log")" "is damaged"
-not_ok "the new file is not" grep -q rubbish "$numbers"
-ok "the old one is kept" grep -q rubbish "$numbers.damaged"
+like "a damaged line is reported" "$(cat "$work/tmp/kmmv.log")" "is damaged"
+not_ok "the new file has no damaged line" grep -q rubbish "$numbers"
+ok "the file with the damaged line is kept" grep -q rubbish "$numbers.damaged"
 db_stop
 
 # A damaged file, for families: one is known by its instances only, and of counter
@@ -273,11 +289,11 @@ inst 1 2 0 active 1 one
 E
 is "a family keeps its number in a damaged file" "$(pmid value.aaa)" "$domain.256.0"
 # 500 is the family with number 242; the damaged lines were 62 bytes.
-is "a new one is behind those that may be lost" "$(pmid value.ccc)" \
+is "a new family's number is behind those that may be lost" "$(pmid value.ccc)" \
 	"$domain.$((16 + 243 + 62 / 8 + 1)).0"
-is "instances of a family that lost all are far behind" \
+is "numbers of instances are far behind where all were lost" \
 	"$(ids kmmv.value.counter)" "one 65536,"
-like "fields are, too" "$(cat "$numbers")" "^= 1 9$"
+like "fields' numbers are behind those that may be lost" "$(cat "$numbers")" "^= 1 9$"
 db_stop
 mv "$work/numbers" "$numbers"
 
@@ -288,16 +304,17 @@ family 0 counter count counter Counters
 inst 0 0 0 active 1 last
 inst 1 0 0 active 1 one
 E
-is "numbers that have run out" "$(ids kmmv.value.counter)" "one 0,"
+is "an instance is not shown when numbers have run out" \
+	"$(ids kmmv.value.counter)" "one 0,"
 db_stop
 sed -i 's/^kmmv numbers 1/kmmv numbers 2/' "$numbers"
 sum=$(md5sum <"$numbers")
 db_start pipe
-is "a file of tomorrow is not written" "$(db_values kmmv.value.counter)" \
+is "no family is shown with a file of a later version" "$(db_values kmmv.value.counter)" \
 	"Unknown metric name"
-like "which is reported, too" "$(db_values kmmv.control.error)" "numbers"
+like "a file of a later version is reported" "$(db_values kmmv.control.error)" "numbers"
 db_stop
-is "indeed" "$(md5sum <"$numbers")" "$sum"
+is "a file of a later version is not written" "$(md5sum <"$numbers")" "$sum"
 rm -f "$numbers"*
 
 # One process, while the table changes under it.
@@ -310,7 +327,8 @@ inst 0 0 0 active 100,1 one
 inst 1 0 0 active 200 two
 inst 2 1 0 active 50 level
 E
-is "before" "$(db_values kmmv.value.counter kmmv.all.counter kmmv.value.gauge |
+is "values and totals are there before the table changes" \
+	"$(db_values kmmv.value.counter kmmv.all.counter kmmv.value.gauge |
 	tr '\n' ',')" "one 101,two 200,301,level 50,"
 db_values kmmv.percpu.counter >/dev/null
 step <<E
@@ -321,11 +339,12 @@ inst 0 0 0 active 110,1 one
 inst 1 0 0 inactive 205 two
 inst 2 1 0 active 40 level
 E
-is "attached anew in the same epoch: no count twice" \
+is "a count is not doubled when attached anew in its epoch" \
 	"$(db_values kmmv.value.counter kmmv.value.gauge | tr '\n' ',')" "one 111,level 40,"
-is "a deleted instance counts in all" "$(db_values kmmv.all.counter)" 316
-is "it has left the domain" "$(db "instance $domain.16" | grep -c two)" 0
-like "and has no name" "$(db "instance $domain.16 $((own + 2))")" "Unknown or illegal"
+is "a deleted instance counts in the total" "$(db_values kmmv.all.counter)" 316
+is "a deleted instance has left the domain" "$(db "instance $domain.16" | grep -c two)" 0
+like "a deleted instance has no name" \
+	"$(db "instance $domain.16 $((own + 2))")" "Unknown or illegal"
 step <<E
 set gen 44
 family 0 counter count counter Counters
@@ -334,9 +353,11 @@ inst 0 0 0 active 110,1 one
 inst 1 0 0 active 206 two
 inst 2 1 0 active 40 level
 E
-is "it comes back with its count" "$(db_values kmmv.value.counter | tr '\n' ',')" \
+is "an instance that comes back has its count" \
+	"$(db_values kmmv.value.counter | tr '\n' ',')" \
 	"one 111,two 206,"
-like "and its id" "$(db "instance $domain.16 $((own + 2))")" 'name: "two"'
+like "an instance that comes back has its identifier" \
+	"$(db "instance $domain.16 $((own + 2))")" 'name: "two"'
 step <<E
 set gen 45
 family 0 counter count counter Counters
@@ -345,10 +366,11 @@ inst 0 0 0 active 110,1 one
 inst 1 0 1 active 5 three
 inst 2 1 0 active 40 level
 E
-is "a number that was forgotten is another's now" \
+is "a number whose instance is forgotten is another's" \
 	"$(db_values kmmv.value.counter | tr '\n' ',')" "one 111,three 5,"
-like "with another id" "$(db "instance $domain.16 $((own + 3))")" 'name: "three"'
-is "what was forgotten still counts in all" "$(db_values kmmv.all.counter)" \
+like "the next instance of a number has another identifier" \
+	"$(db "instance $domain.16 $((own + 3))")" 'name: "three"'
+is "a forgotten instance still counts in the total" "$(db_values kmmv.all.counter)" \
 	"$((111 + 206 + 5))"
 step <<E
 set gen 46
@@ -375,7 +397,8 @@ E
 is "counters go on across a reload, levels do not" \
 	"$(db_values kmmv.value.counter kmmv.all.counter kmmv.value.gauge | tr '\n' ',')" \
 	"one 114,326,level 30,"
-is "on each CPU, too" "$(db_values kmmv.percpu.counter | tr '\n' ',')" \
+is "counters on each CPU go on across a reload" \
+	"$(db_values kmmv.percpu.counter | tr '\n' ',')" \
 	"one::cpu0 101,one::cpu1 3,one::cpu2 0,one::cpu3 0,"
 step <<E
 set epoch 100

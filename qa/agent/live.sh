@@ -61,8 +61,8 @@ seen_enough()
 for how in dso pipe; do
 	start_sim --instances 64
 	db_start $how
-	ok "$how: it attaches" wait_for 60 attached
-	is "$how: it maps what is live" \
+	ok "$how: the agent attaches to a live area" wait_for 60 attached
+	is "$how: the agent maps the live area" \
 		"$(db_values kmmv.control.state kmmv.control.mapped |
 			sed 's/^[1-9][0-9]*$/bytes/' | tr '\n' ' ')" \
 		'"attached" bytes '
@@ -74,12 +74,12 @@ for how in dso pipe; do
 		db "fetch kmmv.value.sim.f0" >>"$work/fetches"
 		db_values kmmv.all.sim.f0 >>"$work/totals"
 	done
-	is "$how: no value fell, none changed its name" \
+	is "$how: no value falls, no identifier changes its name" \
 		"$(judge "$work/fetches")" ""
-	is "$how: no total fell" "$(sort -n -c "$work/totals" 2>&1)" ""
-	ok "$how: there was something to see" \
+	is "$how: no total falls" "$(sort -n -c "$work/totals" 2>&1)" ""
+	ok "$how: more than 30 different totals are seen" \
 		test "$(sort -u "$work/totals" | wc -l)" -gt 30
-	is "$how: names were read again" "$(db_values kmmv.control.rereads |
+	is "$how: names are read again" "$(db_values kmmv.control.rereads |
 		awk '{ print ($1 > 1) }')" 1
 	before=$(db_values kmmv.value.sim.f1 | sed -n 's/^i1\.0 //p')
 	all=$(db_values kmmv.all.sim.f1)
@@ -89,11 +89,11 @@ for how in dso pipe; do
 	start_sim --epoch 2 --instances 64
 	grant
 	reattach
-	ok "$how: another epoch" wait_for 60 is_of_epoch 2
+	ok "$how: the agent attaches to another epoch" wait_for 60 is_of_epoch 2
 	after=$(db_values kmmv.value.sim.f1 | sed -n 's/^i1\.0 //p')
 	ok "$how: a counter goes on from $before" \
 		test "$after" -ge "$before"
-	ok "$how: so does the total" \
+	ok "$how: a total goes on across a reload" \
 		test "$(db_values kmmv.all.sim.f1)" -ge "$all"
 	db_stops "$how: dbpmda ends well"
 	stop_sim

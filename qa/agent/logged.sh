@@ -93,14 +93,14 @@ epoch=$(pminfo -h "$host" -m kmmv.control.epoch | sed 's/.*PMID: //')
 # ---- fields
 
 record kmmv
-ok "pmlogger records all" has_logged "$domain.256.0" 5
+ok "pmlogger records all of kmmv" has_logged "$domain.256.0" 5
 at 2 <<E
 family 0 counter count counter Counters
 family 1 drv.time microsec counter Time
 inst 0 0 0 active 2 one
 inst 1 1 0 active 6 user
 E
-ok "it goes on when the event types are gone" has_logged "$epoch" 2
+ok "pmlogger goes on when the event types are gone" has_logged "$epoch" 2
 restart_agent
 at 3 <<E
 family 0 counter count counter Counters
@@ -108,9 +108,9 @@ family 1 drv.time microsec counter Time
 inst 0 0 0 active 3 one
 inst 1 1 0 active 7 user
 E
-ok "and when the agent is started anew without them" \
+ok "pmlogger goes on with a new agent without the event types" \
 	has_logged "$domain.256.0" 13 || note "$(tail -n 5 "$archive.log")"
-is "nothing is told of families that are as before" \
+is "families that are as before are not reported" \
 	"$(pminfo -h "$host" -f kmmv.control.error | sed -n 's/^ *value //p')" '""'
 
 # ---- units
@@ -121,24 +121,30 @@ family 1 drv.time nanosec counter Time
 inst 0 0 0 active 4 one
 inst 1 1 0 active 8000 user
 E
-ok "a family in other units is recorded, too" has_logged "$domain.257.0" 8000
-like "the agent tells what pmlogger cannot" \
+ok "pmlogger records a family in other units" has_logged "$domain.257.0" 8000
+like "a family in other units is reported" \
 	"$(pminfo -h "$host" -f kmmv.control.error)" "drv.time has other units"
 pminfo -h "$host" -m kmmv.value.drv.time >"$work/pmid"
-like "it is another metric" "$(cat "$work/pmid")" "PMID: $domain.257.0"
+like "a family in other units is another metric" \
+	"$(cat "$work/pmid")" "PMID: $domain.257.0"
 end_record
-not_ok "archives of both cannot be made one" pmlogextract "$archive" "$work/extract"
+not_ok "pmlogextract fails on an archive with both units" \
+	pmlogextract "$archive" "$work/extract"
 # As the page has it.
 for view in value.0 percpu.1 all.2; do
 	printf 'metric %d.256.%d { name -> kmmv.%s.drv.time_usec }\n' "$domain" \
 		"${view#*.}" "${view%.*}"
 done >"$work/rules"
-ok "pmlogrewrite gives the old one another name" \
+ok "pmlogrewrite gives the old metric another name" \
 	pmlogrewrite -c "$work/rules" "$archive" "$work/renamed"
-is "pmlogcheck accepts that" "$(pmlogcheck "$work/renamed" 2>&1)" ""
-like "the old values have the one" "$(pmdumplog "$work/renamed" kmmv.value.drv.time_usec |
+is "pmlogcheck finds no fault in the rewritten archive" \
+	"$(pmlogcheck "$work/renamed" 2>&1)" ""
+like "the old metric's values have the other name" \
+	"$(pmdumplog "$work/renamed" kmmv.value.drv.time_usec |
 	sed -n 's/.*or "user"\] value //p')" "^13$"
-is "the new ones the other" "$(pmdumplog "$work/renamed" kmmv.value.drv.time |
+is "the new metric's values have the name of both" \
+	"$(pmdumplog "$work/renamed" kmmv.value.drv.time |
 	sed -n 's/.*or "user"\] value //p' | sort -un | xargs)" 8000
-ok "and archives can be made one" pmlogextract "$work/renamed" "$work/extract"
+ok "pmlogextract succeeds on the rewritten archive" \
+	pmlogextract "$work/renamed" "$work/extract"
 finish

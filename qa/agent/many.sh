@@ -32,22 +32,26 @@ clashes()
 	clashes 2000
 } | area
 all=$(values kmmv.value.counter)
-is "10000 instances" "$(wc -l <<<"$all")" 10000
-is "each with its own name" "$(sort -u <<<"$all" | wc -l)" 10000
-is "and its own value" "$(awk -F '[- ]' '$3 != 4 * $2 + 8' <<<"$all" |
+is "10000 instances have values" "$(wc -l <<<"$all")" 10000
+is "each instance has its own name" "$(sort -u <<<"$all" | wc -l)" 10000
+is "each instance has its own value" "$(awk -F '[- ]' '$3 != 4 * $2 + 8' <<<"$all" |
 	head -n 3)" ""
 total=$((4 * 49995000 + 80000))
-is "their total" "$(values kmmv.all.counter)" $total
+is "the total is that of all instances" "$(values kmmv.all.counter)" $total
 all_cpus=$(values kmmv.percpu.counter)
-is "on each CPU, up to the limit" "$(wc -l <<<"$all_cpus")" 16384
-is "each what that CPU counted" "$(sed 's/instance-\([0-9]*\)::cpu/\1 /' \
+is "kmmv.percpu has as many instances as the limit" "$(wc -l <<<"$all_cpus")" 16384
+is "each instance per CPU has what that CPU counted" \
+	"$(sed 's/instance-\([0-9]*\)::cpu/\1 /' \
 	<<<"$all_cpus" | awk '
 	$3 != ($2 == 0 ? $1 : $2 == 1 ? 1 : $2 == 2 ? 3 * $1 : 7)' |
 	head -n 3)" ""
 all=$(values kmmv.value.clash)
-is "2000 names of one form" "$(cut -d' ' -f1 <<<"$all" | sort -u | wc -l)" 2000
-is "none lost" "$(cut -d' ' -f2 <<<"$all" | sort -n | uniq | wc -l)" 2000
-is "the same after a restart" "$(values kmmv.value.clash | sort | md5sum)" \
+is "2000 names of one form are told apart" \
+	"$(cut -d' ' -f1 <<<"$all" | sort -u | wc -l)" 2000
+is "2000 names of one form have their values" \
+	"$(cut -d' ' -f2 <<<"$all" | sort -n | uniq | wc -l)" 2000
+is "names of one form have the same values after a restart" \
+	"$(values kmmv.value.clash | sort | md5sum)" \
 	"$(sort <<<"$all" | md5sum)"
 
 # One comes, one goes, and the profile is long.
@@ -56,14 +60,16 @@ db "profile $domain.16 none" >/dev/null
 for id in 1 9999 5000 1 10000 2000000000; do
 	db "profile $domain.16 add $((id == 2000000000 ? id : own + id))" >/dev/null
 done
-is "a profile of some" "$(db_values kmmv.value.counter | cut -d' ' -f1 |
+is "a profile of some has the values of those that exist" \
+	"$(db_values kmmv.value.counter | cut -d' ' -f1 |
 	tr '\n' ' ')" "instance-1 instance-5000 instance-9999 "
-is "does not concern the total" "$(db_values kmmv.all.counter)" $total
-is "nor is the family read twice then" \
+is "a profile does not concern the total" "$(db_values kmmv.all.counter)" $total
+is "a profile and the total are right in one fetch" \
 	"$(db_values kmmv.all.counter kmmv.value.counter | tr '\n' ' ')" \
 	"$total instance-1 12 instance-5000 20008 instance-9999 40004 "
 db "profile $domain.16 all" >/dev/null
 db "profile $domain.16 delete $own" >/dev/null
-is "a profile of all but one" "$(db_values kmmv.value.counter | wc -l)" 9999
+is "a profile of all but one has all other values" \
+	"$(db_values kmmv.value.counter | wc -l)" 9999
 db_stops "dbpmda ends well"
 finish

@@ -21,8 +21,8 @@ refused()
 	timeout 1200 "$pmda_daemon" -d "$domain" -U "$(id -un)" \
 		-l "$work/tmp/kmmv.log" "$1" "$2" >"$work/said" 2>&1 </dev/null
 	status=$?
-	is "$1 '$2': status" "$status" 1
-	like "$1 '$2': what it takes" "$(cat "$work/said")" \
+	is "$1 '$2': the status is 1" "$status" 1
+	like "$1 '$2': the message says the limit" "$(cat "$work/said")" \
 		"$1 takes a number up to $3\$"
 }
 
@@ -38,25 +38,26 @@ refused --keep-days 36501 36500
 refused --keep-names 4294967296 4294967295
 
 db_start pipe
-is "the maximum age without the option" "$(db_values kmmv.control.max_age)" 100
+is "the maximum age is 100 without the option" "$(db_values kmmv.control.max_age)" 100
 db_stops "dbpmda ends well"
 for number in 0 70 4294967295; do
 	db_start pipe "--max-age $number"
-	is "--max-age $number" "$(db_values kmmv.control.max_age)" "$number"
+	is "--max-age $number is in force" "$(db_values kmmv.control.max_age)" "$number"
 	db_stop
 done
 db_start pipe -a 80 -q 262144 -c 1048576 -k 36500 -n 4294967295
-is "as great as they may be" "$(db_values kmmv.control.max_age \
+is "options as great as they may be are in force" "$(db_values kmmv.control.max_age \
 	kmmv.control.percpu.limit kmmv.ring.queue.limit | xargs)" \
 	"80 1048576 268435456"
 db_stop
 for number in 0 4 262144; do
 	db_start pipe "--queue=$number"
-	is "--queue=$number" "$(db_values kmmv.ring.queue.limit)" $((number * 1024))
+	is "--queue=$number is in force" \
+		"$(db_values kmmv.ring.queue.limit)" $((number * 1024))
 	db_stop
 done
 db_start pipe
-is "the limit of a queue without the option" \
+is "the limit of a queue is 4 MiB without the option" \
 	"$(db_values kmmv.ring.queue.limit)" 4194304
 db_stop
 
@@ -69,9 +70,9 @@ wrong()
 	timeout 1200 "$pmda_daemon" -d "$domain" -U "$(id -un)" \
 		-l "$work/tmp/kmmv.log" "$@" >"$work/said" 2>&1 </dev/null
 	status=$?
-	is "$*: status" "$status" 1
-	like "$*: why" "$(cat "$work/said")" "$why"
-	like "$*: what it takes" "$(cat "$work/said")" \
+	is "$*: the status is 1" "$status" 1
+	like "$*: the message says why" "$(cat "$work/said")" "$why"
+	like "$*: the message lists the options" "$(cat "$work/said")" \
 		'-r NAME,\.\.\., --rings=NAME,\.\.\.'
 }
 
@@ -82,5 +83,5 @@ wrong 'Usage:' -q 4 default
 
 timeout 1200 "$pmda_daemon" -d "$domain" -U "$(id -un)" \
 	-l "$work/tmp/kmmv.log" >/dev/null </dev/null
-is "it ends well when nobody asks" $? 0
+is "the daemon ends well when nobody asks" $? 0
 finish

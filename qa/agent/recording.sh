@@ -47,16 +47,20 @@ for file in pmda/site/pmlogconf.*; do
 	cp "$file" "$work/groups/kmmv/${file##*.}"
 done
 config=$work/config
-ok "pmlogconf" pmlogconf -c -d "$work/groups" -h "$host" "$config"
-is "groups that are on" "$(sed -n 's,^#+ groupdir .*,,; s,^#+ \(kmmv/[a-z]*\):y:.*,\1,p' \
+ok "pmlogconf makes the default configuration" \
+	pmlogconf -c -d "$work/groups" -h "$host" "$config"
+is "the groups summary and value are on" \
+	"$(sed -n 's,^#+ groupdir .*,,; s,^#+ \(kmmv/[a-z]*\):y:.*,\1,p' \
 	"$config" | sort | xargs)" "kmmv/summary kmmv/value"
-is "groups that are off" "$(sed -n 's,^#+ \(kmmv/[a-z]*\):n:.*,\1,p' "$config" |
+is "all other groups are off" "$(sed -n 's,^#+ \(kmmv/[a-z]*\):n:.*,\1,p' "$config" |
 	sort | xargs)" \
 	"kmmv/block kmmv/events kmmv/net kmmv/percpu kmmv/profile kmmv/ring kmmv/stat kmmv/trace"
-ok "pmlogger accepts it" pmlogger -C -h "$host" -c "$config"
+ok "pmlogger accepts the default configuration" pmlogger -C -h "$host" -c "$config"
 sed 's,^#+ \(kmmv/[a-z]*\):[nx]:.*:,#+ \1:y:default:,' "$config" >"$work/all"
-ok "all of them on" pmlogconf -c -d "$work/groups" -h "$host" "$work/all"
-ok "pmlogger accepts them" pmlogger -C -h "$host" -c "$work/all"
+ok "pmlogconf makes a configuration of all groups" \
+	pmlogconf -c -d "$work/groups" -h "$host" "$work/all"
+ok "pmlogger accepts the configuration of all groups" \
+	pmlogger -C -h "$host" -c "$work/all"
 # A group must not name what the agent does not have.
 for file in "$work"/groups/kmmv/*; do
 	is "the agent has all of ${file##*/}" "$(sed -n 's/^	\(kmmv[^ ]*\)$/\1/p' \
@@ -87,30 +91,34 @@ logged()
 	done
 }
 
-ok "what is there at the start" wait_for 60 logged kmmv.value.net.in.packets \
+ok "a device that is there at the start is recorded" \
+	wait_for 60 logged kmmv.value.net.in.packets \
 	'"eth0"\] value 990000'
-ok "the profiler's names" wait_for 60 logged kmmv.value.profile.symbol.samples \
+ok "the profiler's names are recorded" \
+	wait_for 60 logged kmmv.value.profile.symbol.samples \
 	'"nvme_irq_\[nvme\]"\] value 4000'
-ok "and their sum" wait_for 60 logged kmmv.all.profile.command.samples 'value 81000'
-ok "counters of tracepoints" wait_for 60 logged kmmv.value.trace.writes \
+ok "the total of the profiler's names is recorded" \
+	wait_for 60 logged kmmv.all.profile.command.samples 'value 81000'
+ok "counters of tracepoints are recorded" wait_for 60 logged kmmv.value.trace.writes \
 	'"512"\] value 80000'
 at 1100 net.in.packets/veth0=7,0,0,0
-ok "what comes" wait_for 60 logged kmmv.value.net.in.packets \
+ok "a device that comes is recorded" wait_for 60 logged kmmv.value.net.in.packets \
 	'"veth0"\] value 7700'
 at 1200 block.latency.read/sda/4194304us=1,0,0,0
-ok "a disk's new bucket" wait_for 60 logged kmmv.value.block.latency.read \
+ok "a disk's new bucket is recorded" wait_for 60 logged kmmv.value.block.latency.read \
 	'"sda/4194304us"\] value 1200'
 at 1300 net.in.packets/eth0=
-ok "what is left" wait_for 60 logged kmmv.value.net.in.packets \
+ok "a device that stays is recorded when another goes" \
+	wait_for 60 logged kmmv.value.net.in.packets \
 	'"lo"\] value 130000'
 at 1400 net.in.packets/eth0=990,0,0,0
-ok "what returns" wait_for 60 logged kmmv.value.net.in.packets \
+ok "a device that returns is recorded" wait_for 60 logged kmmv.value.net.in.packets \
 	'"eth0"\] value 1386000'
 pmstore -h "$host" kmmv.control.attach 0 >/dev/null
-ok "a detach" wait_for 60 logged kmmv.control.attached 'value 0'
+ok "a detach is recorded" wait_for 60 logged kmmv.control.attached 'value 0'
 pmstore -h "$host" kmmv.control.attach 1 >/dev/null
 at 1500
-ok "an attach" wait_for 60 logged kmmv.value.net.in.packets \
+ok "values are recorded after an attach" wait_for 60 logged kmmv.value.net.in.packets \
 	'"eth0"\] value 1485000'
 # shellcheck disable=SC2086 # a list
 kill $loggers
@@ -121,25 +129,28 @@ loggers=
 # pmlogger records a domain at its first value, and again when it changes.
 for version in 2 3; do
 	archive=$work/archive.$version
-	is "version $version: pmlogcheck" "$(pmlogcheck "$archive" 2>&1)" ""
+	is "version $version: pmlogcheck finds no fault" \
+		"$(pmlogcheck "$archive" 2>&1)" ""
 	is "version $version: every value has a name" \
 		"$(pmdumplog "$archive" 2>&1 | grep -c 'or ???\]')" 0
 	is "version $version: a device that returns has its number" \
 		"$(pmdumplog "$archive" kmmv.value.net.in.packets |
 			sed -n 's/.*inst \[\([0-9]*\) or "eth0"\].*/\1/p' |
 			sort -u | wc -l)" 1
-	is "version $version: what is recorded is what was counted" \
+	is "version $version: recorded values are what was counted" \
 		"$(pmdumplog "$archive" kmmv.value.net.in.packets |
 			sed -n 's/.*or "eth0"\] value //p' | sort -un | xargs)" \
 		"990000 1089000 1188000 1386000 1485000"
-	is "version $version: nothing per CPU" \
+	is "version $version: nothing per CPU is recorded" \
 		"$(pminfo -a "$archive" | grep -c '^kmmv\.percpu')" 0
-	like "version $version: pmlogsummary" \
+	like "version $version: pmlogsummary shows an instance" \
 		"$(pmlogsummary -l "$archive" kmmv.value.stat.cpu 2>&1)" \
 		'kmmv.value.stat.cpu \["user"\]'
-	like "version $version: pmval" "$(pmval -U "$archive" -z -r -s 3 \
+	like "version $version: pmval shows an instance" \
+		"$(pmval -U "$archive" -z -r -s 3 \
 		-i eth0 kmmv.value.net.in.packets 2>&1)" "^ *eth0"
-	like "version $version: pmrep" "$(/usr/bin/python3 "$(command -v pmrep)" \
+	like "version $version: pmrep shows an instance" \
+		"$(/usr/bin/python3 "$(command -v pmrep)" \
 		-a "$archive" -z -t 0.1 -s 3 -i eth0 kmmv.value.net.in.packets 2>&1)" \
 		"eth0"
 done
@@ -149,12 +160,13 @@ done
 # What a site does when it renames a driver's family.
 printf 'metric kmmv.value.counter {\n\tname -> kmmv.value.requests\n}\n' \
 	>"$work/rules"
-ok "pmlogrewrite" pmlogrewrite -c "$work/rules" "$work/archive.2" \
+ok "pmlogrewrite succeeds" pmlogrewrite -c "$work/rules" "$work/archive.2" \
 	"$work/renamed"
-is "renames a metric" "$(pmdumplog "$work/renamed" kmmv.value.requests |
+is "pmlogrewrite renames a metric" "$(pmdumplog "$work/renamed" kmmv.value.requests |
 	grep -c 'or "requests"')" "$(pmdumplog "$work/archive.2" kmmv.value.counter |
 	grep -c 'or "requests"')"
-is "and pmlogcheck accepts it" "$(pmlogcheck "$work/renamed" 2>&1)" ""
+is "pmlogcheck finds no fault in the renamed archive" \
+	"$(pmlogcheck "$work/renamed" 2>&1)" ""
 
 # Four days of archives, three each day, with a device that is there each afternoon
 # only. pmlogger_daily makes one of each day, and would tell of metadata that does not
@@ -181,13 +193,14 @@ PCP_RUN_DIR=$work/run pmlogger_daily -z -D -x never -c "$work/control" \
 is "pmlogger_daily has nothing to say but that no pmlogger runs" "$(grep -v -e 'control:2\]$' \
 	-e 'no pmlogger instance running' -e 'logging for host "box" unchanged' \
 	-e "don't know which pmlogger" "$work/daily.log")" ""
-is "it makes an archive of each day" "$(find "$days" -name '*.meta*' | wc -l)" 4
+is "pmlogger_daily makes an archive of each day" \
+	"$(find "$days" -name '*.meta*' | wc -l)" 4
 for meta in "$days"/*.meta*; do
 	name=${meta%.meta*}
-	is "${name##*/}: pmlogcheck" "$(pmlogcheck "$name" 2>&1)" ""
+	is "${name##*/}: pmlogcheck finds no fault" "$(pmlogcheck "$name" 2>&1)" ""
 	is "${name##*/}: every value has a name" \
 		"$(pmdumplog "$name" 2>&1 | grep -c 'or ???\]')" 0
-	is "${name##*/}: the afternoon's device" \
+	is "${name##*/}: the afternoon's device has 60 values" \
 		"$(pmdumplog "$name" kmmv.value.net.in.packets |
 			grep -c '"veth0"')" 60
 done

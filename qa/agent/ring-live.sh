@@ -144,7 +144,7 @@ for how in dso pipe; do
 	ring_comes 5
 	[ $how = pipe ] || wrap=(env LD_PRELOAD="$work/device.so")
 	clients_start $how || {
-		skip "$how: all" "no pmcd"
+		skip "$how: a ring is read for clients" "no pmcd"
 		ring_goes
 		continue
 	}
@@ -158,33 +158,34 @@ for how in dso pipe; do
 	put 1 7
 	tell_ring large 1 3
 	next_value=$((next_value + 3))
-	is "$how: what a new ring is" \
+	is "$how: a new ring has its size, mode and no clients" \
 		"$(figures size mode enabled reader clients)" \
 		"cpu0=32768 cpu1=32768 overwrite 1 idle 0"
-	is "$how: what was written" "$(figures written reserved inside)" \
+	is "$how: figures have what was written" "$(figures written reserved inside)" \
 		"cpu0=10 cpu1=7 cpu0=10 cpu1=10 cpu0=10 cpu1=7"
-	is "$how: and dropped" "$(figures dropped.too_large dropped.full)" \
+	is "$how: figures have what was dropped" \
+		"$(figures dropped.too_large dropped.full)" \
 		"cpu0=0 cpu1=3 cpu0=0 cpu1=0"
-	is "$how: nothing of it is lost, or read" \
+	is "$how: nothing is lost, or read, before a client" \
 		"$(figures lost overwritten read taken)" \
 		"cpu0=0 cpu1=0 cpu0=0 cpu1=0 cpu0=0 cpu1=0 cpu0=0 cpu1=0"
 
 	# ---- each event once, to each client
 
-	is "$how: what was there is not for a first client" "$(say fetch a)" ""
+	is "$how: a first client gets nothing of before it" "$(say fetch a)" ""
 	begin a
 	is "$how: the agent is the consumer" "$(figures reader)" consumer
 	put 0 3
 	put 1 2
 	put 0 1
 	collect a
-	is "$how: what comes is, in the order in which it was written" \
+	is "$how: a client gets what is written, in order" \
 		"$(judge a)" ""
-	is "$how: a second client" "$(say fetch b)" ""
+	is "$how: a second client gets nothing of before it" "$(say fetch b)" ""
 	begin b
-	is "$how: is one" "$(figures clients)" 2
+	is "$how: the agent has two clients" "$(figures clients)" 2
 	collect a
-	is "$how: nothing comes twice" "$(judge a)" ""
+	is "$how: the first client gets nothing twice" "$(judge a)" ""
 	for i in $(seq 25); do
 		put $((i % 2)) $((i * 7 % 11 + 1))
 		[ $((i % 3)) -eq 0 ] || put $(((i + 1) % 2)) 2
@@ -192,22 +193,23 @@ for how in dso pipe; do
 		[ $((i % 6)) -ne 0 ] || collect b
 	done
 	collect b
-	is "$how: over many fetches each comes once" "$(judge a)" ""
-	is "$how: also to a client that fetches less often" "$(judge b)" ""
+	is "$how: each event comes once over many fetches" "$(judge a)" ""
+	is "$how: each comes once to a client that fetches less often" "$(judge b)" ""
 	tell_ring mark 1 "a text"
 	sequence[1]=$((sequence[1] + 1))
-	is "$how: a text" "$(say fetch a | sed -n 's/.*type="mark" //; s/ at=.*//p')" \
+	is "$how: a text comes as it was written" \
+		"$(say fetch a | sed -n 's/.*type="mark" //; s/ at=.*//p')" \
 		'text="a text"'
 	say fetch b >/dev/null
-	is "$how: all was written, and is nowhere but with the consumer" \
+	is "$how: all that was written has been taken, nothing is lost" \
 		"$(figures written inside lost)" \
 		"cpu0=${sequence[0]} cpu1=${sequence[1]} cpu0=0 cpu1=0 cpu0=0 cpu1=0"
 	if [ $how = pipe ]; then
 		put 0 5
-		ok "pipe: between fetches the ring is read" wait_for 5 queued 5
+		ok "pipe: the ring is read between fetches" wait_for 5 queued 5
 		collect a
 		collect b
-		is "pipe: what was read then comes with the next fetch" \
+		is "pipe: what was read between fetches comes with the next" \
 			"$(judge a)$(judge b)" ""
 	fi
 
@@ -219,15 +221,19 @@ for how in dso pipe; do
 	collect a
 	collect b
 	missed=$(missed a)
-	ok "$how: some is overwritten" test "$missed" -gt 1000 -a "$missed" -lt 3000
-	is "$how: as many are lost" "$(figures lost)" "cpu0=0 cpu1=$missed"
+	ok "$how: a part of 3000 events is overwritten" \
+		test "$missed" -gt 1000 -a "$missed" -lt 3000
+	is "$how: as many events are lost as clients are told of" \
+		"$(figures lost)" "cpu0=0 cpu1=$missed"
 	is "$how: the first client has the rest, each once" "$(judge a)" ""
-	is "$how: also the second one" "$(missed b) $(judge b)" "$missed "
+	is "$how: the second client misses as many, and has the rest" \
+		"$(missed b) $(judge b)" "$missed "
 
 	# ---- the ring goes
 
 	first=("${sequence[@]}")
-	is "$how: written, before it goes" "$(figures written)" \
+	is "$how: figures have what was written before the ring goes" \
+		"$(figures written)" \
 		"cpu0=${first[0]} cpu1=${first[1]}"
 	begin a
 	begin b
@@ -240,44 +246,46 @@ for how in dso pipe; do
 	ring_comes 6 busy
 	put 0 2
 	put 1 1
-	ok "$how: it is read while another program is its consumer" \
+	ok "$how: a ring is read while another program consumes it" \
 		wait_for 5 becomes snapshot
-	is "$how: counts go on" "$(figures written)" \
+	is "$how: counts go on when a ring comes back" "$(figures written)" \
 		"cpu0=$((first[0] + 2)) cpu1=$((first[1] + 1))"
-	is "$how: what was lost, too" "$(figures lost)" "cpu0=0 cpu1=$missed"
+	is "$how: the count of losses goes on when a ring comes back" \
+		"$(figures lost)" "cpu0=0 cpu1=$missed"
 	collect b
 	put 0 4
 	collect a
 	put 1 6
 	collect a
 	collect b
-	is "$how: its events come once" "$(judge a)" ""
-	is "$how: also to the second client" "$(judge b)" ""
-	is "$how: they are still there for its consumer" "$(figures inside)" \
+	is "$how: the first client gets events once beside a consumer" "$(judge a)" ""
+	is "$how: the second client gets events once beside a consumer" "$(judge b)" ""
+	is "$how: events stay in the ring for the other consumer" "$(figures inside)" \
 		"cpu0=6 cpu1=7"
 	tell_ring busy 0
 	ok "$how: the agent is the consumer again" wait_for 5 becomes consumer
 	put 0 5
 	collect a
 	collect b
-	is "$how: then nothing comes twice" "$(judge a)$(judge b)" ""
+	is "$how: no event comes twice after the reader changed" "$(judge a)$(judge b)" ""
 
 	# ---- or has come back before the agent saw that it had gone
 
 	first[0]=$((first[0] + sequence[0]))
 	first[1]=$((first[1] + sequence[1]))
-	is "$how: written until then" "$(figures written)" \
+	is "$how: figures have what was written until a replacement" \
+		"$(figures written)" \
 		"cpu0=${first[0]} cpu1=${first[1]}"
 	ring_goes
 	ring_comes 7
 	put 1 1
-	ok "$how: a ring in its place is read" wait_for 5 becomes consumer
+	ok "$how: a ring in another's place is read" wait_for 5 becomes consumer
 	put 0 1
 	collect a
 	collect b
-	is "$how: counts go on, whatever was seen" "$(figures written)" \
+	is "$how: counts go on when a ring is replaced" "$(figures written)" \
 		"cpu0=$((first[0] + 1)) cpu1=$((first[1] + 1))"
-	is "$how: and events" "$(judge a)$(judge b)" ""
+	is "$how: events go on when a ring is replaced" "$(judge a)$(judge b)" ""
 	clients_stop
 	ring_goes
 done

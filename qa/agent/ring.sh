@@ -38,7 +38,7 @@ ring_values()
 {
 	values "${@/#/kmmv.ring.}" | sed 's/^default:://' | tr ' \n' '= '
 }
-is "CPUs that have an area, and no others" "$(ring_values written)" \
+is "CPUs that have an area have figures, no others" "$(ring_values written)" \
 	"cpu0=4 cpu1=104 cpu3=304 "
 at=0
 for name in reserved discarded "" written overwritten read taken inside \
@@ -47,52 +47,54 @@ for name in reserved discarded "" written overwritten read taken inside \
 		dropped.full dropped.commit dropped.nested dropped.too_large \
 		dropped.nmi lost backwards starved contended anomalies; do
 	at=$((at + 1))
-	[ -z "$name" ] || is "$name" "$(ring_values $name)" \
+	[ -z "$name" ] || is "$name has its figure on each CPU" "$(ring_values $name)" \
 		"cpu0=$at cpu1=$((at + 100)) cpu3=$((at + 300)) "
 done
-is "size" "$(ring_values size)" "cpu0=32768 cpu1=32768 cpu3=32768 "
-is "mode and the rest, for each ring" \
+is "size is that of each CPU" "$(ring_values size)" "cpu0=32768 cpu1=32768 cpu3=32768 "
+is "mode, enabled, reader and clients are those of each ring" \
 	"$(ring_values mode enabled reader clients)" \
 	'default="overwrite" other="overwrite" default=1 other=0 default="idle" other="excluded" default=0 other=0 '
-is "a metric without a value has none" "$(values kmmv.ring.event.time)" none
-is "each has help" \
+is "kmmv.ring.event.time has no value" "$(values kmmv.ring.event.time)" none
+is "each metric of rings has help" \
 	"$(info -tT kmmv.ring | grep -c "not available")" 0
-is "labels" "$(info -l kmmv.ring.lost | sed -n \
+is "a CPU's figure has labels of the CPU and the ring" \
+	"$(info -l kmmv.ring.lost | sed -n \
 	's/.*"default::cpu3".*"cpu":\([0-9]*\).*"ring":"\([a-z]*\)".*/\1 \2/p')" \
 	"3 default"
-like "semantics of a counter" "$(info -d kmmv.ring.bytes.read)" \
+like "bytes.read has the semantics of a counter" "$(info -d kmmv.ring.bytes.read)" \
 	"Semantics: counter  Units: byte"
-like "and of what is not one" "$(info -d kmmv.ring.inside)" \
+like "inside has instant semantics" "$(info -d kmmv.ring.inside)" \
 	"Semantics: instant  Units: count"
 live
 db_start pipe
 db "instance $domain.2" >/dev/null
-is "numbers are on disk before they are known" "$(sed -n 's/^+ 2 [01] //p' \
+is "rings' numbers are on disk once their domain was read" "$(sed -n 's/^+ 2 [01] //p' \
 	"$work/var/config/pmda/$domain.numbers" | sort | tr '\n' ' ')" \
 	"default other "
 db_stop
 
 # A CPU came to life while the ring was open, before the last one.
 echo 1 4 2 >"$work/dev/sim/default.buffer"
-is "one that came since is no reason to leave out another" \
+is "a CPU that came since does not leave out another" \
 	"$(ring_values written)" "cpu0=4 cpu1=104 cpu3=304 "
 rm "$work/dev/sim/default.buffer"
 
 db_start dso
-is "a CPU's figure, as a count" \
+is "a CPU's count is the kernel's at first" \
 	"$(db_values kmmv.ring.written | tail -n 1)" "default::cpu3 304"
 echo 2 4 >"$work/dev/sim/default.buffer"
 sed -i 's/^3 1 301 302 303 304/3 1 301 302 303 10/' \
 	"$work/dev/sim/default.stats"
-is "goes on when the ring is made anew" \
+is "a CPU's count goes on when the ring is made anew" \
 	"$(db_values kmmv.ring.written | tail -n 1)" "default::cpu3 314"
-is "what is no count does not" \
+is "a figure that is no count does not go on" \
 	"$(db_values kmmv.ring.inside | tail -n 1)" "default::cpu3 308"
 rm "$work/dev/sim/default.buffer"
 is "figures are read once for a fetch" "$(: >"$work/dev/sim/default.log"
 	db "fetch kmmv.ring.written kmmv.ring.size kmmv.ring.mode" >/dev/null
 	xargs <"$work/dev/sim/default.log")" "open stats stats stats stats close"
-is "and the ring is closed" "$(tail -n 1 "$work/dev/sim/default.log")" close
+is "a ring is closed after a fetch of figures" \
+	"$(tail -n 1 "$work/dev/sim/default.log")" close
 
 rm "$work/dev/sim/default.stats"
 
@@ -103,7 +105,7 @@ is "events are not for everybody" "$(db_values kmmv.ring.records)" "$denied"
 not_ok "the ring is not claimed for others" \
 	grep -q claim "$work/dev/sim/default.log"
 grant
-is "they are for root, from the first request on" "$(db_values kmmv.ring.records)" none
+is "events are for root, from the first request on" "$(db_values kmmv.ring.records)" none
 ok "the agent has claimed the ring" \
 	grep -q claim "$work/dev/sim/default.log"
 db_stops "dbpmda ends well"
@@ -181,13 +183,13 @@ tools()
 					return
 			done
 	}
-	ok "and have them" wait_for 10 all_have
+	ok "PCP's tools have all events" wait_for 10 all_have
 	# shellcheck disable=SC2086 # a list
 	kill $pids
 	# shellcheck disable=SC2086
 	wait $pids
 	for version in 2 3; do
-		is "archive of version $version: pmlogcheck" \
+		is "archive of version $version: pmlogcheck finds no fault" \
 			"$(pmlogcheck "$work/archive.$version" 2>&1)" ""
 		pmdumplog "$work/archive.$version" kmmv.ring.records \
 			>"$work/dump.$version"
@@ -195,13 +197,14 @@ tools()
 			>"$work/replay.$version"
 	done
 	for what in live dump.2 dump.3 replay.2 replay.3; do
-		is "$what: all of them, with what they consist of" \
+		is "$what: all events are there, with their parts" \
 			"$(grep -c '(point)' "$work/$what") $(sed -n \
 			's/.*==> \([0-9]*\) missed.*/\1/p' "$work/$what") $(sed -n \
 			's/.*disk\.io\.error)*\(: value\)* //p' "$work/$what")" \
 			"11 3 -2"
 	done
-	is "a filter of pmevent's" "$(grep -c '(point)' "$work/filtered") $(sed \
+	is "a filter of pmevent's selects its events" \
+		"$(grep -c '(point)' "$work/filtered") $(sed \
 		-n 's/.*==> \([0-9]*\) missed.*/\1/p' "$work/filtered")" "2 3"
 }
 
@@ -229,7 +232,7 @@ all_gone()
 
 for how in dso pipe; do
 	clients_start $how || {
-		skip "$how: all" "no pmcd"
+		skip "$how: a ring is read for clients" "no pmcd"
 		continue
 	}
 
@@ -239,10 +242,10 @@ for how in dso pipe; do
 	put default 0 5
 	say open fast
 	say open slow
-	is "$how: what was there is not for a first client" \
+	is "$how: a first client gets nothing of before it" \
 		"$(say fetch fast)" ""
 	begin fast default
-	is "$how: the ring is the agent's" "$(of_default fast reader)" consumer
+	is "$how: the agent is the ring's consumer" "$(of_default fast reader)" consumer
 	put default 0 3
 	[ $how = dso ] || ok "pipe: a ring is read between fetches" \
 		wait_for 5 queued 3
@@ -274,11 +277,11 @@ for how in dso pipe; do
 		is "$how: $client has all, each once, in order" \
 			"$(judge $client)" ""
 	done
-	ok "$how: there was something to have" \
+	ok "$how: more than 150 events came" \
 		test "$(grep -c event "$work/got.fast")" -gt 150
-	is "$how: nothing is kept that all have" \
+	is "$how: nothing is kept that all clients have" \
 		"$(of_default fast queue.events)" 0
-	is "$how: clients" "$(of_default fast clients)" 3
+	is "$how: the agent has three clients" "$(of_default fast clients)" 3
 
 	# ---- a queue that is too small for the slow client
 
@@ -296,23 +299,24 @@ for how in dso pipe; do
 		is "$how: $client has each once, or a count of what it missed" \
 			"$(judge $client)" ""
 	done
-	ok "$how: the slow one missed much" test "$(missed slow)" -gt 600
-	ok "$how: the fast one just what came at a time" \
+	ok "$how: the slow client missed more than 600 events" \
+		test "$(missed slow)" -gt 600
+	ok "$how: the fast client missed fewer than 400 events" \
 		test "$(missed fast)" -lt 400
 	put default 1 300
 	collect fast
 	bytes=$(of_default fast queue.bytes)
-	ok "$how: the queue is bounded" \
+	ok "$how: the queue is at most as long as the limit" \
 		test "$bytes" -gt 2048 -a "$bytes" -le 4096
 	say bytes fast 0
 	put default 1 3
 	collect fast
 	put default 1 2 1 1
 	collect fast
-	is "$how: what has no room at all is missed" "$(judge fast)" ""
+	is "$how: events for which there is no room are missed" "$(judge fast)" ""
 	say bytes fast 4194304
 	collect slow
-	is "$how: what it had was still there" "$(judge slow)" ""
+	is "$how: events in the queue outlast a limit of no bytes" "$(judge slow)" ""
 
 	# ---- a client that is gone holds nothing
 
@@ -320,9 +324,9 @@ for how in dso pipe; do
 	put default 2 50
 	collect fast
 	collect late
-	is "$how: others go on when one has gone" "$(judge fast)$(judge late)" ""
+	is "$how: other clients go on when one has gone" "$(judge fast)$(judge late)" ""
 	if [ $how = pipe ]; then
-		is "$how: nothing is kept for it" \
+		is "$how: nothing is kept for a client that has gone" \
 			"$(of_default fast clients) $(of_default fast queue.events)" \
 			"2 0"
 	fi
@@ -338,14 +342,15 @@ for how in dso pipe; do
 	say open h
 	say bytes h 100
 	overrun=$(of_default h queue.overrun)
-	is "$how: of what is held back nothing is for a first client" \
+	is "$how: a first client gets nothing that was held back" \
 		"$(say fetch h)" ""
-	is "$how: and it was not missed" "$(of_default h queue.overrun)" \
+	is "$how: events held back before a client are not missed" \
+		"$(of_default h queue.overrun)" \
 		"$overrun"
 	say bytes h 4194304
 	begin h default
 	put default 1 4
-	is "$how: what comes then is, at once" "$(say fetch h | wc -l)" 4
+	is "$how: events after a first fetch come at once" "$(say fetch h | wc -l)" 4
 	say close h
 	rm "$work/dev/sim/default.hold"
 	all_gone
@@ -360,7 +365,7 @@ for how in dso pipe; do
 		say close w
 		all_gone
 	done
-	is "$how: at half a ring, as far as that can be said" \
+	is "$how: the watermark is half a ring, up to 32 bits" \
 		"$(grep watermark "$work/dev/sim/default.log" | tail -n 4 |
 			xargs)" \
 		"watermark 16384 watermark 2147483648 watermark 4294967295 watermark 4294967295"
@@ -384,7 +389,7 @@ for how in dso pipe; do
 	for i in 1 2 3 4 5 6; do
 		collect m
 	done
-	is "$how: much of before a first client is not for it either" \
+	is "$how: a first client gets nothing of before it in several reads" \
 		"$(judge m)" ""
 	say close m
 	all_gone
@@ -397,7 +402,7 @@ for how in dso pipe; do
 	say fetch d
 	put default 0 1 0 9
 	put default 0 1 0 1
-	is "$how: what was dropped before is not a first client's" \
+	is "$how: a first client is not told of drops from before" \
 		"$(say fetch d | sed 's/ event .*/ event/' | xargs)" \
 		"d default missed 2 d default event d default missed 1 d default event"
 	say close d
@@ -421,7 +426,7 @@ for how in dso pipe; do
 	put default 2 1 4
 	put default 3 1 6
 	# Of the first 70, events 100 to 102 are not from before; of CPU 1's, 50 to 54.
-	is "$how: what was overwritten before is not, either" \
+	is "$how: a first client is not told of overwriting from before" \
 		"$(say fetch o | sed -n 's/.* missed /missed /p
 			s/.* event .* sequence=\([0-9]*\) .*/\1/p' | xargs)" \
 		"missed 3 103 missed 4 108 missed 5 55 missed 4 20 missed 6 6"
@@ -437,57 +442,57 @@ for how in dso pipe; do
 	say open a
 	say fetch a
 	begin a default
-	is "$how: with another consumer it looks on" \
+	is "$how: the agent is a snapshot reader beside a consumer" \
 		"$(of_default a reader)" snapshot
 	put default 0 5
 	put default 1 5
 	collect a
-	is "$how: and reads all the same" "$(judge a)" ""
+	is "$how: events come once beside another consumer" "$(judge a)" ""
 	put default 1 3
 	loss default 0 4 2
 	collect a
 	rm "$work/dev/sim/default.busy"
-	ok "$how: when that one has gone it is the consumer" \
+	ok "$how: the agent is the consumer once the other has gone" \
 		wait_for 5 becomes consumer
 	put default 0 3
 	put default 1 3
 	collect a
 	put default 2 3
 	collect a
-	is "$how: and stays it" "$(of_default a reader)" consumer
-	is "$how: with nothing twice" "$(judge a)" ""
+	is "$how: the agent stays the consumer" "$(of_default a reader)" consumer
+	is "$how: no event comes twice after the reader changed" "$(judge a)" ""
 	# Drops without an event: the kernel reports them again with the next one.
 	loss default 0 0 4
 	collect a
 	touch "$work/dev/sim/default.gone"
 	put default 0 2
 	collect a
-	is "$how: a ring that cannot be read is said to be" \
+	is "$how: the reader of a ring that cannot be read has failed" \
 		"$(of_default a reader)" failed
 	rm "$work/dev/sim/default.gone"
-	ok "$how: until it can be" wait_for 5 becomes consumer
+	ok "$how: a ring that can be read again is consumed" wait_for 5 becomes consumer
 	collect a
-	is "$how: and is read on" "$(judge a)" ""
+	is "$how: events go on when a ring can be read again" "$(judge a)" ""
 	put default 0 1
 	collect a
-	is "$how: nor are drops told of twice" "$(judge a)" ""
+	is "$how: drops without an event are not told of twice" "$(judge a)" ""
 	if [ $how = pipe ]; then
 		loss default 2 0 5
 		collect a
 		attach 0
 		put default 1 2
 		put default 2 1 0 3
-		ok "pipe: the device is let go" wait_for 5 let_go
+		ok "pipe: a detach closes the ring" wait_for 5 let_go
 		put default 1 2 3 0
 		attach 1
-		ok "pipe: when it is attached again the ring is read" \
+		ok "pipe: an attach has the ring read again" \
 			wait_for 5 becomes consumer
 		collect a
-		is "pipe: and all goes on" "$(judge a)" ""
+		is "pipe: events go on after an attach" "$(judge a)" ""
 	fi
 	put default 2 2 1 1
 	collect a
-	is "$how: and after that, too" "$(judge a)" ""
+	is "$how: events go on after further losses" "$(judge a)" ""
 	say close a
 
 	# ---- the contents of events, and filters
@@ -515,34 +520,38 @@ for how in dso pipe; do
 	a default event time=1700000006000000001 sequence=1 cpu=3 type="text" at=1700000006.000000
 	E
 	say fetch a >"$work/got"
-	ok "$how: what is in an event" diff "$work/expected" "$work/got"
+	ok "$how: events have their parameters" diff "$work/expected" "$work/got"
 	say fetch b >/dev/null
 	say filter b "instance=sd*"
 	repeat
-	is "$how: a filter by instance" "$(say fetch b | words type)" disk.io
+	is "$how: a filter by instance selects its events" \
+		"$(say fetch b | words type)" disk.io
 	say filter b "type=disk* cpu=0,1"
 	repeat
-	is "$how: by type and CPU" "$(say fetch b | words type)" \
+	is "$how: a filter by type and CPU selects its events" \
+		"$(say fetch b | words type)" \
 		"disk.io disk.io"
 	say filter b "cpu=2-3"
 	repeat
-	is "$how: by a range of CPUs" "$(say fetch b | words type)" \
+	is "$how: a filter by a range of CPUs selects its events" \
+		"$(say fetch b | words type)" \
 		"hit 99 text"
 	say filter b " family=counter  "
 	repeat
-	is "$how: by family" "$(say fetch b | words type)" hit
+	is "$how: a filter by family selects its events" "$(say fetch b | words type)" hit
 	for text in "cpu=x" "cpu=3-2" "cpu=1," "instance" "what=1" \
 			"type=a type=b" "cpu=1 cpu=2" "cpu=" "cpu=99999999999"; do
 		like "$how: \"$text\" is no filter" \
 			"$(say filter b "$text")" "^b error Impossible value"
 	done
 	repeat
-	is "$how: and the old one stays" "$(say fetch b | words type)" hit
-	is "$how: it is not another client's" "$(say fetch a | wc -l)" 30
+	is "$how: the old filter stays when a new one is refused" \
+		"$(say fetch b | words type)" hit
+	is "$how: a filter is not another client's" "$(say fetch a | wc -l)" 30
 	say filter b "cpu=1"
 	put default 2 1 5 0
 	put default 1 1 2 1
-	is "$how: what other CPUs lost is not missed" \
+	is "$how: losses of CPUs that are filtered out are not told of" \
 		"$(say fetch b | sed 's/ event .*/ event/')" \
 		"b default missed 3
 b default event"
@@ -550,12 +559,12 @@ b default event"
 	echo 1000000000 >"$work/dev/sim/default.behind"
 	put_one default 1600000001000000000 0 18 4294967295 0 hex \
 		000cbe5c5d4d3416ff000000
-	is "$how: times in an event are on the clock that its own is" \
+	is "$how: times in an event are on the clock of its own time" \
 		"$(say fetch b | sed 's/.* event \([^ ]*\).*when=/\1 /')" \
 		"time=1600000002000000000 $((0x16344d5d5cbe0c00 + 1000000000)) timed.flags=255 at=1600000002.000000"
 	rm "$work/dev/sim/default.behind"
 	put default 2 1 5 0
-	is "$how: without a filter it is" \
+	is "$how: losses of all CPUs are told of without a filter" \
 		"$(say fetch b | sed 's/ event .*/ event/')" \
 		"b default missed 5
 b default event"
@@ -573,14 +582,15 @@ say open a
 say fetch a
 put default 0 1
 put other 1 2
-is "two rings, each by its name" \
+is "events of two rings have their rings' names" \
 	"$(say fetch a | sed 's/ event .*//' | sort | uniq -c | xargs)" \
 	"1 a default 2 a other"
 put default 0 1
 put other 1 3
-is "one of them" "$(say fetch a other | sed 's/ event .*//' | uniq -c |
+is "events of one of two rings are fetched" \
+	"$(say fetch a other | sed 's/ event .*//' | uniq -c |
 	xargs)" "3 a other"
-is "does not cost the other's" \
+is "a fetch of one ring does not cost the other's events" \
 	"$(say fetch a default | sed 's/ event .*//' | uniq -c | xargs)" \
 	"1 a default"
 new_ring third
@@ -588,13 +598,13 @@ is "a ring that comes has figures" \
 	"$(say value a kmmv.ring.mode | xargs)" \
 	"a default overwrite a other overwrite a third overwrite"
 rm "$work/dev/ring/other"
-is "one that goes has none" "$(say value a kmmv.ring.mode | xargs)" \
+is "a ring that goes has no figures" "$(say value a kmmv.ring.mode | xargs)" \
 	"a default overwrite a third overwrite"
 clients_stop
 export KMMV_RINGS=
 clients_start dso
 say open a
-is "or none at all" "$(say fetch a
+is "no ring is read with an empty choice" "$(say fetch a
 	say value a kmmv.ring.reader | xargs)" \
 	"a default excluded a third excluded"
 clients_stop
@@ -607,15 +617,16 @@ readers()
 	db_values kmmv.ring.reader | tr -d '"' | sort | xargs
 	db_stop
 }
-is "the ring default, without an option" "$(readers)" \
+is "the ring default is read without an option" "$(readers)" \
 	"default idle third excluded"
-is "-r, a list" "$(readers -r third,other)" "default excluded third idle"
-is "--rings, of all" "$(readers --rings=default,third)" "default idle third idle"
-is "-r of a part of a name" "$(readers -r thir)" \
+is "-r takes a list of rings" "$(readers -r third,other)" "default excluded third idle"
+is "--rings takes a list of all rings" \
+	"$(readers --rings=default,third)" "default idle third idle"
+is "-r of a part of a name takes no ring" "$(readers -r thir)" \
 	"default excluded third excluded"
-is "the option, not the environment" \
+is "-r counts, not KMMV_RINGS" \
 	"$(KMMV_RINGS=default readers -r third)" "default excluded third idle"
-is "which counts without one" "$(KMMV_RINGS=third readers)" \
+is "KMMV_RINGS counts without -r" "$(KMMV_RINGS=third readers)" \
 	"default excluded third idle"
 
 # ---- memory
@@ -642,13 +653,14 @@ if command -v valgrind >/dev/null; then
 		[ "$i" -ne 3 ] || say value a kmmv.ring.lost >/dev/null
 		[ "$i" -ne 4 ] || say filter b "nonsense" >/dev/null
 	done
-	is "valgrind: it did read" "$(of_default a clients)" 2
+	is "valgrind: the ring has two clients" "$(of_default a clients)" 2
 	say close b
 	say fetch a >/dev/null
 	say close a
 	clients_stop
-	is "valgrind: no error of ours, no leak" "$(ours)" ""
+	is "valgrind: there is no error of ours, and no leak" "$(ours)" ""
 else
-	skip "valgrind" "no valgrind: qa/setup check"
+	skip "valgrind: there is no error of ours, and no leak" \
+		"no valgrind: qa/setup check"
 fi
 finish

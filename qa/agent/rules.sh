@@ -21,8 +21,8 @@ configure()
 {
 	pmieconf -c -r "$work/rules" -f "$work/config" "$@"
 }
-ok "pmieconf" configure enable kmmv
-ok "an action that prints" configure modify global user_action yes
+ok "pmieconf enables the rules" configure enable kmmv
+ok "pmieconf sets an action that prints" configure modify global user_action yes
 configure modify global syslog_action no
 is "each rule is enabled when it is installed" "$(sed -n \
 	's,^// 1 kmmv\.\([a-z_]*\) enabled = yes,\1,p' "$work/config" | sort | xargs)" \
@@ -42,48 +42,65 @@ held()
 	done | xargs
 }
 
-is "all is well" "$(held)" ""
+is "no rule holds when all is well" "$(held)" ""
 note "$(head -n 3 "$work/out")"
-is "not attached" "$(held control.attached=0)" "attached"
-is "few numbers" "$(held control.slots_free=10000)" "slots"
-is "a ring loses what nobody reads in time" "$(held ring.lost=0,0,3,0)" "ring_lost"
+is "attached holds when the agent is not attached" "$(held control.attached=0)" "attached"
+is "slots holds when few slots are free" "$(held control.slots_free=10000)" "slots"
+is "ring_lost holds when nobody reads a ring in time" \
+	"$(held ring.lost=0,0,3,0)" "ring_lost"
 for cause in full commit nested too_large nmi; do
-	is "a ring drops: $cause" "$(held ring.dropped.$cause=0,0,0,1)" "ring_lost"
+	is "ring_lost holds when a ring drops: $cause" \
+		"$(held ring.dropped.$cause=0,0,0,1)" "ring_lost"
 done
-is "what is overwritten while nobody reads is no loss" \
+is "no rule holds when what nobody reads is overwritten" \
 	"$(held ring.overwritten=100,100,100,100)" ""
-is "refused" "$(held core.refused/instances=1,0,0,0)" "refused"
+is "refused holds when instances are refused" \
+	"$(held core.refused/instances=1,0,0,0)" "refused"
 for source in stat.failed/irq block.failed/instances net.failed/names; do
-	is "failed: $source" "$(held $source=0,1,0,0)" "failed_${source%%.*}"
+	is "failed_${source%%.*} holds with $source" \
+		"$(held $source=0,1,0,0)" "failed_${source%%.*}"
 done
-is "failed, where no other source is loaded" "$(held stat.failed/irq=1,0,0,0 \
+is "failed_stat holds where no other source is loaded" "$(held stat.failed/irq=1,0,0,0 \
 	block.failed/instances= net.failed/devices= net.failed/names=)" "failed_stat"
-is "resets" "$(held control.resets=2)" "resets"
-is "resets of network devices" "$(held net.resets/devices=2,0,0,0)" "resets_net"
-is "instances are left out" "$(held control.percpu.omitted=7)" "omitted"
-is "the profiler backs off" "$(held profile.missed/backoff=19,0,0,0)" "backoff"
-is "what its ticks miss is another matter" "$(held profile.missed/late=50,0,0,0 \
+is "resets holds with resets" "$(held control.resets=2)" "resets"
+is "resets_net holds with resets of network devices" \
+	"$(held net.resets/devices=2,0,0,0)" "resets_net"
+is "omitted holds when instances are left out" \
+	"$(held control.percpu.omitted=7)" "omitted"
+is "backoff holds when the profiler backs off" \
+	"$(held profile.missed/backoff=19,0,0,0)" "backoff"
+is "no rule holds when the profiler's ticks miss samples" \
+	"$(held profile.missed/late=50,0,0,0 \
 	profile.missed/throttled=50,0,0,0)" ""
-is "a ring that is disabled loses none" "$(held profile.lost/disabled=0,5,0,0)" ""
+is "no rule holds with a profiler's ring that is disabled" \
+	"$(held profile.lost/disabled=0,5,0,0)" ""
 for cause in overflow ring; do
-	is "samples are lost: $cause" "$(held profile.lost/$cause=0,0,1,0)" \
+	is "lost_profile holds when samples are lost: $cause" \
+		"$(held profile.lost/$cause=0,0,1,0)" \
 		"lost_profile"
 done
-is "the profiler fails" "$(held profile.work/failed=1,0,0,0)" "failed_profile"
-is "what else it does is no failure" "$(held profile.work/no_symbol=9,0,0,0)" ""
-is "hits without value" "$(held trace.stat.lost/writes=1,0,0,0)" "lost_trace"
-like "with the counter" "$(cat "$work/out")" "\[writes\]"
-is "values that cannot be read" "$(held trace.stat.faults/writes=2,0,0,0)" \
+is "failed_profile holds when the profiler fails" \
+	"$(held profile.work/failed=1,0,0,0)" "failed_profile"
+is "no rule holds with samples without a symbol" \
+	"$(held profile.work/no_symbol=9,0,0,0)" ""
+is "lost_trace holds with hits without a value" \
+	"$(held trace.stat.lost/writes=1,0,0,0)" "lost_trace"
+like "lost_trace names the counter" "$(cat "$work/out")" "\[writes\]"
+is "faults_trace holds with values that cannot be read" \
+	"$(held trace.stat.faults/writes=2,0,0,0)" \
 	"faults_trace"
-is "one a second may be NULL" "$(held trace.stat.faults/writes=1,0,0,0)" ""
+is "no rule holds with one value a second that cannot be read" \
+	"$(held trace.stat.faults/writes=1,0,0,0)" ""
 # In nanoseconds a second.
-is "interrupts on one CPU" "$(held stat.cpu/irq=300000000,10000000,0,0)" "irq"
-like "with the CPU" "$(cat "$work/out")" "irq::cpu0"
-is "interrupts on all CPUs" \
+is "irq holds with interrupts on one CPU" \
+	"$(held stat.cpu/irq=300000000,10000000,0,0)" "irq"
+like "irq names the CPU" "$(cat "$work/out")" "irq::cpu0"
+is "no rule holds with interrupts on all CPUs" \
 	"$(held stat.cpu/irq=300000000,300000000,300000000,300000000)" ""
-is "soft interrupts on one CPU" "$(held stat.cpu/softirq=0,0,500000000,0)" "softirq"
-like "with the CPU" "$(cat "$work/out")" "softirq::cpu2"
-is "on all CPUs" \
+is "softirq holds with soft interrupts on one CPU" \
+	"$(held stat.cpu/softirq=0,0,500000000,0)" "softirq"
+like "softirq names the CPU" "$(cat "$work/out")" "softirq::cpu2"
+is "no rule holds with soft interrupts on all CPUs" \
 	"$(held stat.cpu/softirq=500000000,500000000,500000000,500000000)" ""
 # All counters of a CPU that is offline stand still.
 offline=(control.cpus.online=3)
@@ -91,11 +108,12 @@ for what in user nice system idle iowait irq softirq steal; do
 	offline+=("stat.cpu/$what=100000000,100000000,100000000,0")
 done
 for what in irq softirq; do
-	is "$what on all CPUs but one, which is offline" "$(held "${offline[@]}" \
+	is "no rule holds with $what on all CPUs that are online" \
+		"$(held "${offline[@]}" \
 		"stat.cpu/$what=600000000,600000000,600000000,0")" ""
-	is "$what on one CPU, another is offline" "$(held "${offline[@]}" \
+	is "$what holds with one CPU where another is offline" "$(held "${offline[@]}" \
 		"stat.cpu/$what=600000000,10000000,600000000,0")" "$what"
-	is "$what on the only CPU that is online" "$(held "${offline[@]}" \
+	is "no rule holds with $what on the only CPU online" "$(held "${offline[@]}" \
 		control.cpus.online=1 "stat.cpu/$what=600000000,0,0,0")" ""
 done
 finish

@@ -122,7 +122,7 @@ machine 1 one | area
 live
 pmcd_start || bail "no pmcd"
 host=unix:$work/pmcd.socket
-ok "what there is has a number" wait_for 60 shows "one 1"
+ok "an instance has a value before the disk stalls" wait_for 60 shows "one 1"
 before=$(agent)
 like "the agent is a process of pmcd's" "$before" '^[0-9]+$'
 
@@ -133,26 +133,31 @@ for _ in $(seq 20); do
 	now=$(shown)
 	[ "$now" = "one 1" ] || wrong="$wrong; $now"
 done
-is "while the disk stalls, the others have values" "$wrong" ""
-is "the reason is told" "$(pminfo -h "$host" -f kmmv.control.error | lines)" \
+is "other instances have values while the disk stalls" "$wrong" ""
+is "the reason why names wait is told" \
+	"$(pminfo -h "$host" -f kmmv.control.error | lines)" \
 	'"new names wait, as their numbers cannot be saved: the disk is slow"'
-is "the agent is the same" "$(agent)" "$before"
+is "the agent is not replaced while the disk stalls" "$(agent)" "$before"
 
 rm "$stalls"
-ok "then the new name is shown" wait_for 60 shows "one 1 two 2"
-is "by the same agent" "$(agent)" "$before"
-is "and the error has ended" "$(pminfo -h "$host" -f kmmv.control.error | lines)" '""'
-like "its number is on disk" "$(cat "$work/var/config/pmda/$domain.numbers")" \
+ok "a name that waited is shown after the stall" wait_for 60 shows "one 1 two 2"
+is "the agent is the same after the stall" "$(agent)" "$before"
+is "the error ends with the stall" \
+	"$(pminfo -h "$host" -f kmmv.control.error | lines)" '""'
+like "the number of a name that waited is on disk" \
+	"$(cat "$work/var/config/pmda/$domain.numbers")" \
 	'\+ [0-9]+ 1 two'
 
 # The agent ends while the disk stalls: it takes up where the file ends.
 touch "$stalls"
 become 3 one two three
-is "a third one waits" "$(shown)" "one 1 two 2"
+is "a third name waits while the disk stalls" "$(shown)" "one 1 two 2"
 kill -KILL "$before"
 rm "$stalls"
-ok "an agent that was killed meanwhile shows it, too" wait_for 60 shows "one 1 two 2 three 3"
-is "with the next number" "$(grep -c ' 2 three$' "$work/var/config/pmda/$domain.numbers")" 1
+ok "an agent after one that was killed shows the third name" \
+	wait_for 60 shows "one 1 two 2 three 3"
+is "the third name has the next number" \
+	"$(grep -c ' 2 three$' "$work/var/config/pmda/$domain.numbers")" 1
 
 # More names than the agent can save before pmcd's time limit, on a slow disk.
 before=$(agent)
@@ -175,9 +180,10 @@ many()
 {
 	[ "$(pminfo -h "$host" -f kmmv.value.counter | grep -c inst)" = 20000 ]
 }
-ok "all of them are shown in the end" wait_for 60 many
+ok "all 20000 names are shown in the end" wait_for 60 many
 # A poll before the first batch is that of an agent whose real disk is late.
 ok "the agent polls for requests after one batch" \
 	test "$(sed '/poll/q' "$stalls.slow" | grep -c sync)" -le 1
-like "of several" "$(grep -c sync "$stalls.slow")" '^([2-9]|[1-9][0-9]+)$'
+like "the names are saved in several batches" \
+	"$(grep -c sync "$stalls.slow")" '^([2-9]|[1-9][0-9]+)$'
 finish

@@ -26,11 +26,12 @@ look()
 # expect WHAT STATE ANSWER: the state, and the answer of kmmv.value.counter
 expect()
 {
-	is "$1: state" "$(look)" "\"$2\""
-	is "$1: as a number" "$(db_values kmmv.control.attached)" 0
-	is "$1: values" "$(db_values kmmv.value.counter kmmv.percpu.counter \
+	is "$1: the state is $2" "$(look)" "\"$2\""
+	is "$1: control.attached is 0" "$(db_values kmmv.control.attached)" 0
+	is "$1: values are answered with an error" \
+		"$(db_values kmmv.value.counter kmmv.percpu.counter \
 		kmmv.all.counter | sort -u)" "$3"
-	is "$1: the domain answers, with nothing in it" \
+	is "$1: the domains answer, with nothing in them" \
 		"$(db "instance $domain.16"; db "instance $domain.17")" \
 		"pmInDom: $domain.16
 Instance domain is empty
@@ -43,11 +44,12 @@ Instance domain is empty"
 
 rmdir "$work/dev"
 db_start dso
-is "absent at the start: state" "$(db_values kmmv.control.state)" '"absent"'
-is "absent at the start: no families" \
+is "absent at the start: the state says so" "$(db_values kmmv.control.state)" '"absent"'
+is "absent at the start: there are no families" \
 	"$(db "children kmmv" | grep -c counter)" 0
-like "absent at the start: why" "$(db_values kmmv.control.error)" "^\"$work/dev.*: "
-is "absent at the start: an unknown metric" \
+like "absent at the start: the error says why" \
+	"$(db_values kmmv.control.error)" "^\"$work/dev.*: "
+is "absent at the start: a family's metric is unknown" \
 	"$(db_values "$domain.16.0")" \
 	"DSO desc() failed: Unknown or illegal metric identifier"
 
@@ -72,18 +74,20 @@ for ((round = 0; round < 1000; round++)); do
 	[ $(($(hundredths) - since)) -ge 99 ] || break
 done
 [ $round -lt 1000 ] || bail "no round took less than a second"
-is "it is not looked for all the time" "$before $state" '"absent" "absent"'
-is "it appears" "$(look)" '"attached"'
-is "as a number" "$(db_values kmmv.control.attached)" 1
-is "then there are values" "$(db_values kmmv.value.counter)" "one 10"
-is "and no error" "$(db_values kmmv.control.error)" '""'
+is "the device is not looked for all the time" "$before $state" '"absent" "absent"'
+is "a device that appears is attached" "$(look)" '"attached"'
+is "control.attached is 1 when a device has appeared" \
+	"$(db_values kmmv.control.attached)" 1
+is "a device that appeared has values" "$(db_values kmmv.value.counter)" "one 10"
+is "a device that appeared ends the error" "$(db_values kmmv.control.error)" '""'
 grant
 
 # After each of these, a good area must bring all values back.
 again()
 {
 	good
-	is "$1: and back" "$(look; db_values kmmv.value.counter)" '"attached"
+	is "$1: a good area brings values back" \
+		"$(look; db_values kmmv.value.counter)" '"attached"
 one 10'
 }
 detach()
@@ -96,12 +100,12 @@ attach()
 }
 
 detach
-is "let go: state" "$(db_values kmmv.control.state)" '"detached"'
-is "let go: values" "$(db_values kmmv.value.counter)" \
+is "let go: the state is detached" "$(db_values kmmv.control.state)" '"detached"'
+is "let go: values are not available" "$(db_values kmmv.value.counter)" \
 	"Try again. Information not currently available"
-is "let go: it stays so" "$(look)" '"detached"'
-is "let go: as a number" "$(db_values kmmv.control.attached)" 0
-is "let go: attach" "$(db_values kmmv.control.attach)" 0
+is "let go: the state stays detached" "$(look)" '"detached"'
+is "let go: control.attached is 0" "$(db_values kmmv.control.attached)" 0
+is "let go: control.attach is 0" "$(db_values kmmv.control.attach)" 0
 rm -r "${work:?}/dev"
 attach
 expect "absent" absent "No such device"
@@ -118,7 +122,7 @@ detach
 attach
 expect "another major version" unsupported \
 	"Metric not supported by this version of monitored application"
-like "another major version: says which" "$(db_values kmmv.control.error)" "2"
+like "another major version: the error says which" "$(db_values kmmv.control.error)" "2"
 again "another major version"
 
 detach
@@ -157,12 +161,12 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	wrap=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	chmod 0777 "$work/var/config/pmda"
 elif [ "$(id -u)" -eq 0 ]; then
-	skip "denied" "machine: cannot be another user"
+	skip "denied: the state says so" "machine: cannot be another user"
 	finish
 fi
 good
 chmod 0 "$work/dev/counters"
-is "denied: state" "$(values kmmv.control.state)" '"denied"'
+is "denied: the state says so" "$(values kmmv.control.state)" '"denied"'
 db_start dso
 is "denied: a domain that was known is empty" \
 	"$(db "instance $domain.16" | tail -n 1)" "Instance domain is empty"

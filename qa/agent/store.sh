@@ -43,38 +43,38 @@ events()
 
 for how in dso pipe; do
 	db_start $how
-	is "$how: a client of whom nothing is known" \
+	is "$how: a client of whom nothing is known may not store" \
 		"$(store kmmv.control.max_age 7)" "$denied"
 	client 0 0
-	is "$how: root on another machine" \
+	is "$how: root on another machine may not store" \
 		"$(store kmmv.control.max_age 7)" "$denied"
 	db 'attr "processid" "1"' >/dev/null
-	is "$how: root" "$(store kmmv.control.max_age 7)" ""
-	is "$how: it is set" "$(db_values kmmv.control.max_age)" 7
+	is "$how: root may store" "$(store kmmv.control.max_age 7)" ""
+	is "$how: the metric has what root stored" "$(db_values kmmv.control.max_age)" 7
 	client 65534 65534
-	is "$how: another user" "$(store kmmv.control.max_age 8)" "$denied"
-	is "$how: it is not" "$(db_values kmmv.control.max_age)" 7
-	is "$how: nor may he detach" "$(store kmmv.control.attach 0)" "$denied"
+	is "$how: another user may not store" "$(store kmmv.control.max_age 8)" "$denied"
+	is "$how: the metric is as it was" "$(db_values kmmv.control.max_age)" 7
+	is "$how: another user may not detach" "$(store kmmv.control.attach 0)" "$denied"
 	client 65534 "${group:-65534}"
-	is "$how: nor may one of the service's group" \
+	is "$how: a user of the service's group may not store" \
 		"$(store kmmv.control.max_age 9)" "$denied"
-	is "$how: nor have events" "$(events)" "$denied"
+	is "$how: a user of the service's group has no events" "$(events)" "$denied"
 	printf '# a file\n\n  4711 # in numbers\ndaemon\nno.such.user\n%s\n' \
 		"${service:-4712}" >"$work/etc/kmmv/users"
 	client 4711 65534
-	is "$how: one of the file may have events, from then on" \
+	is "$how: a user of the file has events, from then on" \
 		"$(events)" none
-	is "$how: but he may not store" "$(store kmmv.control.max_age 9)" \
+	is "$how: a user of the file may not store" "$(store kmmv.control.max_age 9)" \
 		"$denied"
 	client "$(id -u daemon)" 65534
-	is "$how: or by his name" "$(events)" none
+	is "$how: a user of the file has events by his name" "$(events)" none
 	client 65534 65534
-	is "$how: not others" "$(events)" "$denied"
-	[ $how = dso ] || like "$how: who is not one is told of" \
+	is "$how: a user not in the file has no events" "$(events)" "$denied"
+	[ $how = dso ] || like "$how: an unknown user in the file is reported" \
 		"$(cat "$work/tmp/kmmv.log")" "no user no.such.user"
 	rm "$work/etc/kmmv/users"
 	client 4711 65534
-	is "$how: the file has gone, so have they" "$(events)" "$denied"
+	is "$how: a user has no events once the file has gone" "$(events)" "$denied"
 	is "$how: an odd uid changes nothing" \
 		"$(client 65534 65534; client x y
 		store kmmv.control.max_age 10)" "$denied"
@@ -84,41 +84,45 @@ for how in dso pipe; do
 		is "$how: kmmv.control.$metric cannot be stored" \
 			"$(store kmmv.control.$metric 1)" "$denied"
 	done
-	is "$how: nor another value" "$(store kmmv.control.attach 2)" \
+	is "$how: kmmv.control.attach cannot be 2" "$(store kmmv.control.attach 2)" \
 		"Bad input to pmstore"
-	is "$how: limit" "$(store kmmv.control.percpu.limit 2
+	is "$how: root may store a limit" "$(store kmmv.control.percpu.limit 2
 		db_values kmmv.control.percpu.limit)" 2
-	is "$how: let go" "$(store kmmv.control.attach 0
+	is "$how: root may detach" "$(store kmmv.control.attach 0
 		db_values kmmv.control.state)" '"detached"'
-	is "$how: and attach" "$(store kmmv.control.attach 1
+	is "$how: root may attach" "$(store kmmv.control.attach 1
 		db_values kmmv.control.state kmmv.value.counter | tr '\n' ',')" \
 		'"attached",one 10,'
-	is "$how: and no more than is good" \
+	is "$how: a limit cannot be too great" \
 		"$(store kmmv.control.percpu.limit 1048577)" "Bad input to pmstore"
-	is "$how: without the profiler no settings" "$(db_values \
+	is "$how: settings have no values without the profiler" "$(db_values \
 		kmmv.control.profile.enable kmmv.control.profile.freq | xargs)" \
 		"none none"
 	mkdir -p "${freq%/*}"
 	echo 0 >"$profile/enable"
 	echo 19 >"$freq"
-	is "$how: its settings" "$(db_values kmmv.control.profile.enable \
+	is "$how: settings have the profiler's values" \
+		"$(db_values kmmv.control.profile.enable \
 		kmmv.control.profile.freq | xargs)" "0 19"
-	is "$how: start it" "$(store kmmv.control.profile.enable 1
+	is "$how: root may start the profiler" "$(store kmmv.control.profile.enable 1
 		cat "$profile/enable")" 1
-	is "$how: its rate" "$(store kmmv.control.profile.freq 97
+	is "$how: root may set the profiler's rate" "$(store kmmv.control.profile.freq 97
 		cat "$freq")" 97
-	is "$how: stop it" "$(store kmmv.control.profile.enable 0
+	is "$how: root may stop the profiler" "$(store kmmv.control.profile.enable 0
 		cat "$profile/enable" "$freq" | xargs)" "0 97"
-	is "$how: the switch has two positions" \
+	is "$how: kmmv.control.profile.enable cannot be 2" \
 		"$(store kmmv.control.profile.enable 2)" "Bad input to pmstore"
 	client 65534 65534
-	is "$how: another user may not start it" \
+	is "$how: another user may not start the profiler" \
 		"$(store kmmv.control.profile.enable 1)" "$denied"
-	is "$how: nor set its rate" "$(store kmmv.control.profile.freq 7)" "$denied"
-	is "$how: and has not" "$(cat "$profile/enable" "$freq" | xargs)" "0 97"
+	is "$how: another user may not set the profiler's rate" \
+		"$(store kmmv.control.profile.freq 7)" "$denied"
+	is "$how: the profiler's settings are as root left them" \
+		"$(cat "$profile/enable" "$freq" | xargs)" "0 97"
 	client 0 0
 	echo much >"$freq"
-	is "$how: what is no number" "$(db_values kmmv.control.profile.freq)" \
+	is "$how: a rate that is no number has no value" \
+		"$(db_values kmmv.control.profile.freq)" \
 		"Missing metric value(s)"
 	rm -r "$work/config"
 	if [ -n "$service" ]; then
@@ -126,14 +130,14 @@ for how in dso pipe; do
 		client "$service" "$group"
 		is "$how: the service's user may not store" \
 			"$(store kmmv.control.max_age 11)" "$denied"
-		is "$how: nor have events, though the file says so" \
+		is "$how: the service's user has no events despite the file" \
 			"$(events)" "$denied"
 		client 0 0
-		is "$how: nor may a client that comes through it" \
+		is "$how: a client that comes through the service may not store" \
 			"$(store kmmv.control.max_age 11)" "$denied"
 		rm "$work/etc/kmmv/users"
 	else
-		skip "$how: the service's user" "there is none"
+		skip "$how: the service's user may not store" "there is none"
 	fi
 	db_stops "$how: dbpmda ends well"
 done

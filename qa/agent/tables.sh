@@ -142,37 +142,38 @@ broken()
 	like "$1" "$(differences "$work/tree")" "$4"
 }
 
-is "modules and agent agree" "$(differences .)" ""
+is "the modules and the agent agree on families" "$(differences .)" ""
 note "$(families . | wc -l) families"
 qa/agent/machine.py area 0 | sed -n 's/^family [0-9]* \([^ ]*\) .*/\1/p' |
 	sort >"$work/machine"
-is "the machine of the tests has all of them" \
+is "the machine of the tests has all families" \
 	"$(families . | cut -d : -f 1 | sort | comm -23 - "$work/machine")" ""
-broken "sees a family without a number" pmda/family.c '/"stat\.took/d' \
+broken "a family without a number is found" pmda/family.c '/"stat\.took/d' \
 	'^stat.took:counter:0,1,0,0,0,0: has no fixed number'
-broken "sees a number without a family" kmod/stat/self.c \
+broken "a number without a family is found" kmod/stat/self.c \
 	's/&took_family/\&work_family/' \
 	'^stat.took:counter:0,1,0,0,0,0: no module registers it'
-broken "sees other units" kmod/stat/vm.c \
+broken "other units are found" kmod/stat/vm.c \
 	'/"stat\.paged"/,/}/s/\(\.units = \).*/\1"Kbyte",/' \
 	'^stat.paged:counter:1,0,0,1,0,0: has no fixed number'
-broken "sees other semantics" kmod/api.c \
+broken "other semantics are found" kmod/api.c \
 	'/"counter"/,/}/s/KMMV_COUNTER/KMMV_INSTANT/' \
 	'^counter:instant:0,0,1,0,0,0: has no fixed number'
-broken "sees a number of two" pmda/family.c 's/CORE + 12,/CORE + 11,/' \
+broken "a number of two families is found" pmda/family.c 's/CORE + 12,/CORE + 11,/' \
 	'^11: a number of two families'
-broken "sees a family of an array without a number" pmda/family.c \
+broken "a family of an array without a number is found" pmda/family.c \
 	'/"block\.dev\.flush:/d' \
 	'^block.dev.flush:counter:0,0,1,0,0,0: has no fixed number'
-broken "sees an array that is not registered" kmod/block/family.c \
+broken "an array that is not registered is found" kmod/block/family.c \
 	's/ARRAY_SIZE(latency_families)/0/' \
 	'^block.latency.read:counter:0,0,1,0,0,0: no module registers it'
-broken "sees a number of two ranges" pmda/family.c 's/PARTITIONS + 0,/BLOCK + 128,/
+broken "a number of two ranges is found" pmda/family.c 's/PARTITIONS + 0,/BLOCK + 128,/
 	s/PARTITIONS + 1,/BLOCK + 128,/' '^144: a number of two families'
-broken "sees a word of events that the kernel lacks" kmod/core/event_type.c \
+broken "a word of events that the kernel lacks is found" kmod/core/event_type.c \
 	's/"delta", //' '^delta: of events'
-broken "sees one that the agent lacks" pmda/param.c '/{ "text"/d' \
+broken "a word of events that the agent lacks is found" pmda/param.c '/{ "text"/d' \
 	'^text: of events'
-broken "sees a word of families" kmod/core/family.c 's/, "profile"//' \
+broken "a word of families that the kernel lacks is found" \
+	kmod/core/family.c 's/, "profile"//' \
 	'^profile: of families'
 finish

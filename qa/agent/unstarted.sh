@@ -16,25 +16,26 @@ pmcd=/usr/lib/pcp/bin/pmcd
 mv $pmcd $pmcd.real
 printf '#!/bin/sh\necho "pmcd: cannot start" >&2\nexit 1\n' >$pmcd
 chmod 755 $pmcd
-not_ok "./Install fails" sh -c "$impatient ./Install </dev/null"
-like "it says why" "$tap_text" "^Error: pmcd does not answer"
-like "and what to do" "$tap_text" "start pmcd, and run"
+not_ok "./Install fails where pmcd does not start" sh -c "$impatient ./Install </dev/null"
+like "./Install says that pmcd does not answer" "$tap_text" "^Error: pmcd does not answer"
+like "./Install says what to do" "$tap_text" "start pmcd, and run"
 
 mv $pmcd.real $pmcd
-ok "./Install again, where pmcd starts" sh -c './Install </dev/null'
+ok "./Install succeeds where pmcd starts" sh -c './Install </dev/null'
 like "the agent answers" "$(pminfo -f kmmv.control.state)" '"absent"'
-is "it has one entry" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 1
-ok "./Remove" sh -c './Remove --purge </dev/null'
-not_ok "the metrics are gone" pminfo kmmv
+is "pmcd.conf has one entry of the agent" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 1
+ok "./Remove succeeds" sh -c './Remove --purge </dev/null'
+not_ok "the metrics are gone after ./Remove" pminfo kmmv
 
 # ./Remove works without pmcd, too.
-ok "./Install once more" sh -c './Install </dev/null'
+ok "./Install succeeds after ./Remove" sh -c './Install </dev/null'
 /etc/init.d/pmcd stop >/dev/null 2>&1
 mv $pmcd $pmcd.real
 printf '#!/bin/sh\nexit 1\n' >$pmcd
 chmod 755 $pmcd
 sh -c "$impatient ./Remove --purge </dev/null" >/mnt/removed 2>&1
 note "$(cat /mnt/removed)"
-is "./Remove leaves no agent" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 0
-is "and no files" "$(find /var/lib/pcp /usr/lib/pcp -iname '*kmmv*')" ""
+is "./Remove without pmcd leaves no agent" "$(grep -c '^kmmv' /etc/pcp/pmcd/pmcd.conf)" 0
+is "./Remove without pmcd leaves no files" \
+	"$(find /var/lib/pcp /usr/lib/pcp -iname '*kmmv*')" ""
 finish

@@ -39,8 +39,8 @@ E
 }
 
 many 1 x | area
-ok "pminfo of everything" info -dfmtTlM kmmv
-is "no error of ours" "$(ours)" ""
+ok "pminfo of everything succeeds" info -dfmtTlM kmmv
+is "pminfo of everything has no error of ours" "$(ours)" ""
 
 rm -f "$work"/valgrind.*
 db_start dso
@@ -66,7 +66,7 @@ for epoch in 1 2 3; do
 	db "profile $domain.16 all" >/dev/null
 	db "profile $domain.17 all" >/dev/null
 done
-is "it did read" "$(db_values kmmv.all.counter | wc -l)" 1
+is "the DSO answers after three epochs" "$(db_values kmmv.all.counter | wc -l)" 1
 head -c 5000 "$work/dev/counters" >"$work/cut"
 cp "$work/cut" "$work/dev/counters"
 reattach
@@ -79,7 +79,7 @@ rm -r "${work:?}/dev"
 reattach
 db "fetch $all" >/dev/null
 db_stops "dbpmda ends well"
-is "no error of ours on changing and bad areas" "$(ours)" ""
+is "changing and bad areas have no error of ours" "$(ours)" ""
 
 # The daemon, until its end.
 rm -f "$work"/valgrind.*
@@ -102,6 +102,6 @@ gone()
 {
 	! pgrep -f "pmdakmmv.* -l $work/tmp/kmmv.log" >/dev/null
 }
-ok "and the daemon ends" wait_for 20 gone
-is "no error of ours in the daemon" "$(ours)" ""
+ok "the daemon ends with dbpmda" wait_for 20 gone
+is "the daemon has no error of ours" "$(ours)" ""
 finish

@@ -40,7 +40,8 @@ inst 17 2 0 active 0xfffffffffffffffc,1 below zero
 E
 
 names=$(info kmmv | sort | grep -v -e control -e "^kmmv\.ring\." | tr '\n' ' ')
-is "names" "$names" "kmmv.all.counter kmmv.all.empty kmmv.all.stat.cpu \
+is "the metrics are those of the families" \
+	"$names" "kmmv.all.counter kmmv.all.empty kmmv.all.stat.cpu \
 kmmv.percpu.apart kmmv.percpu.counter kmmv.percpu.empty kmmv.percpu.net.queue.len \
 kmmv.percpu.odd kmmv.percpu.stat.cpu \
 kmmv.value.apart kmmv.value.counter kmmv.value.empty kmmv.value.net.queue.len \
@@ -49,61 +50,64 @@ kmmv.value.odd kmmv.value.stat.cpu "
 all=$(values kmmv.value.counter)
 is "a sum is over all CPUs, offline ones included" \
 	"$(grep eth0 <<<"$all")" "eth0 4321"
-is "64 bits, unsigned" "$(grep max <<<"$all")" "max 18446744073709551615"
-is "an inactive instance is not there" "$(grep -c gone <<<"$all")" 0
-is "white space becomes _" "$(grep nvme <<<"$all" | tr '\n' ' ')" \
+is "a value is unsigned, of 64 bits" "$(grep max <<<"$all")" "max 18446744073709551615"
+is "an inactive instance is not shown" "$(grep -c gone <<<"$all")" 0
+is "white space in a name becomes _" "$(grep nvme <<<"$all" | tr '\n' ' ')" \
 	"24_nvme0q0 1 24_nvme0q1 2 "
 is "clashing names are told apart" "$(grep '^a_b' <<<"$all" | tr '\n' ' ')" \
 	"a_b 3 a_b#2 4 "
-is "UTF-8 is left alone" "$(grep gr <<<"$all")" "grün-中文-🐄 5"
-is "invalid UTF-8 is not" "$(grep bad <<<"$all")" "bad__(utf8 6"
+is "UTF-8 in a name is left alone" "$(grep gr <<<"$all")" "grün-中文-🐄 5"
+is "invalid UTF-8 in a name becomes _" "$(grep bad <<<"$all")" "bad__(utf8 6"
 is "a long name is whole" "$(grep xxxx <<<"$all")" "$long 7"
-is "a leading bracket would be a key to the cache" \
+is "a leading bracket of a name becomes _" \
 	"$(grep key <<<"$all")" "_key]_x 8"
-is "other bytes are as they were" "$(grep slash <<<"$all")" 'back\slash=a"b_c 9'
-is "values of another family" "$(values kmmv.value.stat.cpu)" "user 26"
-is "all: inactive ones too, and the sum may wrap" "$(values kmmv.all.counter)" \
+is "other bytes of a name are as they were" "$(grep slash <<<"$all")" 'back\slash=a"b_c 9'
+is "another family has its value" "$(values kmmv.value.stat.cpu)" "user 26"
+is "a total includes inactive instances, and may wrap" "$(values kmmv.all.counter)" \
 	"$((4321 + 28 - 1 + 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9))"
-is "all of another family" "$(values kmmv.all.stat.cpu)" 26
-is "a family without instances" "$(values kmmv.value.empty)" none
-is "and its total" "$(values kmmv.all.empty)" 0
+is "another family has its total" "$(values kmmv.all.stat.cpu)" 26
+is "a family without instances has no values" "$(values kmmv.value.empty)" none
+is "a family without instances has a total of 0" "$(values kmmv.all.empty)" 0
 for family in net.queue.len odd apart; do
-	is "all of what does not add up is no metric: $family" \
+	is "a family that does not add up has no total: $family" \
 		"$(info kmmv.all.$family)" ""
 done
-is "a level below zero is one" "$(values kmmv.value.net.queue.len |
+is "a level below zero is negative" "$(values kmmv.value.net.queue.len |
 	tail -n 1)" "below_zero -3"
-is "on each CPU" "$(values kmmv.percpu.net.queue.len |
+is "a level on each CPU may be negative" "$(values kmmv.percpu.net.queue.len |
 	grep zero | xargs)" "below_zero::cpu0 -4 below_zero::cpu1 1 below_zero::cpu2 0"
 db_start dso
 for family in net.queue.len apart; do
 	pmid=$(info -m kmmv.value.$family | sed 's/.* //; s/0$/2/')
-	is "nor by its number: $pmid" "$(db_values $pmid)" \
+	is "a total that is no metric has no number: $pmid" "$(db_values $pmid)" \
 		"DSO desc() failed: Unknown or illegal metric identifier"
 done
 db_stop
 
-like "semantics and units of a counter" "$(info -d kmmv.value.counter)" \
+like "a counter has its semantics and units" "$(info -d kmmv.value.counter)" \
 	"Semantics: counter  Units: count$"
-like "of time" "$(info -d kmmv.value.stat.cpu)" "Semantics: counter  Units: nanosec$"
-like "of an instant one" "$(info -d kmmv.value.net.queue.len)" \
+like "a counter of time has its semantics and units" \
+	"$(info -d kmmv.value.stat.cpu)" "Semantics: counter  Units: nanosec$"
+like "an instant family has its semantics and units" \
+	"$(info -d kmmv.value.net.queue.len)" \
 	"Semantics: instant  Units: byte$"
 like "units unknown to PCP are none" "$(info -d kmmv.value.odd)" \
 	"Semantics: discrete  Units: none$"
-like "and the agent says so" "$(cat "$work/stderr")" "odd.*furlongs"
-like "none are no units" "$(info -d kmmv.value.apart)" \
+like "units unknown to PCP are reported" "$(cat "$work/stderr")" "odd.*furlongs"
+like "a family without units has none" "$(info -d kmmv.value.apart)" \
 	"Semantics: counter  Units: none$"
-not_ok "and nothing to complain of" grep -q apart "$work/stderr"
+not_ok "a family without units is not reported" grep -q apart "$work/stderr"
 like "levels are signed" "$(info -d kmmv.value.odd)" \
 	"Data Type: 64-bit int "
-like "values are U64" "$(info -d kmmv.value.counter)" \
+like "counters are unsigned, of 64 bits" "$(info -d kmmv.value.counter)" \
 	"Data Type: 64-bit unsigned int  InDom: $domain.16 "
-like "all is singular" "$(info -d kmmv.all.counter)" "InDom: PM_INDOM_NULL"
+like "a total is singular" "$(info -d kmmv.all.counter)" "InDom: PM_INDOM_NULL"
 
 like "one-line help is the family's" "$(info -t kmmv.value.counter)" \
 	"\[Counters of kernel code\]"
 like "help is the family's" "$(info -T kmmv.value.counter)" "^And go on counting\.$"
-like "help of per-CPU metrics says so" "$(info -T kmmv.percpu.counter)" \
+like "help of per-CPU metrics says how instances are named" \
+	"$(info -T kmmv.percpu.counter)" \
 	"instance::cpuN"
 missing=
 for metric in $(info kmmv.control kmmv.ring); do
@@ -111,38 +115,39 @@ for metric in $(info kmmv.control kmmv.ring); do
 		info -T "$metric" | grep -A 1 '^Help:' | grep -q '^[A-Z0-9].* ' ||
 		missing="$missing $metric"
 done
-is "every one of the agent's own has help" "$missing" ""
-is "and no help is without its metric" \
+is "every metric of the agent's own has help" "$missing" ""
+is "no help is without its metric" \
 	"$(grep -c '^@ kmmv' help/metrics)" "$(info kmmv.control kmmv.ring | wc -l)"
 
 labels=$(info -l kmmv.value.counter)
-like "label: agent" "$labels" '"agent":"kmmv",'
-is "label: what kmmv.control.device has is on no series" \
+like "label: agent is kmmv" "$labels" '"agent":"kmmv",'
+is "label: device is on no series" \
 	"$(grep -c '"device"' <<<"$labels")" 0
-is "label: no name that is the external one" "$(grep -c -e '"name":"eth0"' \
+is "label: no name is the external one" "$(grep -c -e '"name":"eth0"' \
 	-e '"name":"a_b#2"' <<<"$labels")" 0
-is "label: no set of labels without any" "$(grep -c 'or "eth0"' <<<"$labels")" 0
-like "label: family" "$labels" '"family":"counter"'
-like "label: raw name" "$labels" '"24_nvme0q0".*"name":"24 nvme0q0"'
-like "label: raw name of one with a suffix" "$labels" '"a_b#2".*"name":"a_b"'
-like "label: the kernel's, quoted" "$labels" \
+is "label: an instance without labels has no set of them" \
+	"$(grep -c 'or "eth0"' <<<"$labels")" 0
+like "label: family is the family's name" "$labels" '"family":"counter"'
+like "label: name is the raw name" "$labels" '"24_nvme0q0".*"name":"24 nvme0q0"'
+like "label: name has no suffix" "$labels" '"a_b#2".*"name":"a_b"'
+like "label: the kernel's label is quoted" "$labels" \
 	'"24_nvme0q0".*"action":"nvme0q0 \\"0\\" \\\\ rest"'
-like "label: raw name that JSON must escape" "$labels" \
+like "label: name is escaped as JSON requires" "$labels" \
 	'"name":"back\\\\slash=a\\"b c"'
-like "label: a raw name that is no UTF-8" "$labels" 'bad__.*"name":"bad.*utf8"'
-like "label: cpu" "$(info -l kmmv.percpu.counter)" \
+like "label: name may be no UTF-8" "$labels" 'bad__.*"name":"bad.*utf8"'
+like "label: cpu is the CPU's number" "$(info -l kmmv.percpu.counter)" \
 	'"eth0::cpu1"\] labels .*"cpu":1,.*"name":"eth0"'
 
-like "control: state" "$(values kmmv.control.state)" '^"attached"$'
-is "control: no error but the units" "$(values kmmv.control.error)" \
+like "control: state is attached" "$(values kmmv.control.state)" '^"attached"$'
+is "control: error is that of the unknown units" "$(values kmmv.control.error)" \
 	'"family odd: invalid units "furlongs""'
-is "control: ABI" "$(values kmmv.control.abi)" '"1.0"'
-is "control: epoch" "$(values kmmv.control.epoch)" 12345678901234567890
-is "control: generation" "$(values kmmv.control.generation)" 42
-is "control: families" "$(values kmmv.control.families)" 6
-is "control: instances" "$(values kmmv.control.instances)" 16
-is "control: CPUs" "$(values kmmv.control.cpus | tr '\n' ' ')" "4 3 "
-is "control: slots free" "$(values kmmv.control.slots_free)" 900
+is "control: abi is 1.0" "$(values kmmv.control.abi)" '"1.0"'
+is "control: epoch is the area's" "$(values kmmv.control.epoch)" 12345678901234567890
+is "control: generation is the area's" "$(values kmmv.control.generation)" 42
+is "control: families are counted" "$(values kmmv.control.families)" 6
+is "control: instances are counted" "$(values kmmv.control.instances)" 16
+is "control: CPUs are counted" "$(values kmmv.control.cpus | tr '\n' ' ')" "4 3 "
+is "control: free slots are counted" "$(values kmmv.control.slots_free)" 900
 is "control: resets have no value without their family" \
 	"$(values kmmv.control.resets)" none
 
@@ -151,16 +156,16 @@ is "control: resets have no value without their family" \
 		echo "family $n f$n furlongs$n instant x"
 	done
 } | area
-is "control: the last errors, the newest first" \
+is "control: error has the last errors, the newest first" \
 	"$(values kmmv.control.error | grep -o 'furlongs[0-9]' | xargs)" \
 	"$(printf 'furlongs%d ' 9 8 7 6 5 4 3 2 | xargs)"
-is "all are in the log" "$(grep -c 'furlongs[0-9]' "$work/stderr")" 9
+is "control: all errors are in the log" "$(grep -c 'furlongs[0-9]' "$work/stderr")" 9
 area <<E
 family 0 stat.resets count counter Resets
 inst 0 0 0 active 1,2 one
 inst 1 0 0 inactive 10 two
 E
-is "control: resets are all of that family" "$(values kmmv.control.resets)" 13
+is "control: resets are the total of their family" "$(values kmmv.control.resets)" 13
 
 # A captured file with what a kernel refuses to register.
 bad_family()
@@ -187,6 +192,7 @@ family 0 a.b count counter x
 family 1 a count counter y
 inst 0 1 0 active 1 one
 E
-is "nor is one below another" "$(info kmmv.a; values kmmv.control.state)" \
+is "a family below another makes an area invalid" \
+	"$(info kmmv.a; values kmmv.control.state)" \
 	'"invalid"'
 finish

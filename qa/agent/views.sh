@@ -26,8 +26,8 @@ share()
 # idle first; then the colours that both views have
 colours="16d816 2d2de2 e71717 c2f3c2 cdcd00 e88f00 00cdcd fba2f5"
 cp pmda/site/Kmmv.pmchart "$work/Kmmv"
-ok "PCP's view of CPU time" chart archive CPU pcp.ppm
-ok "kmmv's" chart archive "$work/Kmmv" kmmv.ppm
+ok "pmchart draws PCP's view of CPU time" chart archive CPU pcp.ppm
+ok "pmchart draws kmmv's view of CPU time" chart archive "$work/Kmmv" kmmv.ppm
 # shellcheck disable=SC2086 # colours
 read -r idle user system _ < <(share "$work/kmmv.ppm" $colours)
 # shellcheck disable=SC2086 # colours
@@ -37,19 +37,19 @@ note "idle, user, system: kmmv $idle $user $system," \
 for pair in "$idle $pcp_idle idle" "$user $pcp_user user" \
 		"$system $pcp_system system" "$idle 77 idle-of-archive"; do
 	read -r a b what <<<"$pair"
-	ok "$what within 3 % of the machine" test $((a - b)) -le 3 -a \
+	ok "$what is drawn within 3 % of what is expected" test $((a - b)) -le 3 -a \
 		$((b - a)) -le 3
 done
 
 # 5000 a second, wherever the axis begins.
-like "softirqs have an axis that goes to where they are" \
+like "a chart of kmmv's view is stacked" \
 	"$(cat "$work/Kmmv")" "style stacking"
 
 # pmchart reports each missing metric, optional or not, and waits in pmquery(1),
 # unless it is told to write a file.
-PCP_STDERR=$work/told ok "a view of metrics that are not there" \
+PCP_STDERR=$work/told ok "pmchart draws a view of metrics that are not there" \
 	chart without "$work/Kmmv" none.ppm
-like "is told of where PCP_STDERR says" "$(cat "$work/told")" \
+like "pmchart tells of missing metrics where PCP_STDERR says" "$(cat "$work/told")" \
 	"kmmv.value.stat.cpu: Unknown metric name"
 
 # ---- views of each part
@@ -65,11 +65,11 @@ drawn()
 
 	shift 3
 	part "$view" "$n"
-	ok "$name" chart machine "$work/$view.$n" part.ppm
+	ok "$name: pmchart draws the chart" chart machine "$work/$view.$n" part.ppm
 	read -ra got < <(share "$work/part.ppm" "${cycle[@]:0:$#}")
 	differ=$(paste <(printf '%s\n' "${got[@]}") <(printf '%s\n' "$@") |
 		awk '{ d = $1 - $2; if (d < -4 || d > 4) print }')
-	is "$name: shares within 4 % of the archive's, $*" "$differ" ""
+	is "$name: shares are within 4 % of the archive's, $*" "$differ" ""
 }
 drawn "interrupts" KmmvIrq 1 36 3 1 9 9 43
 drawn "reads by the time they took" KmmvDisk 3 9 73 9 1 7 1
@@ -85,10 +85,13 @@ drawn "samples of the kernel by function" KmmvProfile 2 27 21 15 12 9 15
 drawn "samples by command" KmmvProfile 3 40 22 19 9 11
 drawn "samples by file" KmmvProfile 4 41 26 17 9 2 5
 part KmmvProfile 1
-ok "samples of the CPUs" chart machine "$work/KmmvProfile.1" part.ppm
+ok "samples of the CPUs: pmchart draws the chart" \
+	chart machine "$work/KmmvProfile.1" part.ppm
 read -r idle user system < <(share "$work/part.ppm" 16d816 2d2de2 e71717)
-ok "with what is idle, $idle %" test "$idle" -ge 77 -a "$idle" -le 83
-ok "in PCP's colours, $user %, $system %" test "$user" -ge 9 -a "$user" -le 15 -a \
+ok "samples of the CPUs: idle has its share, $idle %" \
+	test "$idle" -ge 77 -a "$idle" -le 83
+ok "samples of the CPUs: user and system, $user %, $system %" \
+	test "$user" -ge 9 -a "$user" -le 15 -a \
 	"$system" -ge 5 -a "$system" -le 11
 is "every chart has the host in its title" \
 	"$(grep -h '^chart' pmda/site/*.pmchart | grep -vc '\[%h\]')" 0
@@ -109,20 +112,23 @@ is "every metric of a view exists" "$(cat "$work/unknown")" ""
 # ---- pictures of the README
 
 mkdir "$work/pictures"
-ok "they are drawn again" qa/agent/pictures "$work/pictures"
-is "all of them" "$(cd "$work/pictures" && echo *.png)" \
+ok "the pictures of README.md are drawn again" qa/agent/pictures "$work/pictures"
+is "the pictures drawn again are those of README.md" \
+	"$(cd "$work/pictures" && echo *.png)" \
 	"$(cd help/pictures && echo *.png)"
 for picture in help/pictures/*.png; do
 	# shellcheck disable=SC2086 # colours
-	is "${picture##*/} shows the same" "$(qa/agent/picture.py differ "$picture" \
+	is "${picture##*/} is as it is drawn again" \
+		"$(qa/agent/picture.py differ "$picture" \
 		"$work/pictures/${picture##*/}" $colours "${cycle[@]}" 2>&1)" ""
-	is "and the README shows it" "$(grep -o "]($picture)" README.md)" "]($picture)"
+	is "README.md shows ${picture##*/}" \
+		"$(grep -o "]($picture)" README.md)" "]($picture)"
 done
 
 # pmrep's module may be installed for the system's python only.
 rep=$(/usr/bin/python3 "$(command -v pmrep)" -a "$work/archive" \
 	-c pmda/site/pmrep.kmmv -t 10 -s 3 :kmmv-cpu 2>&1 | sed 's/ \{1,\}/ /g')
-like "pmrep has percentages" "$rep" \
+like "pmrep :kmmv-cpu has percentages" "$rep" \
 	" 10.00 2.00 6.00 2.00 1.00 1.00 1.00 77.00$"
 # One that was told to end takes its time.
 # shellcheck disable=SC2317 # called by wait_for
@@ -130,5 +136,5 @@ none_left()
 {
 	! pgrep -r R,S,D -s "$(cat "$work/session")" >/dev/null
 }
-ok "no process is left of them" wait_for 20 none_left
+ok "no process of pmchart is left" wait_for 20 none_left
 finish

@@ -59,13 +59,15 @@ events_of()
 		pminfo -f kmmv.ring.records 2>&1 |
 		grep -o -e 'No permission' -e 'No value(s) available'
 }
-is "and have events" "$(events_of 0)" "No value(s) available"
+is "root may have events" "$(events_of 0)" "No value(s) available"
 echo "latecomer # whom nobody knows" >>/etc/pcp/kmmv/users
 is "a user of the file who is unknown has no events" "$(events_of 4713)" "No permission"
 echo "latecomer:x:4713:65534::/:/bin/sh" >>/etc/passwd
-is "has them once /etc/passwd knows him" "$(events_of 4713)" "No value(s) available"
+is "a user of the file has events once /etc/passwd knows him" \
+	"$(events_of 4713)" "No value(s) available"
 sed -i /latecomer/d /etc/passwd
-is "and no longer than that" "$(events_of 4713)" "No permission"
+is "a user of the file has no events once he is unknown again" \
+	"$(events_of 4713)" "No permission"
 
 # The configuration as it is shipped, without a key server.
 sed -i -e 's/^\(servers\|enabled\) *=.*/#&/' /etc/pcp/pmproxy/pmproxy.conf
@@ -80,28 +82,29 @@ served()
 		-p "$port" -s "/mnt/proxy/$port.socket" -i 127.0.0.1 \
 		-l "/mnt/proxy/$port" >"/mnt/proxy/$port.out" 2>&1 &
 	url=http://127.0.0.1:$port/pmapi
-	ok "pmproxy runs as $user" wait_for 60 serves ||
+	ok "pmproxy runs as $user, port $port" wait_for 60 serves ||
 		bail "$(web "context?hostspec=localhost")" "$(cat "/mnt/proxy/$port")"
 	for host; do
 		# Without this a context ends after 5 s without a request.
 		context=$(web "context?hostspec=$host&polltimeout=600" |
 			sed -n 's/.*"context":\([0-9]*\).*/\1/p')
-		like "$host: it has values" \
+		like "port $port, $host: a value is served" \
 			"$(web "$context/fetch?names=kmmv.value.counter")" \
 			'"value":10'
-		like "$host: it may not detach the agent" \
+		like "port $port, $host: a client may not detach the agent" \
 			"$(web "$context/store?name=kmmv.control.attach&value=0")" \
 			'No permission'
-		like "$host: nor have copies made all the time" \
+		like "port $port, $host: a client may not set the maximum age" \
 			"$(web "$context/store?name=kmmv.control.max_age&value=0")" \
 			'No permission'
-		like "$host: nor change its queue" \
+		like "port $port, $host: a client may not set the queue's limit" \
 			"$(web "$context/store?name=kmmv.ring.queue.limit&value=1")" \
 			'No permission'
 		web "$context/fetch?names=kmmv.ring.records" >/mnt/records
-		like "$host: it may ask for events" "$(cat /mnt/records)" \
+		like "port $port, $host: a client may ask for events" \
+			"$(cat /mnt/records)" \
 			'"name":"kmmv.ring.records"'
-		not_ok "$host: and it has no events" \
+		not_ok "port $port, $host: a client has no events" \
 			grep -q '"instances":\[{' /mnt/records
 	done
 }
@@ -126,31 +129,33 @@ for hide in 1 2; do
 	note "hidepid=$hide"
 	served root $((44323 + hide)) local:
 	not_ok "hidepid=$hide: root may not store" pmstore kmmv.control.max_age 60
-	like "hidepid=$hide: and the agent says why" \
+	like "hidepid=$hide: the agent says why root may not store" \
 		"$(pminfo -f kmmv.control.error)" "hidepid"
 	mount -t proc -o hidepid=$hide,gid="$(id -g pcp)" none /proc
 	note "hidepid=$hide, gid=pcp"
 	served root $((44325 + hide)) local:
-	ok "hidepid=$hide, gid=pcp: root may" pmstore kmmv.control.max_age 50
+	ok "hidepid=$hide, gid=pcp: root may store" pmstore kmmv.control.max_age 50
 	said=$(pminfo -f kmmv.control.error)
 	like "hidepid=$hide, gid=pcp: the agent tells its errors" "$said" 'value "'
-	not_ok "hidepid=$hide, gid=pcp: of this nothing" grep -q hidepid <<<"$said"
+	not_ok "hidepid=$hide, gid=pcp: the errors do not name hidepid" \
+		grep -q hidepid <<<"$said"
 done
 mount -t proc -o hidepid=0 none /proc
-is "what it would have stored is as it was" \
+is "metrics that clients tried to store are as they were" \
 	"$(pminfo -f kmmv.control.attach kmmv.control.max_age \
 		kmmv.ring.queue.limit | sed -n 's/.*value //p' | xargs)" \
 	"1 50 4194304"
-not_ok "the agent did not become the ring's consumer for it" \
+not_ok "the agent is not the ring's consumer for pmproxy" \
 	grep -q claim /mnt/dev/sim/default.log
-is "nor has it a client" "$(pminfo -f kmmv.ring.clients |
+is "the ring has no clients" "$(pminfo -f kmmv.ring.clients |
 	sed -n 's/.*value //p')" 0
 
 # Names of metrics in pmproxy's exposition format: no two become one.
 open=$(web "metrics?names=kmmv&polltimeout=600" 2>/dev/null)
 [ -n "$open" ] || open=$(curl -s -m 600 \
 	"http://127.0.0.1:44322/metrics?names=kmmv.control,kmmv.value,kmmv.ring&polltimeout=600")
-like "its exposition has values" "$open" '^kmmv_value_counter.* 10'
-is "and each name once" "$(grep '^# TYPE ' <<<"$open" | cut -d' ' -f3 |
+like "pmproxy's exposition has values" "$open" '^kmmv_value_counter.* 10'
+is "pmproxy's exposition has each name once" \
+	"$(grep '^# TYPE ' <<<"$open" | cut -d' ' -f3 |
 	sort | uniq -d)" ""
 finish

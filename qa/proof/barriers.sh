@@ -76,50 +76,50 @@ else
 	fail "labels, tables, litmus tests and code agree" "$text"
 fi
 
-broken "sees an access without a label" kmod/core/slots.c \
+broken "an access without a label is found" kmod/core/slots.c \
 	's/slots:A pairs with/this pairs with/' 'smp_store_release without a label'
-broken "sees a barrier that is new" kmod/core/instance.c \
+broken "a barrier that is new is found" kmod/core/instance.c \
 	'/^static void instance_free/,/^}/s/^{/{\n\tsmp_wmb();/' \
 	'smp_wmb without a label'
-broken "sees an atomic with an order" kmod/core/refused.c \
+broken "an atomic with an order is found" kmod/core/refused.c \
 	's/atomic_inc(&refused_in_nmi)/atomic_fetch_inc_relaxed(\&refused_in_nmi)/' \
 	'atomic_fetch_inc_relaxed without a label'
-broken "sees a label whose access is gone" kmod/core/slots.c \
+broken "a label whose access is gone is found" kmod/core/slots.c \
 	'/slots:E/{n;s/smp_store_release(&\(.*\), /WRITE_ONCE(\1, /}' \
 	'slots:E is nowhere|a label and no ordered access'
-broken "sees a label whose barrier is gone" kmod/core/slots.c \
+broken "a label whose barrier is gone is found" kmod/core/slots.c \
 	'/^\tsmp_mb();/d' 'slots:C is nowhere'
-broken "sees a weaker barrier" kmod/core/slots.c \
+broken "a weaker barrier is found" kmod/core/slots.c \
 	's/smp_mb()/smp_wmb()/' 'slots:C is smp_mb here, smp_wmb at'
-broken "sees that the other side is gone" kmod/core/change.c \
+broken "a label whose other side is gone is found" kmod/core/change.c \
 	'/change:B pairs/{n;s/smp_store_release(\(.*\), /WRITE_ONCE(*\1, /}' \
 	'change:B is nowhere'
-broken "sees that the reader's fence is gone" lib/read.c \
+broken "a reader's fence that is gone is found" lib/read.c \
 	'/read_pair:B pairs/{n;d}' 'read_pair:B is nowhere'
-broken "sees that the reader's load is plain" lib/extent.c \
+broken "a reader's load that is plain is found" lib/extent.c \
 	's/kmmv_load32_acquire(/kmmv_load32(/' 'extent:A is nowhere'
-broken "sees a pair that is in no table" kmod/core/slots.h \
+broken "a pair that is in no table is found" kmod/core/slots.h \
 	'/^ \*\tslots:A /d' 'slots:A is in no table'
-broken "sees a table with a pair too many" kmod/core/change.h \
+broken "a table with a pair too many is found" kmod/core/change.h \
 	's/^\( \*\tchange:\)B\(.*\)/&\n\1Z\2/' 'change:Z is nowhere'
-broken "sees a pair in one table of two" kmod/area.c \
+broken "a pair in one table of two is found" kmod/area.c \
 	'/^ \*\tslots:I /d' 'area:B is in no table|not in the table of area'
-broken "sees another partner in the comment" kmod/core/slots.c \
+broken "another partner in the comment is found" kmod/core/slots.c \
 	's/slots:F pairs with slots:E/slots:F pairs with slots:D/' \
 	'slots:F and slots:D are no pair'
-broken "sees a label that is only talked about" kmod/core/slots.c \
+broken "a label that is only talked about is found" kmod/core/slots.c \
 	's/^static u32 slots_find/\/* As slots:Q does. *\/\n&/' \
 	'slots:Q is nowhere'
-broken "sees a pair without a litmus test" kmod/core/slots.h \
+broken "a pair without a litmus test is found" kmod/core/slots.h \
 	's/^\( \*\tslots:A  .*\)slots:B/\1slots:F/' \
 	'no qa/proof/litmus/slots-A\+slots-F.litmus'
-broken "sees a litmus test of no pair" qa/proof/litmus/slots-A+slots-B.litmus \
+broken "a litmus test of no pair is found" qa/proof/litmus/slots-A+slots-B.litmus \
 	'1s/slots-B/slots-F/' 'is not "C '
-broken "sees a litmus test weaker than the code" \
+broken "a litmus test weaker than the code is found" \
 	qa/proof/litmus/slots-A+slots-B.litmus \
 	's/smp_load_acquire(bound)/READ_ONCE(*bound)/' 'slots:B is  *here'
-broken "sees a litmus test that lacks a label" \
+broken "a litmus test that lacks a label is found" \
 	qa/proof/litmus/slots-H+area-A.litmus 's, /\* area:A \*/,,' 'no line is area:A'
-broken "sees a litmus test without a verdict" \
+broken "a litmus test without a verdict is found" \
 	qa/proof/litmus/slots-H+area-A.litmus '/Expected/d' 'expects no verdict'
 finish

@@ -43,8 +43,8 @@ fails()
 }
 
 for function in event discard time nonsense; do
-	ok "$function: holds" prove "$function"
-	fails "$function: comes to its end" '!REACHED' "$function" -DREACHED=1
+	ok "$function: the assertions hold" prove "$function"
+	fails "$function: the check comes to its end" '!REACHED' "$function" -DREACHED=1
 done
 # broken NAME SED-SCRIPT FUNCTION: with kmod/core/ring_page.h edited, it fails
 broken()
@@ -61,12 +61,12 @@ broken()
 	tree=$copy fails "$1" 'assertion.*FAILURE' "$3"
 }
 
-broken "a reader that leaves the page" 's/|| array > room - 4)/)/' nonsense
-broken "a reader that stops at an event up to the end" \
+broken "a reader that leaves the page is found" 's/|| array > room - 4)/)/' nonsense
+broken "a reader that stops at an event up to the end is found" \
 	's/array > room - 4/array >= room - 4/' nonsense
-broken "a reader that goes on by no multiple of 4" 's/ || array % 4//' nonsense
-broken "a reader that takes no length for one" 's/array < 4 || //' nonsense
-broken "a reader that goes on by 4 behind a time" \
+broken "a reader that goes on by no multiple of 4 is found" 's/ || array % 4//' nonsense
+broken "a reader that takes no length for one is found" 's/array < 4 || //' nonsense
+broken "a reader that goes on by 4 behind a time is found" \
 	's/if (!type || type == KMMV_RING_PADDING)$/if (1)/' nonsense
 fails "a longer event is too long" 'KMMV_RING_PAGE_ROOM|4056' event \
 	-D'SIZE_LIMIT=(KMMV_RING_PAYLOAD_MAX + 12)'

@@ -330,7 +330,7 @@ both()
 	) >"$tree.tap" &
 	other=$!
 	half "$function" 0 "$@"
-	wait "$other" || fail "the other half came to its end" "status $?"
+	wait "$other" || fail "the other half comes to its end" "status $?"
 	while IFS= read -r line; do
 		case $line in
 		"ok "*\ "# SKIP "*)
@@ -362,5 +362,6 @@ all=$(($(wc -w <<<"$tests") + ${#names[@]}))
 	note "not run: $not_run of $all mutants and controls, the time was over"
 results=$((tap_count - compiled))
 [ $((results + not_run)) -eq $all ] ||
-	fail "each has its result" "$all, and $results results, $not_run not run"
+	fail "each mutant and control has its result" \
+		"$all, and $results results, $not_run not run"
 finish

@@ -84,7 +84,7 @@ judge()
 		noticed * 100 / (noticed + survived) : 100))
 	said="$where: $made made, $same same code, $((noticed - hung)) killed"
 	said+=", $hung hung, $equal listed, $survived survived, $untried untried"
-	is "$where: came to its end" "$ended" 1
+	is "$where: the judge comes to its end" "$ended" 1
 	[ $made -gt 0 ] || fail "$where: there are mutations"
 	[ $ended = 0 ] || [ $left -gt 0 ] ||
 		[ $((noticed + equal + survived)) -gt 0 ] ||

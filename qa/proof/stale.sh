@@ -11,7 +11,7 @@
 said=$(python3 qa/proof/stale.py) || bail "the lists cannot be read"
 total=${said##*$'\n'}
 is "each of $total mutants matches" "${said%"$total"}" ""
-ok "there are mutants" test "$total" -gt 500
+ok "there are more than 500 mutants" test "$total" -gt 500
 if command -v clang >/dev/null; then
 	said=$(python3 qa/proof/mutate.py -c) || bail "qa/proof/survivors cannot be read"
 	total=${said##*$'\n'}

@@ -20,10 +20,10 @@ built()
 	(cd "$dir/build/flexible" && ls kmod/kmmv.ko qa/client/*.ko | wc -l)
 }
 
-ok "all" "$dir/qa/harness/flexible"
+ok "all modules build with the other allocator" "$dir/qa/harness/flexible"
 all=$(built)
-ok "are some" test "$all" -gt 2
-ok "those that are to be refused" "$dir/qa/harness/flexible" refused
-ok "all again" "$dir/qa/harness/flexible"
-is "are as many" "$(built)" "$all"
+ok "more than two modules are built" test "$all" -gt 2
+ok "modules that are to be refused build" "$dir/qa/harness/flexible" refused
+ok "all modules build again" "$dir/qa/harness/flexible"
+is "as many modules are built again" "$(built)" "$all"
 finish

@@ -26,36 +26,37 @@ judged()
 judged "a pass is counted" "7 passed, 0 failed, 0 skipped, status 0" <<'E'
 printf '1..2\nok 1 - a\nok 2 - b\n'
 E
-judged "a failure is" "6 passed, 1 failed, 0 skipped, status 1" <<'E'
+judged "a failure is counted" "6 passed, 1 failed, 0 skipped, status 1" <<'E'
 printf '1..2\nok 1 - a\nnot ok 2 - b\n'; exit 1
 E
-judged "a failure is, whatever the status" \
+judged "a failure is counted, whatever the status" \
 	"5 passed, 1 failed, 0 skipped, status 1" <<'E'
 printf '1..1\nnot ok 1 - b\n'
 E
-judged "a failure among many" "304 passed, 1 failed, 0 skipped, status 1" <<'E'
+judged "a failure among many is counted" "304 passed, 1 failed, 0 skipped, status 1" <<'E'
 echo 1..300
 for ((i = 1; i <= 150; i++)); do echo "ok $i - a"; done
 printf 'not ok 151 - b\n# because\n'
 for ((i = 152; i <= 300; i++)); do echo "ok $i - c"; done
 E
 shown '^    \| # because$'
-judged "so is a skip" "5 passed, 0 failed, 1 skipped, status 0" <<'E'
+judged "a skip is counted" "5 passed, 0 failed, 1 skipped, status 0" <<'E'
 printf '1..1\nok 1 - a # SKIP no such thing here\n'
 E
-judged "all skipped" "5 passed, 0 failed, 1 skipped, status 0" <<'E'
+judged "a skip of all is counted" "5 passed, 0 failed, 1 skipped, status 0" <<'E'
 echo '1..0 # SKIP nothing here'
 E
 options=-s
-judged "strictly, it is a failure" "5 passed, 1 failed, 0 skipped, status 1" \
+judged "a skip is a failure of a strict run" "5 passed, 1 failed, 0 skipped, status 1" \
 	<<'E'
 printf '1..1\nok 1 - a # SKIP no such thing here\n'
 E
 shown '^    \| # skipped: no such thing here$'
-judged "as all are" "5 passed, 1 failed, 0 skipped, status 1" <<'E'
+judged "a skip of all is a failure of a strict run" \
+	"5 passed, 1 failed, 0 skipped, status 1" <<'E'
 echo '1..0 # SKIP nothing here'
 E
-judged "but for what no machine like this has" \
+judged "a skip for want of a machine is no failure of a strict run" \
 	"5 passed, 0 failed, 1 skipped, status 0" <<'E'
 printf '1..1\nok 1 - a # SKIP machine: no such thing here\n'
 E
@@ -65,7 +66,8 @@ judged "what comes before a failure belongs to it" \
 printf '1..3\n# not this\nok 1 - a\n# CPU 3: too few\nnot ok 2 - b\nok 3 - c\n'
 E
 shown '^    \| # CPU 3: too few$'
-is "but not what belongs to another" "$(grep -c 'not this' <<<"$said")" 0
+is "what belongs to another test is not shown with a failure" \
+	"$(grep -c 'not this' <<<"$said")" 0
 judged "an empty plan is a failure" "5 passed, 1 failed, 0 skipped, status 1" \
 	<<'E'
 echo '1..0'
@@ -94,7 +96,7 @@ KMMV_LIMIT=20 judged "a time out is a failure" \
 printf '1..1\nok 1 - a\n'; sleep 100000
 E
 options='-E 3'
-judged "so is one that does not end before the run" \
+judged "a test that does not end before the run is a failure" \
 	"6 passed, 1 failed, 0 skipped, status 1" <<'E'
 printf '1..1\nok 1 - a\n'; sleep 100000
 E
@@ -105,7 +107,7 @@ judged "a script of tap.sh's that does not finish is a failure" \
 . qa/harness/tap.sh
 pass a
 E
-judged "ok and is see a failure" "5 passed, 4 failed, 0 skipped, status 1" <<'E'
+judged "functions of tap.sh see a failure" "5 passed, 4 failed, 0 skipped, status 1" <<'E'
 . qa/harness/tap.sh
 ok a false
 is b 1 2
@@ -133,15 +135,18 @@ long='# tier: all
 printf "1..1\nok 1 - a\n"'
 judged "a long test is not of the ordinary run" \
 	"5 passed, 0 failed, 0 skipped, status 0" <<<"$long"
-like "whose style is the quick one" "$(cat "$dir/build/check/style.tap")" 'style -q$'
+like "the ordinary run has the quick style" \
+	"$(cat "$dir/build/check/style.tap")" 'style -q$'
 options=-a
-judged "it is of the one of all" "6 passed, 0 failed, 0 skipped, status 0" \
+judged "a long test is of the run of all" "6 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$long"
-like "with all of the style" "$(cat "$dir/build/check/style.tap")" 'style -l$'
+like "the run of all has all of the style" \
+	"$(cat "$dir/build/check/style.tap")" 'style -l$'
 options=-r
-judged "and of the rest" "6 passed, 0 failed, 0 skipped, status 0" <<<"$long"
-like "which has it, too" "$(cat "$dir/build/check-rest/style.tap")" 'style -l$'
-judged "where others are not" "5 passed, 0 failed, 0 skipped, status 0" \
+judged "a long test is of the rest" "6 passed, 0 failed, 0 skipped, status 0" <<<"$long"
+like "the rest has all of the style" \
+	"$(cat "$dir/build/check-rest/style.tap")" 'style -l$'
+judged "an ordinary test is not of the rest" "5 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$ordinary"
 mkdir -p "$dir/build/qa/asan"
 printf '#!/bin/sh\nprintf "1..1\\nok 1 - b\\n"\n' >"$dir/build/qa/asan/thing"
@@ -156,7 +161,7 @@ tiers()
 	done | sed 's/ passed.*//' | xargs
 }
 is "a program is of the ordinary run" "$(tiers check)" "7 7 5"
-is "or of the rest" "$(tiers all)" "6 7 6"
+is "a program of the tier all is of the rest" "$(tiers all)" "6 7 6"
 # wanted OPTION: what is built for it
 wanted()
 {
@@ -166,32 +171,35 @@ wanted()
 	xargs <"$dir/build/check/build-qa.err"
 }
 is "the ordinary run builds its programs" "$(wanted -s)" checked
-is "that of all builds all" "$(wanted -a)" checked-all
+is "the run of all builds all programs" "$(wanted -a)" checked-all
 is "a pattern builds what scripts run" "$(wanted self/one)" for-scripts
-is "and the programs that it selects" "$(wanted unit/)" \
+is "a pattern builds the programs that it selects" "$(wanted unit/)" \
 	"for-scripts build/qa/asan/thing"
 printf 'list checked checked-all in-machine for-scripts:\n\t@:\n' >"$dir/qa/GNUmakefile"
 options=self/one
 judged "a pattern selects a long test, too" \
 	"5 passed, 0 failed, 0 skipped, status 0" <<<"$long"
 options='-T 0'
-judged "after its time none begins" "4 passed, 0 failed, 0 skipped, status 0" \
+judged "no test begins after the time of -T" "4 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$ordinary"
 shown '^not run, as 0 minutes were over: style self/one$'
-is "and it leaves no file behind" "$(cd "$dir" && ls)" $'GNUmakefile\nbuild\nqa'
+is "a run without time leaves no file behind" \
+	"$(cd "$dir" && ls)" $'GNUmakefile\nbuild\nqa'
 options=self/none
 judged "a pattern that selects nothing is a failure" \
 	"0 passed, 1 failed, 0 skipped, status 1" <<<"$ordinary"
 shown '^no test matches self/none: '
 options='self/one self/none'
-judged "so is one of two" "0 passed, 1 failed, 0 skipped, status 1" <<<"$ordinary"
+judged "one of two patterns that selects nothing is a failure" \
+	"0 passed, 1 failed, 0 skipped, status 1" <<<"$ordinary"
 options=
-judged "one beside the others is counted" \
+judged "a script beside the others is counted" \
 	"6 passed, 0 failed, 0 skipped, status 0" <<'E'
 # beside: yes
 printf '1..1\nok 1 - a\n'
 E
-judged "so is one that fails there" "5 passed, 1 failed, 0 skipped, status 1" <<'E'
+judged "a script that fails beside the others is counted" \
+	"5 passed, 1 failed, 0 skipped, status 1" <<'E'
 # beside: yes
 printf '1..1\nnot ok 1 - a\n'
 E
@@ -209,19 +217,20 @@ printf '1..1\n'; [ \$i -lt 600 ] && echo 'ok 1 - there it is'
 E
 }
 meets one >"$dir/qa/self/two.sh"
-judged "two of them run at the same time" "7 passed, 0 failed, 0 skipped, status 0" \
+judged "two scripts beside the others run at the same time" \
+	"7 passed, 0 failed, 0 skipped, status 0" \
 	< <(meets two)
 rm -f "$dir"/qa/self/*.here "$dir/qa/self/two.sh"
-judged "one whose lane is lost has failed" \
+judged "a script whose lane is lost has failed" \
 	"5 passed, 2 failed, 0 skipped, status 1" <<'E'
 # beside: yes
 echo $$ >"${0%/*}/pid"
 kill -9 "$(ps -o ppid= $PPID)"
 exec sleep 1000
 E
-not_ok "and does not go on" kill -0 "$(cat "$dir/qa/self/pid")"
+not_ok "a script whose lane is lost does not go on" kill -0 "$(cat "$dir/qa/self/pid")"
 options='-T 9'
-judged "one that can be a part knows when to end" \
+judged "a test that can be a part knows when to end" \
 	"6 passed, 0 failed, 0 skipped, status 0" <<'E'
 # partial: yes
 [ $((KMMV_UNTIL - $(date +%s))) -gt 400 ] && echo "ok 1 - knows"
@@ -229,7 +238,8 @@ echo "# not run: 7 of 9"
 echo 1..1
 E
 shown '^       not run: 7 of 9$'
-judged "another one does not" "6 passed, 0 failed, 0 skipped, status 0" <<'E'
+judged "a test that cannot be a part does not know when to end" \
+	"6 passed, 0 failed, 0 skipped, status 0" <<'E'
 [ -z "${KMMV_UNTIL-}" ] && echo "ok 1 - knows nothing"
 echo 1..1
 E
@@ -238,22 +248,25 @@ cat >"$dir/qa/self/two.sh" <<'E'
 echo "$((KMMV_UNTIL - $(date +%s)))" >"${0%/*}/left"
 printf '1..1\nok 1 - a\n'
 E
-judged "two of them share the time" "7 passed, 0 failed, 0 skipped, status 0" <<'E'
+judged "two tests that can be parts share the time" \
+	"7 passed, 0 failed, 0 skipped, status 0" <<'E'
 # partial: yes
 left=$((KMMV_UNTIL - $(date +%s)))
 [ $left -gt 200 ] && [ $left -lt 300 ] && echo "ok 1 - half of it"
 echo 1..1
 E
-ok "the second has the rest" test "$(cat "$dir/qa/self/left")" -gt 400
+ok "the second test that can be a part has the rest of the time" \
+	test "$(cat "$dir/qa/self/left")" -gt 400
 rm "$dir/qa/self/two.sh"
 options=
-judged "how many there are is said" "6 passed, 0 failed, 0 skipped, status 0" \
+judged "an ordinary test is counted" "6 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$ordinary"
 shown '^6 tests'
-judged "a slow one" "6 passed, 0 failed, 0 skipped, status 0" \
+judged "a slow test is counted" "6 passed, 0 failed, 0 skipped, status 0" \
 	<<<"sleep 2; $ordinary"
-like "takes time" "$(cat "$dir/build/check.times")" '^self/one [1-9]'
-judged "of which the next run speaks" "6 passed, 0 failed, 0 skipped, status 0" \
+like "the time of a slow test is kept" "$(cat "$dir/build/check.times")" '^self/one [1-9]'
+judged "an ordinary test is counted after a slow one" \
+	"6 passed, 0 failed, 0 skipped, status 0" \
 	<<<"$ordinary"
 shown '^6 tests, about [0-9]+ min left by the last run$'
 
@@ -266,16 +279,16 @@ for where in '' '# beside: yes'; do
 	checker=$!
 	wait_for 60 test -s "$dir/qa/self/pid"
 	group=$(cat "$dir/qa/self/pid")
-	ok "it runs${where:+ beside the others}" wait_for 60 kill -0 -- "-$group"
+	ok "a test runs${where:+ beside the others}" wait_for 60 kill -0 -- "-$group"
 	kill $checker
 	wait $checker
-	is "a signal ends the runner" $? 143
+	is "a signal ends the runner${where:+ of a test beside the others}" $? 143
 	# shellcheck disable=SC2317 # called by wait_for
 	gone()
 	{
 		! pgrep -g "$group" >/dev/null
 	}
-	ok "and it" wait_for 60 gone
+	ok "a signal ends the test${where:+ beside the others}" wait_for 60 gone
 done
 
 # ---- the virtual machine
@@ -296,7 +309,8 @@ asked()
 {
 	rm -f "$dir/build/asked"
 	"$dir/qa/check" -T 0 "$@" >/dev/null 2>&1
-	is "the other allocator: $*" "$(cat "$dir/build/asked")" "qa/harness/flexible $want"
+	is "$*: qa/harness/flexible is asked for ${want:-all}" \
+		"$(cat "$dir/build/asked")" "qa/harness/flexible $want"
 }
 want=refused asked vm/10
 printf '# needs: flexible\necho 1..0\n' >"$dir/qa/vm/tests/20-needs.sh"

@@ -70,7 +70,8 @@ echo 1..1
 test ! -e /tmp/left && echo ok 1
 E
 	said=$(SMP=1 MEM=512M KMMV_LIMIT=60 KMMV_GRACE=1 KMMV_LEAVE=10 "$dir/qa/check" vm/ 2>&1)
-	is "boots" "$(sed -n 's/^\(ok\|FAILED\)  *vm.\([0-9a-z-]*\)  *\([0-9]*\) .*/\1 \2 \3/p' \
+	is "tests and boots end as they have to" \
+		"$(sed -n 's/^\(ok\|FAILED\)  *vm.\([0-9a-z-]*\)  *\([0-9]*\) .*/\1 \2 \3/p' \
 	<<<"$said")" "ok 10-leaves 1
 ok 20-another 1
 FAILED 30-hangs 1
@@ -101,8 +102,10 @@ E
 printf '1..1\nok 1\n'
 E
 	said=$(SMP=1 MEM=512M KMMV_GRACE=1 "$dir/qa/check" -E 5 vm/ 2>&1)
-	like "a test that does not end before the run" "$said" '^FAILED vm/10-hangs '
-	like "and the next, which has no time left" "$said" '^FAILED vm/20-another '
+	like "a test that does not end before the run has failed" \
+		"$said" '^FAILED vm/10-hangs '
+	like "a test for which there is no time left has failed" \
+		"$said" '^FAILED vm/20-another '
 	shown '^    \| # never ran: no machine$' 120
 	shown '^    \| # timed out or killed$' 120
 	shown '^    \| it hangs after [0-9]* s, and these wait for:$' 120
@@ -138,10 +141,12 @@ while [ "$(date +%s)" -lt "$KMMV_UNTIL" ]; do sleep 1; done
 printf '1..1\nok 1 - a\n'
 E
 	said=$("$dir/qa/check" -T 1 self/ vm/ 2>&1)
-	like "at any time" "$(tail -n 1 <<<"$said")" '^[0-9]* passed, 1 failed, 0 skipped$'
+	like "a machine that never boots has failed at any time" \
+		"$(tail -n 1 <<<"$said")" '^[0-9]* passed, 1 failed, 0 skipped$'
 	rm "$dir/qa/self/one.sh" "$dir/build/never"
 	said=$(SMP=1 MEM=512M "$dir/qa/check" vm/ 2>&1)
-	is "one that boots the second time has not" "$(tail -n 1 <<<"$said")" \
+	is "a machine that boots the second time has not failed" \
+		"$(tail -n 1 <<<"$said")" \
 		"8 passed, 0 failed, 0 skipped"
 	shown '^lost   a machine before its first test$'
 	shown '^    \| vm: VM lost: it did not boot$'
@@ -163,8 +168,8 @@ output()
 {
 	vm -t 1200 sh -c 'echo out; echo err >&2; exit 3'
 	is "the guest's status comes through" $? 3
-	is "so does its output" "$(cat "$dir/out")" out
-	is "and its errors, apart" "$(grep -v '^vm: ' "$dir/err")" err
+	is "the guest's output comes through" "$(cat "$dir/out")" out
+	is "the guest's errors come through, apart" "$(grep -v '^vm: ' "$dir/err")" err
 }
 
 # shellcheck disable=SC2317
@@ -172,8 +177,9 @@ hang()
 {
 	vm -t 60 sleep 100000
 	is "a hang is a lost machine" $? 128
-	like "and is called so" "$(cat "$dir/err")" 'VM lost: timed out after 60 s'
-	like "the CPU was somewhere" "$(cat "$dir/err")" '^[ER]IP=| PC='
+	like "a hang is called a lost machine" \
+		"$(cat "$dir/err")" 'VM lost: timed out after 60 s'
+	like "the place of the CPU is shown at a hang" "$(cat "$dir/err")" '^[ER]IP=| PC='
 }
 
 # shellcheck disable=SC2317
@@ -191,7 +197,8 @@ requests()
 		done
 		dmesg'
 	like "the kernel can be asked where it is" "$(cat "$dir/out")" 'sysrq: Show Blocked State'
-	like "and QEMU to translate anew" "$(cat "$dir/err")" '^vm: QEMU translates anew$'
+	like "QEMU can be asked to translate anew" \
+		"$(cat "$dir/err")" '^vm: QEMU translates anew$'
 }
 
 # shellcheck disable=SC2317
@@ -199,8 +206,10 @@ silence()
 {
 	vm -t 1200 sh -c 'kill -STOP -1; sleep 150; kill -CONT -1; echo goes on'
 	is "a machine that stopped reporting goes on" "$(cat "$dir/out")" "goes on"
-	like "which was silent" "$(cat "$dir/err")" '^vm: silent for'
-	like "so QEMU did" "$(cat "$dir/err")" '^vm: QEMU translates anew$'
+	like "a machine that stopped reporting was silent" \
+		"$(cat "$dir/err")" '^vm: silent for'
+	like "QEMU translates anew for a machine that stopped reporting" \
+		"$(cat "$dir/err")" '^vm: QEMU translates anew$'
 }
 
 # shellcheck disable=SC2317
@@ -209,16 +218,19 @@ stuck_cpu()
 	CPUS=2 vm -t 1200 sh -c 'echo -1 >/proc/sys/kernel/sched_rt_runtime_us
 		taskset -c 1 chrt -f 99 sh -c "while :; do :; done" &
 		sleep 110; kill $!; echo goes on'
-	is "one of which a CPU is stuck goes on" "$(cat "$dir/out")" "goes on"
-	like "which was silent" "$(cat "$dir/err")" '^vm: silent for'
+	is "a machine of which a CPU is stuck goes on" "$(cat "$dir/out")" "goes on"
+	like "a machine of which a CPU is stuck was silent" \
+		"$(cat "$dir/err")" '^vm: silent for'
 }
 
 # shellcheck disable=SC2317
 no_report()
 {
 	QEMU_EXTRA=-S vm -t 1200 echo booted
-	is "one that stops before its first report goes on" "$(cat "$dir/out")" "booted"
-	like "which was silent" "$(cat "$dir/err")" '^vm: silent for [0-9]* s$'
+	is "a machine that stops before its first report goes on" \
+		"$(cat "$dir/out")" "booted"
+	like "a machine that stops before its first report was silent" \
+		"$(cat "$dir/err")" '^vm: silent for [0-9]* s$'
 }
 
 parts=(boots_apart run_ends lost_before output hang requests silence stuck_cpu no_report)

@@ -40,19 +40,20 @@ ran()
 	cat "$dir/ran" 2>/dev/null
 }
 
-is "this machine's" "$(ran vm/1 agent/x)" "6.1: vm/1 agent/x"
-is "all: no program of an emulated machine, nor twice on one kernel" \
+is "this machine's kernel runs all patterns" "$(ran vm/1 agent/x)" "6.1: vm/1 agent/x"
+is "-a leaves out what is emulated or would run twice" \
 	"$(ran -a vm/1 agent/x)" \
 	"6.1: vm/1 agent/x
 debug: vm/1
 i386: vm/1 agent/x
 arm64: vm/1"
-is "and none where nothing is left" "$(ran -a agent/x)" \
+is "-a leaves out kernels for which no pattern is left" "$(ran -a agent/x)" \
 	"6.1: agent/x
 i386: agent/x"
-is "each with its line" "$(grep -c ' 1 *0 *0$' "$dir/said")" 2
-is "and their sums" "$(tail -n 1 "$dir/said")" "2 passed, 0 failed, 0 skipped"
-like "the tests of all without a pattern" "$(ran)" '^6\.1: vm/00 .* unit/asan/prof$'
+is "each run has its line" "$(grep -c ' 1 *0 *0$' "$dir/said")" 2
+is "the last line has the sums of all runs" \
+	"$(tail -n 1 "$dir/said")" "2 passed, 0 failed, 0 skipped"
+like "the default tests run without a pattern" "$(ran)" '^6\.1: vm/00 .* unit/asan/prof$'
 echo "is lost" >"$dir/lost"
 echo "3 passed, 1 failed, 2 skipped" >"$dir/ended"
 echo "umount: busy" >>"$dir/ended"
@@ -68,8 +69,8 @@ chmod +x "$dir"/qa/{setup,check} "$dir/qa/harness/kver"
 rm -f "$dir/ran"
 said=$(make -s -C "$dir" check-all T=vm/1 2>/dev/null)
 is "check-all fails if a test does" $? 2
-is "the matrix runs all the same" "$(cat "$dir/ran")" "6.1: vm/1"
-is "and the last line is of both" "$(tail -n 1 <<<"$said")" \
+is "the matrix runs if a test of qa/check fails" "$(cat "$dir/ran")" "6.1: vm/1"
+is "the last line has the sums of both parts" "$(tail -n 1 <<<"$said")" \
 	"6 passed, 1 failed, 0 skipped"
 # A signal ends the part that runs, and no other begins.
 printf '#!/bin/sh\necho $$ >pid\nexec sleep 1000\n' >"$dir/qa/check"
@@ -83,8 +84,8 @@ os.execv(sys.argv[1], sys.argv[1:])' "$dir/qa/check-all" vm/1 >/dev/null 2>&1 &
 	wait_for 20 test -s "$dir/pid"
 	kill -s $signal $all
 	wait $all
-	is "$signal ends it" $? "$([ $signal = INT ] && echo 130 || echo 143)"
-	not_ok "with its test" kill -0 "$(cat "$dir/pid")"
-	ok "and before the matrix" test ! -e "$dir/ran"
+	is "$signal ends check-all" $? "$([ $signal = INT ] && echo 130 || echo 143)"
+	not_ok "$signal ends the test that check-all runs" kill -0 "$(cat "$dir/pid")"
+	ok "$signal ends check-all before the matrix" test ! -e "$dir/ran"
 done
 finish

@@ -43,26 +43,29 @@ judged()
 	printf '%s\n' "$@" >"$list"
 	# shellcheck disable=SC2086 # a pattern or none
 	said=$("$dir/qa/proof/mutants.sh" $pattern 2>&1)
-	is "$name: its status" $? "$status"
-	is "$name: its plan" "$(tail -n 1 <<<"$said")" "$planned"
+	is "$name: the status is $status" $? "$status"
+	is "$name: the plan is $planned" "$(tail -n 1 <<<"$said")" "$planned"
 }
 
 pattern=
-judged "killed" 0 1..3 "$killed"
-like "by which test" "$said" '^ok 3 - .*max_bytes.*: killed by plain/geom$'
+judged "a mutant that is killed" 0 1..3 "$killed"
+like "the test that kills a mutant is named" \
+	"$said" '^ok 3 - .*max_bytes.*: killed by plain/geom$'
 judged "a survivor" 1 1..4 "$killed" "$survives"
-like "named" "$said" '^not ok . - nothing changes'
-like "with its test" "$said" '^# survives plain/geom'
+like "a survivor is named" "$said" '^not ok . - nothing changes'
+like "the test that a survivor survives is named" "$said" '^# survives plain/geom'
 pattern=full
 judged "a pattern chooses" 0 1..2 "$killed" "$survives"
 pattern=
-judged "one that does not compile" 1 1..3 "$broken"
-like "is no mutant" "$said" '^not ok 1 - each of 1 mutants compiles'
+judged "a mutant that does not compile" 1 1..3 "$broken"
+like "the check that each mutant compiles fails" \
+	"$said" '^not ok 1 - each of 1 mutants compiles'
 export KMMV_UNTIL=1
-judged "no time: only compiled" 0 1..1 "$killed"
-like "and said so" "$said" '^# not run: 2 of 2 mutants and controls'
-judged "no time is no excuse" 1 1..1 "$killed" "$broken"
+judged "no time for tests" 0 1..1 "$killed"
+like "the output says how many are not run" \
+	"$said" '^# not run: 2 of 2 mutants and controls'
+judged "no time, and a mutant that does not compile" 1 1..1 "$killed" "$broken"
 KMMV_UNTIL=$(($(date +%s) + 3600))
-judged "time enough" 0 1..4 "$killed" "${killed/max_bytes is/that is}"
+judged "time enough for two mutants" 0 1..4 "$killed" "${killed/max_bytes is/that is}"
 
 finish

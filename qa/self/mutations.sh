@@ -57,8 +57,8 @@ tested()
 judged()
 {
 	said=$("$dir/qa/proof/mutations.sh" kmod/core/small.c 2>&1)
-	is "$1: its status" $? "$2"
-	is "$1: its plan" "$(tail -n 1 <<<"$said")" "$3"
+	is "$1: the status is $2" $? "$2"
+	is "$1: the plan is $3" "$(tail -n 1 <<<"$said")" "$3"
 }
 
 listed()
@@ -76,56 +76,63 @@ tested "$all"
 
 # Three mutations; a > b or a >= b is the same code.
 listed "$equal"
-judged "all are noticed but one, which is listed" 0 1..5
-like "by which test" "$said" '^ok . - .*a \+ b; => return a - b;: killed by small$'
-like "the listed one" "$said" '^ok . - .*last = a;: survives, as listed$'
-like "the figure" "$said" ' 1 killed, 0 hung, 1 listed, 0 survived, .*: 100 % noticed$'
+judged "all mutations are noticed but one, which is listed" 0 1..5
+like "the test that notices a mutation is named" \
+	"$said" '^ok . - .*a \+ b; => return a - b;: killed by small$'
+like "a listed mutation survives" "$said" '^ok . - .*last = a;: survives, as listed$'
+like "the figures are printed" \
+	"$said" ' 1 killed, 0 hung, 1 listed, 0 survived, .*: 100 % noticed$'
 
 listed ''
 judged "a survivor that is not listed" 1 1..5
-like "named" "$said" '^not ok . - kmod/core/small.c:[0-9]*: larger\(\): a statement left out: last = a;$'
-like "the share" "$said" '^not ok . - kmod/core/small.c: 95 % or more'
+like "a survivor that is not listed is named" \
+	"$said" '^not ok . - kmod/core/small.c:[0-9]*: larger\(\): a statement left out: last = a;$'
+like "a share below 95 % is a failure" \
+	"$said" '^not ok . - kmod/core/small.c: 95 % or more'
 
 listed "$equal"
 tested 'larger(2, 1) == 2 && larger(1, 2) == 2'
 judged "a test is missing" 1 1..5
-like "what it would have noticed" "$said" '^not ok . - .*a - b;$'
+like "what a missing test would have noticed is named" "$said" '^not ok . - .*a - b;$'
 
 tested "$all"
 listed "$equal" "${equal//larger/sum}"
 judged "an entry that is no mutation" 1 1..5
-like "is shown" "$said" '^# got: .*no mutation is kmod/core/small.c in sum\(\): a stat'
+like "an entry that is no mutation is shown" \
+	"$said" '^# got: .*no mutation is kmod/core/small.c in sum\(\): a stat'
 listed "$equal" 'file: kmod/core/small.c
 function: sum
 change: an operator: return a + b; => return a - b;
 equivalent: nobody adds
 '
 judged "an entry that is noticed" 1 1..5
-like "by which test it is" "$said" '^# it is killed by small'
+like "the test that notices an entry is named" "$said" '^# it is killed by small'
 listed "${equal/equivalent:*/equivalent:}"
 said=$("$dir/qa/proof/mutations.sh" 2>&1)
-is "an entry without a reason" $? 1
-like "ends it" "$said" '^Bail out! qa/proof/survivors cannot be read'
+is "an entry without a reason is a failure" $? 1
+like "an entry without a reason ends the run" \
+	"$said" '^Bail out! qa/proof/survivors cannot be read'
 
 listed "$equal"
 tested 'sum(2, 1) == 4'
 judged "a test that fails unmutated" 1 1..4
-like "is named" "$said" '^# .*unmutated, small failed'
+like "a test that fails unmutated is named" "$said" '^# .*unmutated, small failed'
 
 tested "$all"
 echo 'small-libs := build/none.a' >>"$dir/qa/unit/core/small.mk"
 judged "a program that make cannot make" 1 1..4
-like "is not one of which nothing is said" "$said" \
+like "programs are not known if make cannot make one" "$said" \
 	"^# .*unmutated, the unit programs are not known:"
 sed -i '/small-libs/d' "$dir/qa/unit/core/small.mk"
 cp "$dir/qa/unit/core/small.mk" "$dir/small.mk"
 sed -i 's, kmod/core/small.c,,' "$dir/qa/unit/core/small.mk"
 judged "no program has the file" 1 1..4
-like "so nothing was judged" "$said" '^not ok . - .*: a mutation was judged'
+like "a file that no program has is not judged" \
+	"$said" '^not ok . - .*: a mutation was judged'
 mv "$dir/small.mk" "$dir/qa/unit/core/small.mk"
 
-KMMV_UNTIL=1 judged "no time" 0 1..2
-like "and said so" "$said" '^# not run: 3 of 3 mutations, '
+KMMV_UNTIL=1 judged "no time for any mutation" 0 1..2
+like "the output says how many are not run" "$said" '^# not run: 3 of 3 mutations, '
 
 # What is drawn in a function depends on that function.
 drawn()
@@ -133,9 +140,10 @@ drawn()
 	(cd "$dir" && python3 qa/proof/mutate.py -l -k "$1" "${core#"$dir/"}") |
 		sed 's/:[0-9]*:/:/'
 }
-is "the parts are all" "$(for k in 0 1 2 3 4; do drawn $k/5; done | sort)" \
+is "the parts together are all mutations" \
+	"$(for k in 0 1 2 3 4; do drawn $k/5; done | sort)" \
 	"$(drawn 0/1 | sort)"
-is "a part of half as many has it" \
+is "one of four parts is three of twelve" \
 	"$(for k in 1 5 9; do drawn $k/12; done | sort)" "$(drawn 1/4 | sort)"
 before=$(for k in 0 1 2 3 4; do drawn $k/5 | grep 'last' | sed "s/^/$k /"; done)
 sed -i 's/return a + b;/a += 1;\n\treturn a - 1 + b;/' "$core"

@@ -13,8 +13,8 @@ cp qa/new "$dir/qa" && cp qa/harness/tap.sh "$dir/qa/harness"
 for kind in shipped source; do
 	"$dir/qa/new" $kind thing >/dev/null
 	said=$(cd "$dir" && bash qa/$kind/thing.sh 2>&1)
-	is "$kind: it fails" $? 1
-	like "$kind: in TAP" "$said" "^not ok 1 - what holds"
+	is "$kind: a new script fails" $? 1
+	like "$kind: a new script prints TAP" "$said" "^not ok 1 - what holds"
 done
 "$dir/qa/new" agent thing >/dev/null
 "$dir/qa/new" vm 17-thing >/dev/null
@@ -23,21 +23,23 @@ if command -v shellcheck >/dev/null; then
 		"$(cd "$dir" && shellcheck -e SC1091 qa/agent/thing.sh \
 			qa/shipped/thing.sh qa/vm/tests/17-thing.sh 2>&1)" ""
 else
-	skip "shellcheck" "no shellcheck"
+	skip "shellcheck has nothing against a script of any kind" "no shellcheck"
 fi
 cp -r --parents qa/GNUmakefile qa/unit qa/shim kmod lib "$dir"
 for kind in unit unit/lib; do
 	"$dir/qa/new" $kind "new-${kind#*/}" >/dev/null
-	ok "$kind: it is built" make -s -C "$dir" -f qa/GNUmakefile \
+	ok "$kind: a new program is built" make -s -C "$dir" -f qa/GNUmakefile \
 		"build/qa/plain/new-${kind#*/}"
 	said=$("$dir/build/qa/plain/new-${kind#*/}" 2>&1)
-	is "$kind: it fails" $? 1
-	like "$kind: by its one test" "$said" "new-${kind#*/}:what_holds"
-	like "$kind: qa/check knows it" "$(make -s -C "$dir" -f qa/GNUmakefile list)" \
+	is "$kind: a new program fails" $? 1
+	like "$kind: a new program fails by its one test" \
+		"$said" "new-${kind#*/}:what_holds"
+	like "$kind: qa/check knows a new program" \
+		"$(make -s -C "$dir" -f qa/GNUmakefile list)" \
 		"asan new-${kind#*/} "
 done
 "$dir/qa/new" source thing >/dev/null 2>&1
-is "none is overwritten" $? 1
+is "a test that is there is not overwritten" $? 1
 "$dir/qa/new" vm thing >/dev/null 2>&1
-is "in the machine, it needs its number" $? 2
+is "a test in the machine needs its number" $? 2
 finish

@@ -17,11 +17,11 @@ trap 'rm -rf "$without"' EXIT
 
 # The virtual machine may be using what qa/check has built.
 if [ -n "${KMMV_BUILT-}" ]; then
-	ok "all of it builds" test -e $dir/page/4 || bail "it does not"
+	ok "all examples build" test -e $dir/page/4 || bail "it does not"
 else
-	ok "all of it builds" qa/examples || bail "it does not"
+	ok "all examples build" qa/examples || bail "it does not"
 fi
-is "without a message" "$(cat $dir/said)" ""
+is "the examples build without a message" "$(cat $dir/said)" ""
 
 # ---- README.md: ten lines
 
@@ -29,15 +29,17 @@ hello=$(cat $dir/hello/hello.c)
 is "the numbered lines of README.md's module are ten" \
 	"$(grep -o '/\* [0-9]* \*/' <<<"$hello" | tr -dc '0-9\n' | tr '\n' ' ')" \
 	"1 2 3 4 5 6 7 8 9 10 "
-is "no other line is kmmv's" "$(grep -v '/\* [0-9]* \*/$' <<<"$hello" |
+is "no other line of README.md's module is kmmv's" \
+	"$(grep -v '/\* [0-9]* \*/$' <<<"$hello" |
 	grep -E 'kmmv|KMMV|perf_|pings|\<id\>')" ""
-like "it depends on kmmv" "$(modinfo -F depends $dir/hello/hello.ko)" '^kmmv$'
+like "README.md's module depends on kmmv" \
+	"$(modinfo -F depends $dir/hello/hello.ko)" '^kmmv$'
 
 # ---- help/skeleton
 
-like "so does the skeleton" "$(modinfo -F depends $dir/skeleton/skeleton.ko)" \
+like "the skeleton depends on kmmv" "$(modinfo -F depends $dir/skeleton/skeleton.ko)" \
 	'^kmmv$'
-is "without kmmv it compiles, and depends on nothing" "$(
+is "the skeleton compiles without kmmv, and depends on nothing" "$(
 	cp -r $dir/skeleton/. "$without" && root=$PWD/$dir/root && cd "$without" &&
 	sed -i s/-DCONFIG_KMMV_MODULE// Kbuild && make -s clean \
 		KVER="$KVER" KMMV_HEADERS=/ KMMV_SYMVERS=/ &&
@@ -45,7 +47,7 @@ is "without kmmv it compiles, and depends on nothing" "$(
 		KMMV_HEADERS="$root/usr/local/include/kmmv/kernel" \
 		KMMV_SYMVERS="$root/lib/modules/$KVER/extra/kmmv.symvers" 2>&1 &&
 	modinfo -F depends skeleton.ko)" ""
-is "where kmmv is not installed, make says so" "$(make -s -C help/skeleton \
+is "make says that kmmv is not installed for the kernel" "$(make -s -C help/skeleton \
 	KVER="$KVER" KMMV_SYMVERS= 2>/dev/null)" \
 	"kmmv is not installed for kernel $KVER"
 
@@ -58,8 +60,10 @@ lines()
 }
 
 is "libkmmv(3) has four programs" "$(find "$dir/page" -name "*.c" | wc -l)" 4
-ok "one that prints a counter has 8 lines" test "$(lines $dir/page/1.c)" -le 8
-ok "one that prints events has 15" test "$(lines $dir/page/2.c)" -le 15
+ok "a program that prints a counter has at most 8 lines" \
+	test "$(lines $dir/page/1.c)" -le 8
+ok "a program that prints events has at most 15 lines" \
+	test "$(lines $dir/page/2.c)" -le 15
 
 # Those with readers wait for one: vm/80-examples.
 for n in 3 4; do

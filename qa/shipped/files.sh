@@ -70,11 +70,11 @@ cp "$work/none/rpm" "$work/no_rpm"
 
 install_files
 remove_files "$work/none"
-is "without dpkg and rpm, all is removed" "$(left)" ""
+is "all files are removed without dpkg and rpm" "$(left)" ""
 install_files
 remove_files "$work/no_rpm"
-is "so it is where dpkg has a package without files" "$(left)" ""
-is "nothing is said of that" "$(cat "$work/said")" "Removing files ..."
+is "all files are removed where dpkg's package has none" "$(left)" ""
+is "nothing is said of a package without files" "$(cat "$work/said")" "Removing files ..."
 
 # shellcheck disable=SC2086 # a list
 printf '%s\n' /. $packaged >"$work/dpkg/info/kmmv-a.list"
@@ -82,13 +82,14 @@ kept=$(printf '%s\n' "$tree/conf" "$tree/conf/kmmv" "$tree/empty" "$tree/pmdas" 
 	"$tree/pmdas/kmmv" "$tree/pmdas/kmmv/device.sh" "$tree/pmdas/kmmv/help.dir" | xargs)
 install_files
 remove_files "$work/no_rpm"
-is "of a package of dpkg's, nothing is removed" "$(left)" "$kept"
+is "no file of a package of dpkg's is removed" "$(left)" "$kept"
 for path in $own; do
-	not_ok "but ${path#"$tree/"} is" test -e "$path"
+	not_ok "${path#"$tree/"} is removed beside a package of dpkg's" test -e "$path"
 done
-not_ok "and so is the list" test -e "$tree/pmdas/kmmv/installed"
+not_ok "the list is removed beside a package of dpkg's" \
+	test -e "$tree/pmdas/kmmv/installed"
 remove_files "$work/no_rpm"
-is "without the list, nothing is" "$(left)" "$kept"
+is "nothing is removed without the list" "$(left)" "$kept"
 
 # One folder by two names.
 printf '%s\n' /. /lib/one /usr/lib/two >"$work/dpkg/info/kmmv-a.list"
@@ -101,7 +102,7 @@ is "a file in /usr/lib may be /lib's for dpkg" "$(
 # rpm
 rm -rf "$tree"
 if ! command -v rpmbuild >/dev/null; then
-	skip "of a package of rpm's, nothing is removed" "no rpmbuild: qa/setup package"
+	skip "no file of a package of rpm's is removed" "no rpmbuild: qa/setup package"
 else
 	cat >"$work/kmmv-a.spec" <<-S
 	Name: kmmv-a
@@ -120,10 +121,10 @@ else
 	$(printf '%s\n' "$packaged" | tr ' ' '\n')
 	S
 	ok "an rpm builds" rpmbuild -bb --define "_topdir $work/build" "$work/kmmv-a.spec"
-	ok "it is in rpm's database" rpm --force-debian -i --justdb --nodeps \
+	ok "the rpm is in rpm's database" rpm --force-debian -i --justdb --nodeps \
 		"$work"/build/RPMS/noarch/kmmv-a-1-1.noarch.rpm
 	install_files
 	remove_files "$work/no_dpkg"
-	is "of a package of rpm's, nothing is removed" "$(left)" "$kept"
+	is "no file of a package of rpm's is removed" "$(left)" "$kept"
 fi
 finish

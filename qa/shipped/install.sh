@@ -18,20 +18,23 @@ list()
 	(cd "$1" && find . ! -type d | sort)
 }
 
-ok "install" make -s install DESTDIR="$stage" PREFIX=/usr
-ok "a relative DESTDIR is this folder's" make -s install \
+ok "make install succeeds" make -s install DESTDIR="$stage" PREFIX=/usr
+ok "make install takes a DESTDIR relative to this folder" make -s install \
 	DESTDIR="$(realpath --relative-to=. "$work")/other" PREFIX=/usr
-is "it is the same" "$(list "$stage")" "$(list "$work/other")"
-not_ok "there have to be kernel headers" make -s kmod KVER= KDIR="$work/none"
-like "it says where it looks" "$tap_text" "no kernel headers in $work/none: "
+is "make install puts the same files into both DESTDIRs" \
+	"$(list "$stage")" "$(list "$work/other")"
+not_ok "make kmod fails without kernel headers" make -s kmod KVER= KDIR="$work/none"
+like "make kmod says where it looks for kernel headers" \
+	"$tap_text" "no kernel headers in $work/none: "
 mkdir "$work/headers"
 echo 'modules: ; @echo "for $(M)"' >"$work/headers/Makefile"
-ok "of which KDIR alone may say where" make -s kmod KVER= KDIR="$work/headers"
-like "it is what builds" "$tap_text" "for .*/kmod$"
+ok "make kmod needs no more than KDIR" make -s kmod KVER= KDIR="$work/headers"
+like "make kmod builds by KDIR" "$tap_text" "for .*/kmod$"
 mkdir "$work/two words"
 cp GNUmakefile "$work/two words"
-not_ok "kbuild does not work in a folder of two words" make -C "$work/two words" kmod
-like "it says so" "$tap_text" "builds nothing in a folder whose path has blanks"
+not_ok "make kmod fails in a folder of two words" make -C "$work/two words" kmod
+like "make kmod says that the folder's path has blanks" \
+	"$tap_text" "builds nothing in a folder whose path has blanks"
 ok "modules go to the kernel that they were built for" \
 	test -s "$stage/lib/modules/$KVER/extra/kmmv.ko"
 ok "help is compiled" test -s "$stage/var/lib/pcp/pmdas/kmmv/help.pag"
@@ -70,12 +73,12 @@ make -s -C "/lib/modules/$KVER/build" M="$work/driver" \
 	KBUILD_EXTRA_SYMBOLS="$stage/lib/modules/$KVER/extra/kmmv.symvers" \
 	CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$work/out" 2>&1
 is "a module builds without a message" "$? $(cat "$work/out")" "0 "
-like "it depends on kmmv" "$(PATH=$PATH:/sbin:/usr/sbin \
+like "a module depends on kmmv" "$(PATH=$PATH:/sbin:/usr/sbin \
 	modinfo -F depends "$work/driver/driver.ko")" "^kmmv$"
 
 # As if they had been installed for another kernel, too.
 cp -r "$stage/lib/modules/$KVER" "$stage/lib/modules/another"
-ok "uninstall" make -s uninstall DESTDIR="$stage" PREFIX=/usr
-is "nothing is left" "$(list "$stage")" ""
-is "except directories that others use, too" "$(find "$stage" -name '*kmmv*')" ""
+ok "make uninstall succeeds" make -s uninstall DESTDIR="$stage" PREFIX=/usr
+is "make uninstall leaves no file" "$(list "$stage")" ""
+is "make uninstall leaves no directory of kmmv's" "$(find "$stage" -name '*kmmv*')" ""
 cd "$here" && finish

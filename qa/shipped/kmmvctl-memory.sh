@@ -35,11 +35,11 @@ done_to_poor()
 poor=(poor tracepoint=qa/qa_hit 'value=log2 number' key='thing->next->level'
 	'event=default thing->text, n=number' units=count help=Text)
 each_fails "add" removed done_to_poor add "${poor[@]}"
-ok "add" ctl add "${poor[@]}"
+ok "add succeeds with memory" ctl add "${poor[@]}"
 each_fails "list" true ctl list -v
 each_fails "list -j" true ctl list -j
 each_fails "export" true ctl export
-ok "disable" ctl disable poor
+ok "disable succeeds with memory" ctl disable poor
 each_fails "export of one that is disabled" true ctl export
 # shellcheck disable=SC2317 # called by each_fails
 disabled()
@@ -47,7 +47,7 @@ disabled()
 	ctl disable poor
 }
 each_fails "enable" disabled done_to_poor enable poor
-ok "remove" ctl remove poor
+ok "remove succeeds with memory" ctl remove poor
 cat >"$root/etc/kmmv/trace.d/poor.conf" <<'E2'
 [poor]
 tracepoint = qa/qa_hit
@@ -74,12 +74,12 @@ each_fails "apply" pruned done_to_poor apply
 rm "$root"/etc/kmmv/trace.d/*
 each_fails "describe" true ctl describe qa/qa_hit
 ctl list -j >/dev/full 2>"$work/err"
-is "a disk that is full" "$? $(cat "$work/err")" \
+is "list fails on a disk that is full" "$? $(cat "$work/err")" \
 	"1 kmmvctl: standard output: No space left on device"
 ctl -h >/dev/full 2>"$work/err"
-is "--help to one" "$? $(cat "$work/err")" \
+is "--help fails on a disk that is full" "$? $(cat "$work/err")" \
 	"1 kmmvctl: standard output: No space left on device"
 ctl list -j >&- 2>"$work/err"
-is "an output that is closed" "$? $(cat "$work/err")" \
+is "list fails if its output is closed" "$? $(cat "$work/err")" \
 	"1 kmmvctl: standard output: Bad file descriptor"
 finish

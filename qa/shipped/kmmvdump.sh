@@ -48,62 +48,64 @@ $sim --cpus 4 --instances 6 --families 2 --start 18446744073709551610 \
 	bail "no simulated area"
 
 dies "a family that is not there" 1 "no family nosuch$" $dump -d "$area" -f nosuch
-like "version" "$($dump --version)" "^kmmvdump [0-9]+\.[0-9]+\.[0-9]+$"
+like "--version prints a version" "$($dump --version)" "^kmmvdump [0-9]+\.[0-9]+\.[0-9]+$"
 
 # A level may be negative, a counter not.
 printf '%s\n' "family 0 a.level count instant Level" "family 1 a.count count counter X" \
 	"inst 0 0 0 active 18446744073709551611,2 x" \
 	"inst 1 1 0 active 18446744073709551611,2 x" | qa/agent/area.py "$work/levels"
-is "a level below zero" "$($dump -d "$work/levels" -f a.level | tail -n 1)" \
+is "a level below zero is negative" "$($dump -d "$work/levels" -f a.level | tail -n 1)" \
 	'a.level["x"] -3'
-is "by CPU" "$($dump -d "$work/levels" -c -f a.level | tail -n 1)" \
+is "a level below zero is negative on its CPU" \
+	"$($dump -d "$work/levels" -c -f a.level | tail -n 1)" \
 	'a.level["x"] -5 2 0 0'
-is "a great counter" "$($dump -d "$work/levels" -f a.count | tail -n 1)" \
+is "a great counter is not negative" "$($dump -d "$work/levels" -f a.count | tail -n 1)" \
 	'a.count["x"] 18446744073709551613'
-like "in JSON" "$($dump -d "$work/levels" -j -f a.level)" '"value": ?"-3"'
+like "a level below zero is negative in JSON" \
+	"$($dump -d "$work/levels" -j -f a.level)" '"value": ?"-3"'
 
 # ---- text
 
 text=$($dump -d "$area")
-like "header: version" "$text" '^abi +1\.0, 64-bit values$'
-like "header: epoch" "$text" '^epoch +99$'
-like "header: generation" "$text" '^generation +18446744073709551615$'
-like "header: instances" "$text" '^instances +6 of 100, 94 free$'
-like "header: CPUs" "$text" '^cpus +0-3$'
-like "header: source" "$text" '^source +captured$'
+like "header: the version is shown" "$text" '^abi +1\.0, 64-bit values$'
+like "header: the epoch is shown" "$text" '^epoch +99$'
+like "header: the generation is shown" "$text" '^generation +18446744073709551615$'
+like "header: instances are counted" "$text" '^instances +6 of 100, 94 free$'
+like "header: CPUs are listed" "$text" '^cpus +0-3$'
+like "header: the source is shown" "$text" '^source +captured$'
 sums=$($dump -d "$area" -a | sed -n 's/^.*\["\([^"]*\)"\] \([0-9]*\).*/\2/p' |
 	sort -n | tr '\n' ' ')
 # 4 * (2^64 - 6 + n) + 6, modulo 2^64
 expected=$(python3 -c 'print(*sorted((4 * (2**64 - 6 + n) + 6) % 2**64
 	for n in range(6)))')
 is "sums wrap at 64 bits" "$sums" "$expected "
-is "-H: the header only" "$($dump -d "$area" -H | grep -c '^family\|\[')" 0
-is "-n: numbers, not values" "$($dump -d "$area" -n -a |
+is "-H prints the header only" "$($dump -d "$area" -H | grep -c '^family\|\[')" 0
+is "-n prints numbers, not values" "$($dump -d "$area" -n -a |
 	grep -c '\] number [0-5]\.0')" 6
-is "-c: a value for each CPU" "$($dump -d "$area" -c -a |
+is "-c prints a value for each CPU" "$($dump -d "$area" -c -a |
 	sed -n 's/^.*\] \([0-9]* [0-9]* [0-9]* [0-9]*\)$/\1/p' | wc -l)" 6
 
 # ---- JSON
 
-is "JSON: header" "$(query "$area" 'd["header"]["epoch"],
+is "JSON: the header has its numbers" "$(query "$area" 'd["header"]["epoch"],
 	d["header"]["generation"], d["header"]["possible"],
 	d["header"]["live"]')" \
 	"99 18446744073709551615 [0, 1, 2, 3] False"
-is "JSON: sums" "$(query "$area" \
+is "JSON: values are the sums" "$(query "$area" \
 	'*sorted(int(i["value"]) for i in d["instances"])' -a)" "$expected"
 is "JSON: sums are those per CPU" "$(query "$area" \
 	'*sorted(sum(map(int, i["values"])) % 2**64 for i in d["instances"])' \
 	-a -c)" "$expected"
-is "JSON: families" "$(query "$area" 'len(d["families"]),
+is "JSON: instances are of the families" "$(query "$area" 'len(d["families"]),
 	set(i["family"] for i in d["instances"]) ==
 	set(f["name"] for f in d["families"])' -a)" "2 True"
-is "JSON: -H" "$(query "$area" '*d.keys()' -H)" "header"
-is "JSON: -n" "$(query "$area" '"value" in d["instances"][0]' -n)" "False"
+is "JSON: -H has the header only" "$(query "$area" '*d.keys()' -H)" "header"
+is "JSON: -n has no values" "$(query "$area" '"value" in d["instances"][0]' -n)" "False"
 $sim --cpus 7 --sparse --pair --instances 3 "$work/sparse" || bail "no area"
 is "JSON: a CPU that is not possible is null" "$(query "$work/sparse" \
 	'[v is None for v in d["instances"][0]["values"]].count(True) ==
 	7 - len(d["header"]["possible"]) > 0' -c)" "True"
-like "text: values in two halves" "$($dump -d "$work/sparse" -H)" \
+like "text: values are in two halves" "$($dump -d "$work/sparse" -H)" \
 	'^abi .*, values in two halves$'
 
 # Names and labels that need escapes.
@@ -124,17 +126,17 @@ is "JSON: a label has a place of its own" "$(query "$work/odd" \
 is "JSON: what is not UTF-8 is U+FFFD" "$(query "$work/odd" \
 	'ascii(d["instances"][1]["name"])')" \
 	"'ok \\xe4 bad \\ufffd'"
-is "JSON: texts" "$(query "$work/odd" 'd["families"][0]["oneline"],
+is "JSON: a family has its texts" "$(query "$work/odd" 'd["families"][0]["oneline"],
 	d["families"][0]["help"].split("\n")')" \
 	"\"quoted\" \\ text ['one', 'two']"
 like "text: what a terminal would obey is escaped, and nothing else" \
 	"$($dump -d "$work/odd")" "$(printf 'c1 \\\\xc2\\\\x9b \303\233 \302\240')"
-like "text: a label" "$($dump -d "$work/odd")" ' name="of a label"$'
+like "text: a label is shown" "$($dump -d "$work/odd")" ' name="of a label"$'
 
 # ---- copies
 
 ok "-C: writes a copy" $dump -d "$area" -C "$work/copy"
-ok "-C: and a copy of the copy" $dump -d "$work/copy" -C "$work/again"
+ok "-C: writes a copy of the copy" $dump -d "$work/copy" -C "$work/again"
 for options in "-a" "-a -c" "-a -n" "-j -a -c"; do
 	# shellcheck disable=SC2086 # words
 	is "-C: the copy is the same ($options)" \
@@ -143,16 +145,17 @@ for options in "-a" "-a -c" "-a -n" "-j -a -c"; do
 		"$($dump -d "$area" $options | grep -v 'capacity\|slots_free' |
 			sed 's/ of .* free//')"
 done
-like "-C: but has no room" "$($dump -d "$work/again" -H)" '^instances +6 of 6, 0 free$'
+like "-C: the copy has no room" \
+	"$($dump -d "$work/again" -H)" '^instances +6 of 6, 0 free$'
 ok "-C: replaces a copy" $dump -d "$work/sparse" -C "$work/copy"
-is "-C: by the new one" "$($dump -d "$work/copy" -c)" "$(
+is "-C: the copy is replaced by the new one" "$($dump -d "$work/copy" -c)" "$(
 	$dump -d "$work/sparse" -c | sed 's/, values in two.*/, 64-bit values/')"
 
 # The counters have room, the names have not: 500 names, after a limit of 24 kB.
 $sim --cpus 1 --instances 500 "$work/long" || bail "no simulated area"
 dies "-C: the names have no room" 1 '^kmmvdump: .*/limited/names: File too large$' \
 	bash -c "trap '' XFSZ; ulimit -f 24; $dump -d $work/long -C $work/limited"
-is "-C: what is whole stays" "$(ls -A "$work/limited")" counters
+is "-C: a file that is whole stays" "$(ls -A "$work/limited")" counters
 
 # ---- little memory
 
@@ -189,15 +192,19 @@ little()
 	(ulimit -v 150000 && "$@")
 }
 if [ "$(getconf LONG_BIT)" = 64 ]; then
-	is "little memory: values by CPU" "$(little $dump -d "$work/wide" -c -f many |
+	is "little memory: values by CPU are printed" \
+		"$(little $dump -d "$work/wide" -c -f many |
 		tail -n 1)" 'many["n499"] 499'
-	is "little memory: as JSON" "$(little $dump -d "$work/wide" -c -j | grep -c null)" \
+	is "little memory: JSON is printed" \
+		"$(little $dump -d "$work/wide" -c -j | grep -c null)" \
 		32767500
-	ok "little memory: a copy" little $dump -d "$work/wide" -C "$work/wide-copy"
-	is "little memory: it is whole" "$($dump -d "$work/wide-copy" | cksum)" \
+	ok "little memory: a copy is written" \
+		little $dump -d "$work/wide" -C "$work/wide-copy"
+	is "little memory: the copy is whole" "$($dump -d "$work/wide-copy" | cksum)" \
 		"$($dump -d "$work/wide" | cksum)"
 else
-	dies "little memory" 1 'too long for this machine$' $dump -d "$work/wide" -c
+	dies "little memory: values by CPU" \
+		1 'too long for this machine$' $dump -d "$work/wide" -c
 fi
 
 # ---- errors
@@ -215,7 +222,7 @@ dies "a copy that cannot be written" 1 "^kmmvdump: /dev/null.*Not a directory" \
 	$dump -d "$area" -C /dev/null
 dies "an unknown option" 2 'usage: kmmvdump' $dump --nonsense
 dies "an argument too many" 2 'usage: kmmvdump' $dump -d "$area" more
-dies "a time that is none" 2 '12x: not a number' $dump -d "$area" -r 12x
+dies "-r of a time that is no number" 2 '12x: not a number' $dump -d "$area" -r 12x
 # The age that -r asks the kernel for; files have no copies.
 cat >"$work/refresh.c" <<'C'
 #include <inttypes.h>
@@ -242,11 +249,11 @@ asked()
 	"$work/asks" -d "$area" "$@" | sed -n 's/^asked //p'
 }
 is "-r is in milliseconds" "$(asked -r 20)" 20000000
-is "-r, as great as it may be" "$(asked -r 4294967295)" 4294967295000000
-is "-r 0: as young as can be" "$(asked --max-age 0)" 0
-is "which is the default" "$(asked)" 0
-dies "no time at all" 2 'not a number of mill' $dump -d "$area" -r ''
-dies "a time past its range" 2 'not a number' $dump -d "$area" -r 99999999999999
+is "-r takes as great a number as may be" "$(asked -r 4294967295)" 4294967295000000
+is "-r 0 asks for copies that are as young as can be" "$(asked --max-age 0)" 0
+is "-r 0 is the default" "$(asked)" 0
+dies "-r of no time at all" 2 'not a number of mill' $dump -d "$area" -r ''
+dies "-r of a time past its range" 2 'not a number' $dump -d "$area" -r 99999999999999
 dies "a disk that is full" 1 'No space left' \
 	sh -c "$dump -d $area -a -c >/dev/full"
 dies "--help to a disk that is full" 1 '^kmmvdump: No space left' \
@@ -288,16 +295,16 @@ ssize_t write(int fd, const void *from, size_t size)
 }
 C
 gcc -shared -fPIC -o "$work/writes.so" "$work/writes.c" || bail "does not build"
-is "short writes: nothing is missing" "$(FAILS=0 LD_PRELOAD=$work/writes.so \
+is "short writes: the output is whole" "$(FAILS=0 LD_PRELOAD=$work/writes.so \
 	$dump -d "$area" -a -c -j | cksum)" "$($dump -d "$area" -a -c -j | cksum)"
 FAILS=5 LD_PRELOAD=$work/writes.so stdbuf -oL $dump -d "$area" -a -c \
 	>"$work/part" 2>"$work/err"
-is "a disk that is full for a moment: status" $? 1
-is "a disk that is full for a moment: reason" "$(cat "$work/err")" \
+is "a disk that is full for a moment: the status is 1" $? 1
+is "a disk that is full for a moment: the message has the reason" "$(cat "$work/err")" \
 	"kmmvdump: No space left on device"
 is "a disk that is full for a moment: nothing follows" "$(cat "$work/part")" \
 	"$($dump -d "$area" -a -c | head -n 4)"
-like "--help" "$($dump --help)" '^usage: kmmvdump'
+like "--help prints the usage" "$($dump --help)" '^usage: kmmvdump'
 
 # ---- live
 
@@ -310,7 +317,7 @@ ready()
 	grep -q ready "$work/ready"
 }
 if wait_for 20 ready; then
-	like "live: mapped" "$($dump -d "$work/live" -H)" \
+	like "live: the area is mapped" "$($dump -d "$work/live" -H)" \
 		'^mapped +[0-9]+ bytes$'
 	# A try may fail while the table changes; a copy that it reports must be
 	# whole.
@@ -322,7 +329,7 @@ if wait_for 20 ready; then
 			(i["family"], i["name"]) for i in d["instances"]))' -a \
 			>>"$work/shots" || echo "no document" >>"$work/shots"
 	done
-	is "live: 20 copies while it changes" "$(wc -l <"$work/shots")" 20
+	is "live: 20 copies are made while the area changes" "$(wc -l <"$work/shots")" 20
 	is "live: no copy is broken" "$(awk 'NF != 2 || $1 != $2 || $1 < 1' \
 		"$work/shots")" ""
 	note "in $i tries"
@@ -361,19 +368,19 @@ if wait_for 20 ring_ready; then
 		timeout 900 sh -c "$dump -d $work/events -F -i nosuch >&-"
 	timeout 1200 $dump -d "$work/events" --follow >"$work/followed" &
 	follow_pid=$!
-	ok "--follow: what the ring holds" wait_for 20 lines 5
+	ok "--follow: what the ring holds is printed" wait_for 20 lines 5
 	echo >&9
-	ok "--follow: what comes" wait_for 20 lines 6
+	ok "--follow: an event that comes is printed" wait_for 20 lines 6
 	echo 12 >&9
-	ok "--follow: a loss without an event" wait_for 20 lines 7
+	ok "--follow: a loss without an event is printed" wait_for 20 lines 7
 	long=$(printf 'long%0600d' 0)
 	echo "$long" >&9
-	ok "--follow: a long text" wait_for 20 lines 8
+	ok "--follow: a long text is printed" wait_for 20 lines 8
 	kill -TERM $follow_pid
 	wait $follow_pid
-	is "--follow: ends well" $? 0
+	is "--follow: a signal ends it well" $? 0
 	# The time of a loss is when the reader found it.
-	is "--follow: times, types, instances, fields, losses" "$(
+	is "--follow: times, types, instances, fields, losses are right" "$(
 		cat "$work/followed")" \
 '0.000001000 cpu 0 default hit requests["web 1"] delta=-5
 1.500000000 cpu 1 default mark - text="a \"mark\"\nof two lines"
@@ -383,12 +390,14 @@ if wait_for 20 ring_ready; then
 3.000000000 cpu 0 default hit requests["web 1"] delta=7
 3.000000000 cpu 0 default lost 0 dropped 12
 4.000000000 cpu 0 default mark - text="'"$long"'"'
-	is "-N: so many lines" "$($dump -d "$work/events" -F default -N 2 |
+	is "-N: so many lines are printed" "$($dump -d "$work/events" -F default -N 2 |
 		wc -l)" 2
-	is "-i: instances" "$($dump -d "$work/events" -R default -i 'web*' \
+	is "-i: events of the instances are printed" \
+		"$($dump -d "$work/events" -R default -i 'web*' \
 		-N 2 | cut -d ' ' -f 6-)" 'requests["web 1"] delta=-5
 requests["web 1"] delta=7'
-	is "-f: a family" "$($dump -d "$work/events" -F -f requests -i 'd?' \
+	is "-f: events of the family are printed" \
+		"$($dump -d "$work/events" -F -f requests -i 'd?' \
 		-N 2 | grep -c 'requests."db"')" 2
 	# A signal comes with the second record.
 	# shellcheck disable=SC2086
@@ -400,7 +409,8 @@ requests["web 1"] delta=7'
 	is "--consume: what was printed is consumed, and nothing else" "$(
 		"$work/signalled" -d "$work/events" -F -x 2>&1 >"$work/printed") of $(
 		wc -l <"$work/printed")" "consumed 2 of 2"
-	is "-N --consume, too" "$("$work/signalled" -d "$work/events" -F -x -N 1 2>&1 \
+	is "-N --consume: what was printed is consumed, and nothing else" \
+		"$("$work/signalled" -d "$work/events" -F -x -N 1 2>&1 \
 		>"$work/printed") of $(wc -l <"$work/printed")" "consumed 1 of 1"
 	# stalled FULL COMMAND...: it writes to a pipe without a reader, full from the
 	# start if FULL is 1; a signal comes when it is full; prints the status and how
@@ -437,7 +447,7 @@ E3
 	timeout 1200 $dump -d "$work/events" -F -N 408 >"$work/whole"
 	is "a signal ends a --follow that waits for a reader" "$(
 		stalled 0 $dump -d "$work/events" -F)" "0 begins so"
-	is "also a signal that came before it waits" "$(
+	is "a signal that came before ends a --follow that waits" "$(
 		stalled 1 "$work/signalled" -d "$work/events" -F 2>&1)" "consumed 2
 0 begins so"
 	# No event comes after those, so no write fails.
@@ -448,17 +458,17 @@ E3
 	# nohup(1): it goes on.
 	(trap '' HUP; exec $dump -d "$work/events" -F >"$work/followed") &
 	follow_pid=$!
-	ok "what there is" wait_for 600 lines 408
+	ok "a --follow without hang-ups prints what there is" wait_for 600 lines 408
 	kill -HUP $follow_pid
 	echo >&9
 	ok "a hang-up that is ignored does not end a --follow" wait_for 600 lines 409
 	kill -TERM $follow_pid
 	wait $follow_pid
-	is "another signal does" $? 0
+	is "another signal ends a --follow without hang-ups" $? 0
 	dies "--consume where there is no kernel" 1 \
 		'^kmmvdump: .*/ring/default: claim: ' \
 		$dump -d "$work/events" --follow --consume
-	like "--rings" "$($dump -d "$work/events" --rings)" \
+	like "--rings shows a ring" "$($dump -d "$work/events" --rings)" \
 		'^default +overwrite +4 +1 +2 '
 else
 	fail "--follow: the simulated ring starts"
@@ -471,13 +481,14 @@ cp "$area/counters" "$work/events/ring/file"
 dies "a ring that is a file" 1 'neither a device nor a sealed memfd' \
 	$dump -d "$work/events" --follow file
 $dump -d "$work/events" --rings >"$work/out" 2>"$work/err"
-is "--rings with a ring that is a file: status" $? 1
-like "--rings with a ring that is a file: reason" "$(cat "$work/err")" \
+is "--rings with a ring that is a file: the status is 1" $? 1
+like "--rings with a ring that is a file: the message has the reason" \
+	"$(cat "$work/err")" \
 	'^kmmvdump: .*/ring/file: neither a device nor a sealed memfd'
-is "--rings with a ring that is a file: the lines" \
+is "--rings with a ring that is a file: the lines are there" \
 	"$(cut -d ' ' -f 1 "$work/out" | xargs)" "ring default file"
 rm "$work/events/ring/file"
-ok "--rings without one" $dump -d "$work/events" --rings
+ok "--rings without a ring that is a file succeeds" $dump -d "$work/events" --rings
 dies "a pipe that nobody reads" 1 '^$' sh -c \
 	"{ $dump -d $work/events -F; echo \$? >$work/status; } | true
 	exit \$(cat $work/status)"
@@ -497,15 +508,15 @@ gcc -std=gnu11 -D_GNU_SOURCE -DCONFIG_DIR="\"$work/config\"" \
 	build/libkmmv.a -ljansson ${LDFLAGS-} || bail "does not build"
 own=("$work/kmmvdump" -d "$area" --own -i x)
 dies "--own: the first is number 0" 1 '/config/kmmvdump-0/enable: ' "${own[@]}"
-dies "--own: and the next, when that has gone" 1 '/kmmvdump-0/enable: ' \
+dies "--own: the next is number 0, when the first has gone" 1 '/kmmvdump-0/enable: ' \
 	"${own[@]}"
-is "--own: nothing is left" "$(ls "$work/config")" ""
+is "--own: nothing is left behind" "$(ls "$work/config")" ""
 mkdir -p "$work/config/kmmvdump-0/in-use" "$work/config/kmmvdump-1/in-use"
-dies "--own: beside others" 1 '/kmmvdump-2/enable: ' "${own[@]}"
+dies "--own: beside 0 and 1 there is number 2" 1 '/kmmvdump-2/enable: ' "${own[@]}"
 rmdir "$work/config/kmmvdump-1/in-use"
 dies "--own: what one that died has left is taken over" 1 \
 	'/kmmvdump-1/enable: ' "${own[@]}"
-dies "--own: one at a time" 1 '/config: .*temporarily unavailable' \
+dies "--own: another one at the same time" 1 '/config: .*temporarily unavailable' \
 	flock "$work/config" timeout 1200 "${own[@]}"
 is "--own: what others have stays" "$(ls "$work/config")" kmmvdump-0
 dies "--own of nothing" 2 '^kmmvdump: --own needs --instance' \
@@ -571,7 +582,7 @@ one
 -C $work/refused -N 1
 -C $work/refused one
 E4
-not_ok "and nothing was copied" test -e "$work/refused"
+not_ok "wrong usage: nothing is copied" test -e "$work/refused"
 # These get as far as the area, which is not there.
 while read -r options; do
 	# shellcheck disable=SC2086 # words

@@ -44,10 +44,11 @@ dies "a consumer where there is no kernel" 1 'without --consume' \
 	$prof report -x -D "$dir"
 dies "a disk that is full" 1 'No space left' \
 	sh -c "$prof report -D $dir >/dev/full"
-dies "--help to one" 1 '^kmmvprof: No space left' sh -c "$prof -h >/dev/full"
+dies "--help to a disk that is full" \
+	1 '^kmmvprof: No space left' sh -c "$prof -h >/dev/full"
 dies "a recording to a disk that is full" 1 'No space left|full' \
 	$prof record -D "$dir" -o /dev/full
-ok "and that is still a device" test -c /dev/full
+ok "a recording leaves /dev/full a device" test -c /dev/full
 # limited ARGUMENT...: files have no room
 # shellcheck disable=SC2317 # called by dies
 limited()
@@ -67,15 +68,18 @@ case ${LDFLAGS-} in
 	echo "an old one" >"$work/kept"
 	dies "a file that has no room" 1 'kept: File too large' \
 		limited record -D "$dir" -o "$work/kept"
-	is "the old one is kept" "$(cat "$work/kept")" "an old one"
-	is "and nothing beside it" "$(cd "$work" && echo kept*)" kept
+	is "a recording that has no room leaves the old file" \
+		"$(cat "$work/kept")" "an old one"
+	is "a recording that has no room leaves nothing beside the file" \
+		"$(cd "$work" && echo kept*)" kept
 	;;
 esac
 dies "an output that is closed" 1 '^kmmvprof: Bad file descriptor' \
 	sh -c "$prof report -D $dir >&-"
-ok "a recording without standard descriptors" \
+ok "a recording without standard descriptors succeeds" \
 	sh -c "$prof record -D $dir -o $work/closed.rec <&- >&- 2>&-"
-like "has no messages in it" "$($prof report -i "$work/closed.rec" 2>&1)" \
+like "a recording without standard descriptors can be read" \
+	"$($prof report -i "$work/closed.rec" 2>&1)" \
 	'^event default: 10 samples'
 for arguments in "report -b nothing" "report -d x" "report -d 0" "report -n -1" \
 		"report -t 101" "report -p 0" "report -w many" "report -g here" \
@@ -90,18 +94,21 @@ done
 # ---- events of sysfs
 
 pmu "$work/pmu"
-is "events" "$($prof events -S "$work/pmu" | tr -s ' ')" "cpu/misses/ 4:0x2e"
-is "one event" "$($prof events -S "$work/pmu" cpu/misses/)" 4:0x2e
-dies "no such event" 1 'cpu/hits/: cpu has neither' $prof events -S "$work/pmu" cpu/hits/
-is "the others are there" "$($prof events -S "$work/pmu" cpu/hits/ cpu/event=1/ \
+is "events prints all events" \
+	"$($prof events -S "$work/pmu" | tr -s ' ')" "cpu/misses/ 4:0x2e"
+is "events prints one event" "$($prof events -S "$work/pmu" cpu/misses/)" 4:0x2e
+dies "an unknown event" \
+	1 'cpu/hits/: cpu has neither' $prof events -S "$work/pmu" cpu/hits/
+is "events prints the others beside an unknown one" \
+	"$($prof events -S "$work/pmu" cpu/hits/ cpu/event=1/ \
 	2>/dev/null)" 4:0x1
 dies "no sysfs" 1 'none: No such file' $prof events -S "$work/none"
-dies "events are of no process" 2 'process: is not for events' \
+dies "events of a process" 2 'process: is not for events' \
 	$prof events -S "$work/pmu" -p 1
 
 dies "usage: no command" 2 '^usage: kmmvprof' "$prof"
-is "--version" "$($prof -V)" "kmmvprof $version"
-like "--help" "$($prof --help)" '^usage: kmmvprof'
+is "--version prints the version" "$($prof -V)" "kmmvprof $version"
+like "--help prints the usage" "$($prof --help)" '^usage: kmmvprof'
 # A name comes only once names have been read as often as its number says.
 cat >"$work/late.c" <<'E2'
 #include <libkmmv.h>
@@ -174,12 +181,12 @@ for instance in $schedule $e1000 $do_idle; do
 	kernel 1 1 0 "$instance" x
 done >"$work/lines"
 serve "$dir" <"$work/lines"
-is "names that come while samples are read" \
+is "names that come while samples are read are shown" \
 	"$("$work/late" folded -D "$dir")" "x;[e1000];e1000_xmit 1
 x;[kernel];do_idle 1
 x;[kernel];schedule 1"
 built endless -Wl,--wrap=kmmv_ring_next,--wrap=kmmv_ring_wait,--wrap=kmmv_ring_realtime
-like "samples that never cease: it ends at those that are younger than it is" \
+like "report ends at samples that are younger than it is" \
 	"$(timeout 600 "$work/endless" report -D "$dir" || echo "status $?")" \
 	'^read 256 samples'
 finish

@@ -62,7 +62,7 @@ is "a recording has the units" "$($prof report -i "$work/recording" -b symbol)" 
 	echo "state 0 15 1 0 997 stop timer"
 } >"$work/lines"
 serve "$dir" <"$work/lines"
-like "the module was loaded again: counted from there" \
+like "losses count from where the module was loaded again" \
 	"$($prof report -D "$dir")" 'took 5 = 5 read .* 0 lost .* 0 inside$'
 # 2 pages of 36 events at most are left.
 {
@@ -70,7 +70,7 @@ like "the module was loaded again: counted from there" \
 	user 20 7 $pie x pie burn_one
 } >"$work/lines"
 serve "$dir" 2 <"$work/lines"
-like "a ring that was overwritten" "$($prof report -D "$dir")" \
+like "losses are unknown in a ring that was overwritten" "$($prof report -D "$dir")" \
 	'^lost before the ring: unknown'
 # What was overwritten before a CPU's first record may be younger than a state of
 # another CPU: 200 taken, and fewer left, say nothing of what is inside.
@@ -81,7 +81,8 @@ other_cpu="1 7 0 0 0 0 0 201 200 $schedule 0 -1 x default"
 	echo "state 0 200 0 0 997 stop timer"
 } >"$work/lines"
 serve "$dir" 2 <"$work/lines"
-like "another CPU's was" "$($prof report -D "$dir")" \
+like "losses are unknown where another CPU's part was overwritten" \
+	"$($prof report -D "$dir")" \
 	'^lost before the ring: unknown'
 {
 	cat "$work/lines"
@@ -89,14 +90,14 @@ like "another CPU's was" "$($prof report -D "$dir")" \
 	echo "state 0 205 0 0 997 stop timer"
 } >"$work/more"
 serve "$dir" 2 <"$work/more"
-like "and is known of what follows" "$($prof report -D "$dir")" \
+like "losses are known of what follows an overwritten part" "$($prof report -D "$dir")" \
 	'took 5 = 5 read .* 0 lost .* 0 inside$'
 # Thousands of pages, with other percentages than whole ones.
 for i in 1 2 3 4 5 6 7; do
 	kernel $((5000 * i)) $((i * 13)) 0 $schedule "c$i"
 done >"$work/lines"
 serve "$dir" 6000 <"$work/lines"
-is "many samples" "$(query 'd["accounts"]["read"],
+is "many samples are all counted" "$(query 'd["accounts"]["read"],
 	d["events"][0]["samples"], d["events"][0]["period"],
 	round(sum(r["percent"] for r in d["events"][0]["rows"]), 9)' \
 	$prof report -j -b command -D "$dir")" \
@@ -123,18 +124,18 @@ all_is_served()
 	[ "$(grep -c ready "$work/ready")" -ge 2 ]
 }
 # It sleeps once it waits for the ring.
-wait_for 60 naps_are 20 || fail "it waits"
+wait_for 60 naps_are 20 || fail "report waits for the ring"
 for ((i = 0; i < 40; i++)); do
 	echo "drop 0 5" >&8
 	kernel 1 1 0 $schedule x >&8
 	sleep 0.05
 done
 echo ready >&8
-wait_for 60 all_is_served || fail "all is in the ring"
-wait_for 60 naps_are $(($(naps) + 20)) || fail "it reads all that was written"
+wait_for 60 all_is_served || fail "all events are in the ring"
+wait_for 60 naps_are $(($(naps) + 20)) || fail "report reads all that was written"
 kill -INT $live_pid
 wait $live_pid
-is "five dropped for each that is read" "$(query '
+is "five events are dropped for each that is read" "$(query '
 	abs(int(d["accounts"]["dropped"]) - 5 * int(d["accounts"]["read"])) <= 5 and
 	int(d["accounts"]["read"]) > 0' cat "$work/live")" True
 finish

@@ -30,7 +30,8 @@ most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 print("little" if most < 800000 else f"{most} kB")
 E2
 is "compressed symbols do not take all memory" "$(tail -n 1 "$work/little")" little
-like "and the others are read" "$(tr -s ' ' <"$work/little")" 'lib.so.stripped burn_two$'
+like "symbols beside compressed ones are read" \
+	"$(tr -s ' ' <"$work/little")" 'lib.so.stripped burn_two$'
 
 # ---- no memory
 
@@ -62,7 +63,7 @@ no_recording()
 	[ -z "$(find "$work" -maxdepth 1 -name 'poor*')" ]
 }
 each_fails "record" no_recording record_poor
-ok "record" $prof record -o "$work/poor" -D "$dir"
+ok "record succeeds with memory" $prof record -o "$work/poor" -D "$dir"
 each_fails "report of a recording" true $prof report -i "$work/poor"
 # shellcheck disable=SC2034 # each_fails reads it
 tolerated='- out of memory$'

@@ -34,10 +34,10 @@ for ((begun = 0; begun == 0 || SECONDS < end; begun++)); do
 	fi
 done
 is "top: ends after its frames" $status 0
-is "top: so many" "$(grep -c '^kmmvprof: 1.0 s, ' "$work/top")" 3
-ok "top: what comes" shows
-not_ok "top: not what was there" grep -q ' x$' "$work/top"
-is "top: 80 columns" "$(awk 'length > 80' "$work/top")" ""
+is "top: three frames are printed" "$(grep -c '^kmmvprof: 1.0 s, ' "$work/top")" 3
+ok "top: samples that come are shown" shows
+not_ok "top: samples that were there are not shown" grep -q ' x$' "$work/top"
+is "top: no line is longer than 80 columns" "$(awk 'length > 80' "$work/top")" ""
 # ncurses 6.6 keeps some of its memory after delscreen().
 echo "leak:libncursesw" >"$work/suppressed"
 cat >"$work/terminal.py" <<'E2'
@@ -120,13 +120,13 @@ frames()
 }
 (trap '' HUP; exec "$prof" top -B -d 0.1 -D "$dir" >"$work/hangup") &
 top_pid=$!
-ok "top: a frame" wait_for 600 frames 1
+ok "top: a frame is printed before the hang-up" wait_for 600 frames 1
 kill -HUP $top_pid
-ok "top: a hang-up that is ignored does not end it" \
+ok "top: a hang-up that is ignored does not end top" \
 	wait_for 600 frames $(($(grep -c '^kmmvprof: ' "$work/hangup") + 3))
 kill -TERM $top_pid
 wait $top_pid
-is "top: another signal does" $? 0
+is "top: another signal ends top" $? 0
 # The ring fails while it is drawn; xterm has another screen, on which that happens.
 cat >"$work/fails.c" <<'E2'
 #include <unistd.h>
@@ -164,7 +164,7 @@ there, left, after = seen.rpartition(b"\x1b[?1049l")
 print(status, len(left) > 0, there.count(b"kmmvprof: \r\n"),
       after.count(b"kmmvprof: \r\n"))
 E2
-is "top: an error is told when it has left the screen" "$(cat "$work/drawn")" \
+is "top: an error is told after the screen is left" "$(cat "$work/drawn")" \
 	"1 True 0 1"
 dies "top: no such terminal" 1 'set TERM, or use --batch' \
 	env TERM=nonsense "$prof" top -D "$dir"

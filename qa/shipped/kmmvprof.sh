@@ -28,7 +28,7 @@ serve "$dir" <"$work/lines"
 
 # ---- reports
 
-is "report: by symbol, with what was lost" "$($prof report -D "$dir" | tidy)" \
+is "report: rows are by symbol, with what was lost" "$($prof report -D "$dir" | tidy)" \
 'event default (source cpu-clock): 100 samples, 0.100 s
 percent samples seconds image symbol
  50.00 50 0.050 pie burn_one
@@ -48,32 +48,32 @@ rows()
 {
 	$prof report -D "$dir" "$@" | tidy | sed -n '3,/^$/p'
 }
-is "report: by command" "$(rows -b command)" ' 64.00 64 0.064 one
+is "report: rows are by command" "$(rows -b command)" ' 64.00 64 0.064 one
  20.00 20 0.020 two
  10.00 10 0.010 three
  3.00 3 0.003 a;b
  3.00 3 0.003 swapper/1'
-is "report: by mode and CPU" "$(rows -b mode,cpu)" ' 85.00 85 0.085 user 1
+is "report: rows are by mode and CPU" "$(rows -b mode,cpu)" ' 85.00 85 0.085 user 1
  12.00 12 0.012 kernel 0
  3.00 3 0.003 idle 0'
-is "report: by process, with its command" "$(rows -b process -u)" \
+is "report: rows are by process, with its command" "$(rows -b process -u)" \
 ' 64.71 55 0.055 100 one
  23.53 20 0.020 100 two
  11.76 10 0.010 100 three'
-is "report: by thread" "$(rows -b thread -k)" ' 75.00 9 0.009 201 one
+is "report: rows are by thread" "$(rows -b thread -k)" ' 75.00 9 0.009 201 one
  25.00 3 0.003 201 a;b'
-is "report: by image" "$(rows -b image -n 2)" ' 50.00 50 0.050 pie
+is "report: rows are by image" "$(rows -b image -n 2)" ' 50.00 50 0.050 pie
  20.00 20 0.020 fixed
  30.00 30 0.030 (4 more)'
-is "report: a threshold" "$(rows -b symbol -t 9.5)" \
+is "report: rows below a threshold are summed up" "$(rows -b symbol -t 9.5)" \
 ' 50.00 50 0.050 pie burn_one
  20.00 20 0.020 fixed burn_two
  10.00 10 0.010 far inner
  20.00 20 0.020 (4 more)'
-is "report: idle CPUs" "$(rows -I)" ' 100.00 3 0.003 [kernel] do_idle'
+is "report: -I shows idle CPUs" "$(rows -I)" ' 100.00 3 0.003 [kernel] do_idle'
 like "report: what was not asked for is counted" \
 	"$($prof report -D "$dir" -p 200)" '^read 100 samples, of which 85 were'
-is "folded: stacks outermost first, names without semicolons" \
+is "folded: stacks are outermost first, without semicolons in names" \
 	"$($prof folded -D "$dir" | tidy)" 'one;pie;burn_one 50
 two;fixed;burn_two 20
 three;far;inner 10
@@ -81,7 +81,7 @@ one;[kernel];do_syscall_64;do_nanosleep;schedule 9
 one;lib.so;burn_one 5
 a:b;[e1000];e1000_xmit 3
 swapper/1;[kernel];do_idle 3'
-like "folded: weighed by time" "$($prof folded -D "$dir" -w period | tidy)" \
+like "folded: stacks are weighed by time" "$($prof folded -D "$dir" -w period | tidy)" \
 	'^three;far;inner 10000000$'
 is "JSON: percentages add up" "$(query '
 	round(sum(r["percent"] for r in d["events"][0]["rows"]), 9),
@@ -91,32 +91,36 @@ is "JSON: percentages add up" "$(query '
 is "JSON: what is not shown is summed up" "$(query '
 	len(d["events"][0]["rows"]), *d["events"][0]["more"].values()' \
 	$prof report -j -n 2 -D "$dir")" "2 30.0 5 30 30000000"
-ok "record" $prof record -D "$dir" -o "$work/recording"
+ok "record succeeds" $prof record -D "$dir" -o "$work/recording"
 is "a recording has the same report" \
 	"$($prof report -i "$work/recording" -b symbol,mode)" \
 	"$($prof report -D "$dir" -b symbol,mode)"
-is "and the same stacks" "$($prof folded -i "$work/recording" -k)" \
+is "a recording has the same stacks" "$($prof folded -i "$work/recording" -k)" \
 	"$($prof folded -D "$dir" -k)"
-is "a recording of all is one of a process" \
+is "a recording of all has the report of a process" \
 	"$($prof report -i "$work/recording" -p 200 -b command | head -6)" \
 	"$($prof report -D "$dir" -p 200 -b command | head -6)"
-like "a recording to a pipe" "$($prof record -D "$dir" -o /dev/stdout | tail -n 1)" \
+like "a recording to a pipe comes to its end" \
+	"$($prof record -D "$dir" -o /dev/stdout | tail -n 1)" \
 	'^{"end":"7"}$'
-ok "it is no new file" test -L /dev/stdout
+ok "a recording leaves /dev/stdout a link" test -L /dev/stdout
 ln -s /proc/self/fd/1 "$work/link"
 $prof record -D "$dir" -o "$work/link" >"$work/linked"
-is "a recording to what a link leads to" "$? $(tail -n 1 "$work/linked")" '0 {"end":"7"}'
-ok "the link is still there" test -L "$work/link"
+is "a recording is written to what a link leads to" \
+	"$? $(tail -n 1 "$work/linked")" '0 {"end":"7"}'
+ok "a recording leaves a link" test -L "$work/link"
 # A recording can say anything.
 sed '2,3s/"image":"/&\\u001b]0;x\\u0007\\nmain;forged 1\\n/
 	2s/"symbol":"/&\\u009b31m\\r/; s/"event":"[a-z]*/&\\u001b[2J/
 	s/"command":"/&\\n/; 1s/"source":"/&\\u001b\\n/
 	/"end"/s/"7"/"8"/; /"end"/i{"note":true,"image":"x\\u001b\\ny","symbol":"z\\u009b","samples":"1","period":"0"}' \
 	"$work/recording" >"$work/forged"
-ok "it is still a recording" $prof report -i "$work/forged"
-is "what it says has no controls" "$({ $prof report -i "$work/forged" -b symbol,command
+ok "a forged recording is still a recording" $prof report -i "$work/forged"
+is "a forged recording is shown without controls" \
+	"$({ $prof report -i "$work/forged" -b symbol,command
 	$prof folded -i "$work/forged"; } | grep -caP '[^\n -~]')" 0
-like "in the notes" "$($prof report -i "$work/forged")" '^ +1 in x[?][?]y: z[?][?]$'
+like "a forged recording's notes are shown without controls" \
+	"$($prof report -i "$work/forged")" '^ +1 in x[?][?]y: z[?][?]$'
 python3 - "$work/recording" >"$work/noted" <<'E2'
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
@@ -128,9 +132,11 @@ E2
 is "ten notes are shown" "$($prof report -i "$work/noted" | grep -A 1 '^ *11 in')" \
 "    11 in i09: why
     and in 2 more"
-is "JSON has all" "$(query 'len(d["functions_not_known"]), *d["functions_not_known"][0].values()' \
+is "JSON has all notes" \
+	"$(query 'len(d["functions_not_known"]), *d["functions_not_known"][0].values()' \
 	$prof report -j -i "$work/noted")" "12 20 i00 why"
-is "and no lines of its own" "$($prof folded -i "$work/forged" | wc -l)" \
+is "a forged recording has no lines of its own" \
+	"$($prof folded -i "$work/forged" | wc -l)" \
 	"$($prof folded -i "$work/recording" | wc -l)"
 sed '$d' "$work/recording" >"$work/cut"
 dies "a recording that is cut off" 1 'cut: line 8: is cut off; record' \
@@ -195,7 +201,7 @@ for line in lines[:1] + rows + [{"end": str(len(rows))}]:
     print(json.dumps(line))
 E2
 for command in "report -b command" folded; do
-	is "$command: a signal cuts it off" \
+	is "$command: a signal cuts the output off" \
 		"$(python3 "$work/stall.py" $prof $command -i "$work/many")" \
 		"True True True"
 done
@@ -211,10 +217,10 @@ for command in "report -i" "record -D $dir -o"; do
 	# shellcheck disable=SC2086 # words
 	$prof $command "$work/nobody" 2>/dev/null &
 	waiting=$!
-	ok "it waits for another program: ${command%% *}" wait_for 60 waits_uncaught
+	ok "${command%% *} waits for another program" wait_for 60 waits_uncaught
 	kill -TERM $waiting
 	wait $waiting
-	is "and one signal ends it" $? 143
+	is "${command%% *} ends at one signal" $? 143
 done
 
 # Fields are where the names say.
@@ -254,7 +260,7 @@ mv "$work/gone" "$work/was"
 cp "$work/fixed" "$work/gone"
 serve "$dir" <"$work/lines"
 # Lines whose order does not matter here.
-is "honest about functions that cannot be known" \
+is "functions that cannot be known are not named" \
 	"$($prof report -D "$dir" -g "$work/debug-dir" -b symbol -w samples |
 		tidy | sed '1,2d;/^lost/,$d' | sort)" "$(sort <<'E2'
  18.75 6 600 [anonymous] [unknown]
@@ -287,7 +293,8 @@ strip -o "$work/far" "$work/fixed"
 	echo "sample 3 0 100 1 2 9 0 1 1 1 1 0 -1 x default"
 } >"$work/lines"
 serve "$dir" <"$work/lines"
-is "each has its reason" "$($prof report -D "$dir" | tidy | grep '^ .* in ')" \
+is "each function that is not known has its reason" \
+	"$($prof report -D "$dir" | tidy | grep '^ .* in ')" \
 ' 7 in far: is stripped; install its debugging information
  4 in [unknown]: the kernel did not find the mapping
  3 in [unknown]: the file'"'s name is not kept; increase the module's room for names"

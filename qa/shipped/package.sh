@@ -85,16 +85,16 @@ in_packages()
 		sort
 }
 make -s install-user DESTDIR="$work/stage" PREFIX=/usr >/dev/null 2>&1
-is "their files are those of make install" "$(diff <(in_packages) \
+is "the packages' files are those of make install" "$(diff <(in_packages) \
 	<(cd "$work/stage" && find . ! -type d | sed 's,^\.,,' | sort))" ""
-is "no file is in two of them" "$(in_packages | uniq -d)" ""
+is "no file is in two packages" "$(in_packages | uniq -d)" ""
 make -s install-source DESTDIR="$work/stage" >/dev/null 2>&1
 is "kmmv-dkms has the modules' source" "$(diff \
 	<(dpkg-deb --fsys-tarfile "$work"/old/kmmv-dkms_*.deb | tar -t |
 		sed -n 's,^\./usr/src/\(.*[^/]\)$,\1,p' | sort) \
 	<(cd "$work/stage/usr/src" && find . -type f ! -name COPYING |
 		sed 's,^\./,,' | sort))" ""
-is "as it is here" "$(diff -r "$work/old/kmmv/kmod" \
+is "make install has the modules' source as it is here" "$(diff -r "$work/old/kmmv/kmod" \
 	"$work/stage/usr/src/kmmv-$version/kmod" | grep -v ': dkms.conf.in$')" ""
 symbols=$(sed -n 's/^	\(kmmv_[a-z_]*\);$/\1/p' lib/libkmmv.map | wc -l)
 is "libkmmv1 exports what the map lists" "$(
@@ -128,7 +128,8 @@ in_root inpackage
 . qa/shipped/boot
 for image in "$(qa/shipped/root)"/images/*.deb; do
 	if [ ! -e "$image" ]; then
-		skip "a kernel that was installed later loads the modules" "no images of others"
+		skip "a kernel that was installed later boots with DKMS's modules" \
+			"no images of others"
 	else
 		boots "$image"
 	fi

@@ -22,7 +22,7 @@ for page in $pages; do
 	ok "$page has examples" test "$(examples "$page" | commands | wc -l)" -gt 0
 done
 examples pcp-kmmv.1 | commands >"$work/commands"
-is "those of archives are found" "$(on_archive <"$work/commands" | wc -l)" \
+is "examples of archives are found" "$(on_archive <"$work/commands" | wc -l)" \
 	"$(wc -l <"$work/commands")"
 
 # ---- pcp-kmmv(1): a day of a machine
@@ -35,9 +35,10 @@ while read -r command; do
 	# shellcheck disable=SC2034 # of the command
 	PCP_LOG_DIR=$work/log
 	ok "$command" eval "timeout 600 $command"
-	is "it shows each ten minutes of the day" \
+	is "$command: each ten minutes of the day are shown" \
 		"$(grep -c '^box  [0-9:]*  every 600s$' <<<"$tap_text")" 143
-	like "with the disks" "$tap_text" '^sda +100 +409\.6k +0\.50 +40 +655\.4k +2\.00 '
+	like "$command: the disks are shown" \
+		"$tap_text" '^sda +100 +409\.6k +0\.50 +40 +655\.4k +2\.00 '
 done <"$work/commands"
 
 # ---- the tutorial: what it recorded
@@ -68,8 +69,10 @@ command=$(commands <tutorial | on_archive)
 # The pmtime that pmchart starts does not end with it.
 ok "$command" setsid -w sh -c "echo \$\$ >session; exec timeout 600 $command"
 pkill -s "$(cat session)"
-like "it draws a picture" "$(head -c 8 hello.png | tr -d '\r\n')" PNG
-is "of which much has the colour of the first plot" "$(/usr/bin/python3 - hello.png <<'P'
+like "pmchart draws a picture of the tutorial's archive" \
+	"$(head -c 8 hello.png | tr -d '\r\n')" PNG
+is "much of the picture has the colour of the first plot" \
+	"$(/usr/bin/python3 - hello.png <<'P'
 import struct
 import sys
 import zlib
@@ -99,8 +102,8 @@ P
 )" yes
 command=$(commands <tutorial | grep '^pmie ')
 ok "$command" eval "$command"
-is "it prints what the tutorial shows" "$(alike <<<"$tap_text")" \
+is "pmie prints what the tutorial shows" "$(alike <<<"$tap_text")" \
 	"$(shown_by "$command" <tutorial | alike)"
 sed -i 's/> 0/> 10/' hello.pmie
-is "if the rule is true" "$(eval "$command")" ""
+is "pmie prints nothing if the rule is false" "$(eval "$command")" ""
 finish

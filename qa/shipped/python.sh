@@ -22,9 +22,10 @@ make_programs bench/kmmvsim bench/kmmvringsim
 export LD_LIBRARY_PATH=$PWD/build PYTHONPATH=$PWD/lib/python PYTHONDONTWRITEBYTECODE=1
 
 if command -v mypy >/dev/null; then
-	ok "its types hold" mypy --strict --cache-dir="$work/mypy" lib/python/kmmv.py
+	ok "the module's types hold" \
+		mypy --strict --cache-dir="$work/mypy" lib/python/kmmv.py
 else
-	skip "its types hold" "no mypy"
+	skip "the module's types hold" "no mypy"
 fi
 
 # Each structure: size, and offset and size of each member; both sides print the same.
@@ -55,16 +56,17 @@ E2
 	done <"$work/python"
 	echo 'puts(""); return 0; }'
 } >"$work/layout.c"
-ok "its structures have members" test "$(wc -l <"$work/python")" -gt 50
-ok "which the header has" gcc -Ilib -o "$work/layout" "$work/layout.c"
-is "at the same places" "$(diff "$work/python" <("$work/layout" | tail -n +2))" ""
-is "as many as the header" "$(grep -vc ' - ' "$work/python")" "$(
+ok "the module's structures have members" test "$(wc -l <"$work/python")" -gt 50
+ok "the header has the module's members" gcc -Ilib -o "$work/layout" "$work/layout.c"
+is "the module's members are where the header has them" \
+	"$(diff "$work/python" <("$work/layout" | tail -n +2))" ""
+is "the module has as many members as the header" "$(grep -vc ' - ' "$work/python")" "$(
 	gcc -E -Ilib lib/libkmmv.h | awk '
 	/^struct kmmv_(record|field_info|followed|info|family_info|instance_info) \{/ { on = 1 }
 	/^\}/ { on = 0 }
 	on && /;/ { n += gsub(/,/, ",") + 1 }
 	END { print n }')"
-is "its enumerators are the header's" "$(printf '#include <libkmmv.h>\n%s\n' \
+is "the module's enumerators are the header's" "$(printf '#include <libkmmv.h>\n%s\n' \
 	'int a[] = { KMMV_SIGNED, KMMV_TEXT, KMMV_ACTIVE + 9, KMMV_SEM_COUNTER + 9 };' |
 	gcc -Ilib -S -o - -x c - | awk '/\.(long|zero)/ { print $2 }' | xargs)" "1 3 9 9"
 
@@ -75,16 +77,16 @@ mkdir "$work/dev"
 python() { exec python3 -c "import kmmv, sys
 d = '$work/dev'
 $1" 2>&1; }
-like "what is not there is FileNotFoundError" "$(python '
+like "a device that is not there is a FileNotFoundError" "$(python '
 try:
     kmmv.Reader(d).read("sim.f0", "i0.0")
 except FileNotFoundError as error:
     print("none:", error)')" "^none: .*$work/dev/counters"
-is "events of a ring that is not there" "$(python '
+is "a ring that is not there has no events" "$(python '
 print(list(kmmv.Reader(d).follow("none", timeout=0.1)))')" "[]"
 build/qa/bench/kmmvsim --cpus 4 --instances 6 --start 100 "$work/dev"
-is "one value" "$(python 'print(kmmv.Reader(d).read("sim.f0", "i2.0"))')" 414
-is "all values" "$(python '
+is "read() returns a value" "$(python 'print(kmmv.Reader(d).read("sim.f0", "i2.0"))')" 414
+is "values() returns all values" "$(python '
 for family, instances in sorted(kmmv.values(d).items()):
     print(family, sorted(instances.items()))')" "$(build/kmmvdump -d "$work/dev" |
 	sed -n 's/^\([a-z.0-9]*\)\["\(.*\)"\] \([0-9]*\).*/\1 \2 \3/p' | sort | awk '
@@ -99,18 +101,18 @@ family 1 count count counter Count
 inst 0 0 0 active 18446744073709551611,2 x
 inst 1 1 0 active 18446744073709551611,2 y
 E2
-is "a level below zero, and a counter" "$(python '
+is "a level may be below zero, a counter is not" "$(python '
 d = "'"$work/level"'"
 reader = kmmv.Reader(d)
 print(reader.read("level", "x"), reader.read("count", "y"), sorted(kmmv.values(d).items()))')" \
 	"-3 18446744073709551613 [('count', {'y': 18446744073709551613}), ('level', {'x': -3})]"
-like "no such instance" "$(python '
+like "an instance that is not there is a FileNotFoundError" "$(python '
 try:
     with kmmv.Reader(d) as reader:
         reader.read("sim.f0", "none")
 except FileNotFoundError as error:
     print(error)')" 'no active instance "none" of the family sim.f0'
-is "a closed one has no values and no events" "$(python '
+is "a closed Reader has no values and no events" "$(python '
 reader = kmmv.Reader(d)
 reader.close()
 reader.detach()
@@ -148,12 +150,12 @@ for event in kmmv.Reader("'"$work/ring"'").follow():
 ' >"$work/events" 9>&- &
 follower=$!
 lines() { [ "$(wc -l <"$work/events")" -ge "$1" ]; }
-ok "the events of a ring" wait_for 20 lines 5
+ok "follow() returns the events of a ring" wait_for 20 lines 5
 echo >&9
-ok "one that comes" wait_for 20 lines 6
+ok "follow() returns an event that comes" wait_for 20 lines 6
 echo 12 >&9
-ok "drops that no event follows" wait_for 20 lines 7
-is "are what they are" "$(cat "$work/events")" "\
+ok "follow() returns drops that no event follows" wait_for 20 lines 7
+is "events have their fields, losses and drops" "$(cat "$work/events")" "\
 0 hit requests web 1 [('delta', -5)] 0 0 None
 1 mark   [('text', 'a \"mark\"\\nof two lines')] 0 0 None
 1 disk.done requests db [('began', 1234567890123), ('flags', 48879), ('who', 'someone'), ('why', '')] 0 0 None
@@ -162,7 +164,7 @@ is "are what they are" "$(cat "$work/events")" "\
 0 hit requests web 1 [('delta', 7)] 0 0 None
 0    [] 0 12 None"
 # The last one, a loss, is held back for some time.
-is "another reader follows them, and ends after its timeout" "$(python '
+is "another reader follows events, and ends after its timeout" "$(python '
 import itertools
 reader = kmmv.Reader("'"$work/ring"'")
 print(len(list(itertools.islice(reader.follow(timeout=600), 7))))

@@ -47,9 +47,10 @@ in_packages()
 		sed 's,/usr/lib64/,/usr/lib/,' | sort
 }
 make -s install-user DESTDIR="$work/stage" PREFIX=/usr >/dev/null 2>&1
-is "their files are those of make install" "$(diff <(in_packages) \
+is "the packages' files are those of make install" "$(diff <(in_packages) \
 	<(cd "$work/stage" && find . ! -type d | sed 's,^\.,,' | sort))" ""
-is "configuration is marked as such" "$(rpm -qcp "$work"/rpm/RPMS/*/pcp-pmda-kmmv-*.rpm \
+is "files of the configuration are marked as such" \
+	"$(rpm -qcp "$work"/rpm/RPMS/*/pcp-pmda-kmmv-*.rpm \
 	2>/dev/null | sort)" "$(cd "$work/stage" && find etc -type f | sed 's,^,/,' | sort)"
 for script in post preun; do
 	rpm -qp --qf "%{${script}in}\n" "$work"/rpm/RPMS/*/pcp-pmda-kmmv-*.rpm \
@@ -80,9 +81,9 @@ echo "$next" | tee "$work/rpm/SOURCES/VERSION" >"$work/rpm/BUILD/kmmv-$next/VERS
 ok "the next version builds" build --noprep
 keep 3
 if [ "$(id -u)" -ne 0 ]; then
-	skip "their life in a clean root" "machine: a root of its own needs root"
+	skip "the packages live in a clean root" "machine: a root of its own needs root"
 elif ! command -v mmdebstrap >/dev/null; then
-	skip "their life in a clean root" "no mmdebstrap: qa/setup package"
+	skip "the packages live in a clean root" "no mmdebstrap: qa/setup package"
 else
 	cp qa/shipped/inrpm "$work/packages"
 	in_root inrpm
@@ -90,23 +91,25 @@ fi
 
 # ---- SELinux
 
-like "nodes that are there get their contexts" \
+like "kmmv-selinux gives nodes that are there their contexts" \
 	"$(rpm -qp --qf '%{postin}\n' "$work"/rpm/RPMS/*/kmmv-selinux-*.rpm)" \
 	'^[[:blank:]]*restorecon -R /dev/kmmv'
-like "the policy is for a policy" "$(rpm -qpR "$work"/rpm/RPMS/*/kmmv-selinux-*.rpm)" \
+like "kmmv-selinux requires the targeted policy" \
+	"$(rpm -qpR "$work"/rpm/RPMS/*/kmmv-selinux-*.rpm)" \
 	"^selinux-policy-targeted$"
 cp -r pmda/selinux "$work"
 said=$(make -s -C "$work/selinux" 2>&1)
 is "the policy compiles without a message" "$? $said" "0 "
 semodule_unpackage "$work/selinux/kmmv.pp" "$work/pp" "$work/contexts"
-is "its package has the contexts of files" "$(cat "$work/contexts")" \
+is "the policy's package has the contexts of files" "$(cat "$work/contexts")" \
 	"$(cat pmda/selinux/kmmv.fc)"
-is "which are the devices'" "$(sed -n 's/^\([^#\t]*\)\t.*/\1/p' pmda/selinux/kmmv.fc |
+is "the contexts are the devices'" \
+	"$(sed -n 's/^\([^#\t]*\)\t.*/\1/p' pmda/selinux/kmmv.fc |
 	while read -r pattern; do
 		printf '%s\n' /dev/kmmv/counters /dev/kmmv/names /dev/kmmv/ring/default |
 			grep -cxE "$pattern"
 	done)" 3
-is "pmcd may read and map them, and no more" "$(sed -n \
+is "pmcd may read and map the devices, and no more" "$(sed -n \
 	's/^allow pcp_pmcd_t kmmv_device_t:chr_file { \(.*\) };/\1/p' \
 	pmda/selinux/kmmv.te)" "getattr open read ioctl map"
 is "nobody may write but to settings" "$(grep -E '^allow.*\<(write|append|create|setattr|module_load)\>' \

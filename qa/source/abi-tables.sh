@@ -95,23 +95,23 @@ is "the headers have the structures that are known here" \
 is "tables and headers agree" "$(compare help/kmmv.5)" ""
 note "$(wc -l <"$work/rows") rows, $(wc -l <"$work/there") members"
 
-broken "sees a wrong offset" 's/^\.It 48 Ta 8 Ta Va gen2/.It 40 Ta 8 Ta Va gen2/' \
+broken "a wrong offset is found" 's/^\.It 48 Ta 8 Ta Va gen2/.It 40 Ta 8 Ta Va gen2/' \
 	'kmmv_header.gen2: not 8 bytes at 40'
-broken "sees a wrong length" 's/^\.It 4 Ta 4 Ta Va done/.It 4 Ta 8 Ta Va done/' \
+broken "a wrong length is found" 's/^\.It 4 Ta 4 Ta Va done/.It 4 Ta 8 Ta Va done/' \
 	'kmmv_pair.done: not 8 bytes at 4'
-broken "sees a missing row" '/Ta Va slots_free/d' \
+broken "a missing row is found" '/Ta Va slots_free/d' \
 	'kmmv_header slots_free: has no row'
-broken "sees a member that is not there" 's/Ta Va age /Ta Va aged /' \
+broken "a member that is not there is found" 's/Ta Va age /Ta Va aged /' \
 	"no member named .*aged"
-broken "sees a wrong size" 's/^192 bytes/184 bytes/' 'kmmv_header: not 184 bytes'
-broken "sees a missing row of a ring's" '/Ta Va swaps/d' \
+broken "a wrong size is found" 's/^192 bytes/184 bytes/' 'kmmv_header: not 184 bytes'
+broken "a missing row of a ring's is found" '/Ta Va swaps/d' \
 	'kmmv_ring_reader swaps: has no row'
-broken "sees a wrong size of an array" \
+broken "a wrong size of an array is found" \
 	's/^\.It 56 Ta 40 Ta Va dropped/.It 56 Ta 48 Ta Va dropped/' \
 	'kmmv_ring_writer.dropped: not 48 bytes at 56'
-broken "sees a wrong offset of a sample's" \
+broken "a wrong offset of a sample's is found" \
 	's/^\.It 53 Ta 1 Ta Va found/.It 54 Ta 1 Ta Va found/' \
 	'kmmv_profile_sample.found: not 1 bytes at 54'
-broken "sees a size that is not told" '/^16 bytes/d' \
+broken "a size that is not told is found" '/^16 bytes/d' \
 	'kmmv_refresh: its size is not told'
 finish

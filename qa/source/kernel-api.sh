@@ -110,7 +110,8 @@ done <<-'END'
 	kmmv_ring.h kmmv_ring_trace core/follow.c:kmmv_follow_set
 	statctr.h statctr_ninit core/table.c:kmmv_table_get_unnamed
 END
-like "a macro, too" "$(description kmod/include/linux/statctr.h PCPU_CTR)" \
+like "the macro PCPU_CTR says what it returns" \
+	"$(description kmod/include/linux/statctr.h PCPU_CTR)" \
 	'Return: '
 
 # A client that uses every function as a value, and the macro.
@@ -137,14 +138,14 @@ for config in "" -DKMMV_SHIM_UP -DKMMV_SHIM_OFF \
 	"-DCONFIG_KMMV_FLEXIBLE -DKMMV_SHIM_OFF" -DKMMV_SHIM_PAIR \
 	"-DKMMV_SHIM_PAIR -DCONFIG_KMMV_FLEXIBLE" -DKMMV_SHIM_NMI; do
 	# shellcheck disable=SC2086 # words
-	ok "they are all there with ${config:-nothing else}" compiles $config
+	ok "all functions are there with ${config:-nothing else}" compiles $config
 done
 
 missing=
 for name in $names PCPU_CTR; do
 	grep -qw "$name" qa/client/noop.c || missing+=" $name"
 done
-is "the client without kmmv calls them all" "$missing" ""
+is "the client without kmmv calls all functions" "$missing" ""
 
 # A function that depends on the allocator has another name with the other one.
 # asked [FLAG...]: the undefined symbols of a client that uses everything
@@ -157,7 +158,7 @@ for word in '' -DKMMV_SHIM_PAIR -DKMMV_SHIM_NMI; do
 	asked $word >"$work/fixed"
 	# shellcheck disable=SC2086 # no word
 	asked $word -DCONFIG_KMMV_FLEXIBLE >"$work/flexible"
-	like "some are asked for${word:+, $word}" "$(cat "$work/fixed")" \
+	like "statctr_init is asked for${word:+, $word}" "$(cat "$work/fixed")" \
 		'^statctr_init$'
 	is "no name of both allocators knows handles${word:+, $word}" \
 		"$(comm -12 "$work/fixed" "$work/flexible" |

@@ -50,7 +50,7 @@ mapfile -t pages < <(find . -name '*.md' ! -path './build/*' ! -path './.git/*' 
 is "every link leads somewhere" "$(dead "${pages[@]}")" ""
 printf '# A page\n\n[a](#a-page) [b](#b) [c](none.md)\n\n    [d](code)\n' \
 	>"$work/bad.md"
-is "one that does not is found" "$(dead "$work/bad.md" | sed "s,^$work/,,")" \
+is "a link that leads nowhere is found" "$(dead "$work/bad.md" | sed "s,^$work/,,")" \
 	"bad.md #b no such heading
 bad.md none.md no such file"
 
@@ -71,7 +71,7 @@ missing()
 	done
 }
 ok "README.md has figures of what kmmv costs" test "$(figures README.md | wc -l)" -ge 20
-is "help/costs.md has all of them" "$(missing README.md)" ""
+is "help/costs.md has all figures of README.md" "$(missing README.md)" ""
 sed 's/| 15708 /| 15709 /' README.md >"$work/other.md"
-is "one that it has not is found" "$(missing "$work/other.md")" 15709
+is "a figure that help/costs.md has not is found" "$(missing "$work/other.md")" 15709
 finish

@@ -47,10 +47,12 @@ ppc64le PPC PPC64 64BIT
 s390x S390 64BIT"
 while read -r machine options; do
 	# shellcheck disable=SC2086 # words
-	is "$machine" "$(ctl "$machine")" "$(module $options)"
+	is "kmmvctl has the module's registers of $machine" \
+		"$(ctl "$machine")" "$(module $options)"
 done <<<"$machines"
-is "x86-64 has some" "$(module X86_64)" "5 6"
-is "no other option decides" "$(conditions | grep -oE 'CONFIG_\w+' | sort -u | xargs)" \
+is "x86-64 has registers for arguments" "$(module X86_64)" "5 6"
+is "no other option decides on registers" \
+	"$(conditions | grep -oE 'CONFIG_\w+' | sort -u | xargs)" \
 	"CONFIG_64BIT CONFIG_ARM64 CONFIG_LOONGARCH CONFIG_RISCV CONFIG_X86_64"
 is "no other machine is in kmmvctl's table" \
 	"$(sed -n 's/^\t{ "\(.*\)", .*/\1/p' $table | sort | xargs)" \

@@ -164,47 +164,54 @@ is "the machines are those of the numbers" \
 	"$(sed -n 's/^arches = //p' $numbers)"
 
 ok "the sources have devices" test "$(devices | wc -l)" -ge 3
-ok "and files of rings" test "$(attributes | wc -l)" -ge 5
-ok "and settings" test "$(settings | wc -l)" -ge 22
-is "devices and files of rings are there" "$(lacks $text)" ""
+ok "the sources have files of rings" test "$(attributes | wc -l)" -ge 5
+ok "the sources have settings" test "$(settings | wc -l)" -ge 22
+is "all devices, files of rings and settings are described" "$(lacks $text)" ""
 
-broken "sees an ioctl that is not described" '/^ioctl[$]KMMV_RING_IOC_CLOCK/d' \
+broken "an ioctl that is not described is found" '/^ioctl[$]KMMV_RING_IOC_CLOCK/d' \
 	'^KMMV_RING_IOC_CLOCK is not described'
-broken "sees an ioctl of no header" 's/IOC_CLAIM/IOC_CLAMP/g' \
+broken "an ioctl of no header is found" 's/IOC_CLAIM/IOC_CLAMP/g' \
 	'^KMMV_RING_IOC_CLAMP is no ioctl'
-broken "sees another command" 's/const\[KMMV_RING_IOC_TAKE\]/const[KMMV_RING_IOC_STATS]/' \
+broken "another command is found" \
+	's/const\[KMMV_RING_IOC_TAKE\]/const[KMMV_RING_IOC_STATS]/' \
 	'^KMMV_RING_IOC_TAKE: not fd_kmmv_ring and const'
-broken "sees a wrong device" '/^ioctl[$]KMMV_IOC_REFRESH/s/fd_kmmv_counters/fd_kmmv_names/' \
+broken "a wrong device is found" \
+	'/^ioctl[$]KMMV_IOC_REFRESH/s/fd_kmmv_counters/fd_kmmv_names/' \
 	'^KMMV_IOC_REFRESH: not fd_kmmv_counters'
-broken "sees a wrong direction" 's/ptr\[inout, kmmv_ring_stats\]/ptr[in, kmmv_ring_stats]/' \
+broken "a wrong direction is found" \
+	's/ptr\[inout, kmmv_ring_stats\]/ptr[in, kmmv_ring_stats]/' \
 	'^KMMV_RING_IOC_STATS: not ptr\[inout, kmmv_ring_stats\]'
-broken "sees a wrong argument" 's/flags\[kmmv_watermarks, int32\]/flags[kmmv_watermarks, int64]/' \
+broken "a wrong argument is found" \
+	's/flags\[kmmv_watermarks, int32\]/flags[kmmv_watermarks, int64]/' \
 	'^KMMV_RING_IOC_WATERMARK: not ptr\[in, int32\]'
-broken "sees a member that is missing" '/^\tbackwards/d' \
+broken "a member that is missing is found" '/^\tbackwards/d' \
 	'^kmmv_ring_stats backwards: not described'
-broken "sees members in another order" '/^\tmonotonic/{h;d};/^\trealtime/G' \
+broken "members in another order are found" '/^\tmonotonic/{h;d};/^\trealtime/G' \
 	'^"kmmv_ring_clock.monotonic: another offset"'
-broken "sees a member of another length" 's/^\toffset\tint32/\toffset\tint64/' \
+broken "a member of another length is found" 's/^\toffset\tint32/\toffset\tint64/' \
 	'^"kmmv_ring_range.offset: another length"'
-broken "sees a structure of another size" 's/KMMV_DROP_NR/6/' \
+broken "a structure of another size is found" 's/KMMV_DROP_NR/6/' \
 	'^"kmmv_ring_stats: another size"'
-broken "sees a constant without a number" 's/^kmmv_prots = /&PROT_SEM, /' \
+broken "a constant without a number is found" 's/^kmmv_prots = /&PROT_SEM, /' \
 	'^"PROT_SEM: no number for'
-broken_number "sees a wrong number" 's/^\(KMMV_RING_IOC_TAKE = \).*/\1999/' \
+broken_number "a wrong number is found" 's/^\(KMMV_RING_IOC_TAKE = \).*/\1999/' \
 	'^"KMMV_RING_IOC_TAKE: not 999 for'
-broken_number "sees a number that nothing needs" 's/^__NR_write.*/&\nKMMV_MAGIC = 1/' \
+broken_number "a number that nothing needs is found" \
+	's/^__NR_write.*/&\nKMMV_MAGIC = 1/' \
 	'^"KMMV_MAGIC: a number that nothing needs"'
-broken_number "sees a wrong system call" 's/^__NR_openat = .*/__NR_openat = 1/' \
+broken_number "a wrong system call is found" 's/^__NR_openat = .*/__NR_openat = 1/' \
 	'^"__NR_openat: not 1 for'
-broken_device "sees a device that is not opened" 's,/dev/kmmv/names,/dev/kmmv/name,' \
+broken_device "a device that is not opened is found" 's,/dev/kmmv/names,/dev/kmmv/name,' \
 	'^/dev/kmmv/names: not opened'
-broken_device "sees a file that is not opened" 's,syz1/spares,syz1/spare,' \
+broken_device "a file that is not opened is found" 's,syz1/spares,syz1/spare,' \
 	'^syz1/spares: not opened'
-broken_device "sees a setting that is not opened" 's,/default/unit_mask,/default/mask,' \
+broken_device "a setting that is not opened is found" \
+	's,/default/unit_mask,/default/mask,' \
 	'^profile/events/default/unit_mask: not opened'
-broken_device "sees a file of a counter that is not opened" 's,syz0/max_keys,syz0/keys,' \
+broken_device "a file of a counter that is not opened is found" \
+	's,syz0/max_keys,syz0/keys,' \
 	'^trace/syz0/max_keys: not opened'
-broken_device "sees a file that is not written" '/^write[$]kmmv_trace/d' \
+broken_device "a file that is not written is found" '/^write[$]kmmv_trace/d' \
 	'^trace: not written'
 
 # ---- syzkaller's own compiler
@@ -238,9 +245,9 @@ mkdir -p "$work"/{bin,syzkaller/{bin,sys/{linux,test}}}
 ln -s "$(command -v bash)" "$(command -v dirname)" "$work/bin"
 echo old >"$work/syzkaller/sys/linux/dev_kmmv.txt"
 echo other >"$work/syzkaller/sys/linux/dev_other.txt"
-like "its compiler needs a source of it" "$(check "$work")" \
+like "the check wants a source of syzkaller" "$(check "$work")" \
 	'^Have syzkaller.*: qa/fuzz/syzkaller/check DIR$'
-is "in which the tools have been built" \
+is "the check wants a source whose tools have been built" \
 	"$(PATH=$work/bin check "$work/syzkaller")" \
 	"no syz-fmt in $work/syzkaller/bin or on PATH"$'\n'"status 2"
 tool syz-fmt <<'E'
@@ -250,7 +257,7 @@ tool syz-sysgen <<'E'
 [ "$1 $3" = "-src -out" ] && cd "$2/sys/linux" && ls -d ../* dev_* && cat dev_other.txt &&
 	head -n 1 dev_kmmv.txt && echo '{"openat$kmmv_names"}' >"$4/executor/syscalls.h"
 E
-is "which get ours in place of theirs, with all others" \
+is "the tools get our description in place of syzkaller's" \
 	"$(check "$work/syzkaller")" \
 	"../linux
 ../test
@@ -261,17 +268,18 @@ other
 $(head -n 1 $text)
 compiled: 1 calls of all machines together
 status 0"
-is "theirs is as it was" "$(cat "$work"/syzkaller/sys/linux/*)" old$'\n'other
+is "syzkaller's description is as it was" \
+	"$(cat "$work"/syzkaller/sys/linux/*)" old$'\n'other
 tool syz-sysgen <<'E'
 echo "$2/sys/linux/dev_kmmv.txt:1:1: no"
 exit 1
 E
-is "what it refuses is a failure" "$(check "$work/syzkaller")" \
+is "a description that syzkaller refuses is a failure" "$(check "$work/syzkaller")" \
 	"sys/linux/dev_kmmv.txt:1:1: no"$'\n'"status 1"
 tool syz-sysgen <<'E'
 : >"$4/executor/syscalls.h"
 E
-is "so is a description without calls" "$(check "$work/syzkaller")" \
+is "a description without calls is a failure" "$(check "$work/syzkaller")" \
 	"compiled: 0 calls of all machines together"$'\n'"status 1"
 if dir=$(syzkaller); then
 	like "syzkaller compiles the description" "$(check "$dir")" '^status 0$'

@@ -28,10 +28,10 @@ doubled()
 }
 
 files=(qa/bench/run qa/bench/*.sh)
-ok "there are tables" test "$(calls "${files[@]}" | wc -l)" -ge 20
-is "each has a name" "$(nameless "${files[@]}")" 0
-is "none has another's" "$(doubled "${files[@]}")" ""
+ok "there are 20 tables or more" test "$(calls "${files[@]}" | wc -l)" -ge 20
+is "each table has a name" "$(nameless "${files[@]}")" 0
+is "no table has another's name" "$(doubled "${files[@]}")" ""
 printf 'a | table one\n\t} | table\nb | table one\n# | table\n' >"$work/bad.sh"
-is "one without a name is found" "$(nameless "$work/bad.sh")" 1
-is "a name that is there twice is found" "$(doubled "$work/bad.sh")" "table one"
+is "a table without a name is found" "$(nameless "$work/bad.sh")" 1
+is "a name of two tables is found" "$(doubled "$work/bad.sh")" "table one"
 finish
