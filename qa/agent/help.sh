@@ -85,11 +85,11 @@ is "a metric without a text is found" \
 info -d kmmv | sed -n 's/.*InDom: \([0-9]*\.[0-9]*\) .*/\1/p' | sort -u >"$work/domains"
 ok "there are more than 100 instance domains" test "$(wc -l <"$work/domains")" -gt 100
 db_start dso
-while read -r domain; do
-	text=$(db "text indom $domain" | sed '/^pmInDom/d')
+while read -r indom; do
+	text=$(db "text indom $indom" | sed '/^pmInDom/d')
 	line=$(sed -n '1s/^\[\(.*\)\]$/\1/p' <<<"$text")
 	more=$(sed 1d <<<"$text")
-	[ -n "$line" ] && [ -n "$more" ] && [ "$more" != "$line" ] || echo "$domain"
+	[ -n "$line" ] && [ -n "$more" ] && [ "$more" != "$line" ] || echo "$indom"
 done <"$work/domains" >"$work/poor"
 is "each instance domain has a line, and a text that says more" "$(cat "$work/poor")" ""
 like "an unknown instance domain has no text" "$(db "text indom $domain.1000")" "Error"
