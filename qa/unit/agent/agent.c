@@ -503,6 +503,8 @@ int main(void)
 	add_asked(suite);
 	add_changes(suite);
 	add_instances(suite);
+	add_gone(suite);
+	add_copies(suite);
 	add_families(suite);
 	add_fields(suite);
 	add_rings(suite);

@@ -335,7 +335,9 @@ bool has_metric(const char *name);
 
 void add_asked(Suite *suite);
 void add_changes(Suite *suite);
+void add_copies(Suite *suite);
 void add_disk(Suite *suite);
+void add_gone(Suite *suite);
 void add_instances(Suite *suite);
 void add_lasting(Suite *suite);
 void add_limits(Suite *suite);
