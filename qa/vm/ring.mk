@@ -2,7 +2,7 @@
 # Programs of qa/vm/tests for ring buffers.
 vm-programs += ring-storm ring-rules ring-wake ring-edge ring-hostile
 
-ring-common := qa/vm/progs/tap.c qa/vm/progs/ring.c qa/vm/progs/ring-read.c
+ring-common := $(patsubst %,qa/vm/progs/%.c,tap ring ring-read ring-snapshot)
 ring-cflags := -Ikmod/include/uapi
 ring-storm-sources := qa/vm/progs/ring-storm.c $(ring-common)
 ring-storm-cflags := $(ring-cflags)
