@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 vm-programs += stat-check
-stat-check-sources := qa/vm/stat-check.c qa/vm/proc.c
+stat-check-sources := $(patsubst %,qa/vm/%.c,stat-check stat-bracket stat-copy proc)
 stat-check-cflags := -Ilib
 stat-check-libs := build/libkmmv.a
 
