@@ -19,7 +19,8 @@ growth-cflags := $(progs-cflags)
 storm-sources := qa/vm/progs/storm.c $(progs-common)
 storm-cflags := $(progs-cflags)
 storm-libs := build/libkmmv.a
-ring-device-sources := qa/vm/progs/ring-device.c qa/vm/progs/device.c $(progs-common)
+ring-device-sources := $(patsubst %,qa/vm/progs/%.c,ring-device ring-consumer ring-hits \
+	device) $(progs-common)
 ring-device-cflags := $(progs-cflags)
 early-open-sources := qa/vm/progs/early-open.c
 hostile-sources := qa/vm/progs/hostile.c qa/vm/progs/waiters.c qa/vm/progs/users.c \
