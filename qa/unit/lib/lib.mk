@@ -32,6 +32,7 @@ libring-parts := $(patsubst %,qa/unit/lib/%.c,libring-expect libring-open \
 	libring-snapshot libring-order libring-consumer)
 libring-sources += $(libring-parts)
 libring-split-sources += $(libring-parts)
+libopen-sources += qa/unit/lib/libopen-files.c
 libnames-sources += qa/unit/lib/libnames-feed.c
 liblive-parts := $(patsubst %,qa/unit/lib/%.c,liblive-changes liblive-broken)
 liblive-sources += $(liblive-parts)
