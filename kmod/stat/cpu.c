@@ -130,7 +130,9 @@ static u64 raw_time(const struct kernel_cpustat *stat, int cpu,
 /*
  * The value kept by an earlier load is another account of idle time if the CPU
  * was offline since. A kernel value that exceeds it by more than the time since
- * then must not make the value jump.
+ * then must not make the value jump. Linux 7 counts an idle CPU whose tick runs by
+ * ticks, of this CPU's clock: what it has counted may be one ahead at the end, and one
+ * behind at the beginning.
  */
 static bool is_another(u64 kept, u64 raw, int cpu, enum cpu_usage_stat index)
 {
@@ -138,7 +140,8 @@ static bool is_another(u64 kept, u64 raw, int cpu, enum cpu_usage_stat index)
 
 	if (!kept || !is_idle(index))
 		return false;
-	return !cpu_online(cpu) || raw > kept + elapsed;
+	return !cpu_online(cpu) ||
+	       raw > kept + elapsed + (elapsed >> 10) + 2 * TICK_NSEC;
 }
 
 /* Whether no low half wrapped between the two. */
