@@ -59,7 +59,7 @@ explain()
 		echo "  The kernel is locked down, or this system may not load modules (for"
 		echo "  example, a container). See /sys/kernel/security/lockdown."
 		;;
-	*"not found"*)
+	*"Module "*"not found"*)
 		release=$(uname -r)
 		echo "  It is not installed for kernel $release:"
 		case $(installed_by) in
@@ -84,9 +84,21 @@ explain()
 	echo "  module is loaded."
 }
 
+# The module is loaded, but another one is installed.
+is_old()
+{
+	new=$(modinfo -F srcversion "$1" 2>/dev/null)
+	loaded=$(cat "/sys/module/$1/srcversion" 2>/dev/null)
+	[ -n "$new" ] && [ -n "$loaded" ] && [ "$new" != "$loaded" ]
+}
+
 load()
 {
-	[ -d "/sys/module/$1" ] && return 0
+	if [ -d "/sys/module/$1" ]; then
+		! is_old "$1" || echo "The module $1 is loaded, but another one is installed." \
+			"It is used when $1 is loaded next."
+		return 0
+	fi
 	if message=$(modprobe "$1" 2>&1); then
 		echo "Loaded the module $1."
 		return 0
@@ -124,12 +136,48 @@ open_settings()
 	done
 }
 
+# What Install last wrote to a file of /etc. Remove removes it.
+record_of()
+{
+	echo "$PCP_PMDAS_DIR/kmmv/${1##*/}.written"
+}
+
+# place FILE: standard input becomes FILE, of /etc, unless the administrator has changed
+# it, deleted it, or made it a link, such as to /dev/null, which switches it off.
+place()
+{
+	record=$(record_of "$1")
+	cat >"$record.new"
+	if [ -L "$1" ]; then
+		echo "Keeping $1, which is a link."
+	elif [ ! -e "$1" ] && [ -f "$record" ]; then
+		echo "Not making $1, which was deleted. ./Remove and ./Install make it."
+	elif [ ! -e "$1" ] || cmp -s "$1" "$record"; then
+		mkdir -p "${1%/*}"
+		cp "$record.new" "$1.new" && chmod 644 "$1.new" && mv "$1.new" "$1"
+	elif ! cmp -s "$1" "$record.new"; then
+		echo "Keeping $1, which is not as ./Install wrote it."
+		echo "  Now ./Install would write $record."
+	fi
+	mv "$record.new" "$record"
+}
+
+# Remove FILE unless the administrator has changed it.
+displace()
+{
+	record=$(record_of "$1")
+	if [ -L "$1" ] || { [ -e "$1" ] && ! cmp -s "$1" "$record"; }; then
+		echo "Keeping $1."
+	else
+		rm -f "$1"
+	fi
+	rm -f "$record"
+}
+
 device_setup()
 {
-	mkdir -p "${rules%/*}" "${modules%/*}"
-	sed "s/\"pcp\"/\"$PCP_GROUP\"/" kmmv.rules >"$rules"
-	cp kmmv.modules "$modules"
-	chmod 644 "$rules" "$modules"
+	sed "s/\"pcp\"/\"$PCP_GROUP\"/" kmmv.rules | place "$rules"
+	place "$modules" <kmmv.modules
 	udev_runs && udevadm control --reload
 	device_load
 }
@@ -137,7 +185,7 @@ device_setup()
 device_load()
 {
 	if load kmmv; then
-		load kmmv_stat
+		load kmmv_stat || :
 	fi
 	open_nodes
 	open_settings
@@ -225,7 +273,8 @@ close_nodes()
 
 device_remove()
 {
-	rm -f "$rules" "$modules"
+	displace "$rules"
+	displace "$modules"
 	udev_runs && udevadm control --reload
 	device_unload
 }

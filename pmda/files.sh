@@ -23,13 +23,14 @@ files_install()
 	done >>"$stage/list"
 	# Include what an earlier Install made.
 	[ ! -f "$manifest" ] || cat "$manifest" >>"$stage/list"
-	if ! make -C "$1" install >"$stage/log" 2>&1; then
+	echo "f $manifest" >>"$stage/list"
+	# Before the first file, for an Install that is interrupted.
+	if ! mkdir -p "${manifest%/*}" || ! sort -u "$stage/list" >"$manifest" ||
+			! make -C "$1" install >"$stage/log" 2>&1; then
 		cat "$stage/log"
 		rm -rf "$stage"
 		return 1
 	fi
-	echo "f $manifest" >>"$stage/list"
-	sort -u "$stage/list" >"$manifest"
 	rm -rf "$stage"
 }
 

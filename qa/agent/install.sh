@@ -133,11 +133,88 @@ wait $!
 like "the agent has values after Install while pmcd started" \
 	"$(pminfo -f kmmv.control.state)" '"absent"'
 
+# ---- files of /etc that the administrator changes
+
+rule=/etc/udev/rules.d/60-kmmv.rules
+load=/etc/modules-load.d/kmmv.conf
+# shellcheck disable=SC2317 # called by ok
+again()
+{
+	(cd $dir && ./Install </dev/null)
+}
+echo kmmv_block >>$load
+rm $rule
+ok "Install succeeds after changes in /etc" again
+like "Install says what it keeps" "$tap_text" "^Keeping $load, which is not as"
+like "Install says what it does not make" "$tap_text" "^Not making $rule, which was deleted"
+is "a file of /etc that was changed is as it was" "$(tail -n 1 $load)" kmmv_block
+not_ok "a file of /etc that was deleted is not made again" test -e $rule
+cp $dir/kmmv.conf.written $load
+rm $dir/60-kmmv.rules.written
+echo "# older" >$dir/kmmv.conf.written
+echo "# older" >$load
+chmod 600 $load
+ok "Install succeeds over what an older one wrote" again
+like "a file of /etc that an older Install wrote is replaced" "$(cat $load)" '^kmmv_stat$'
+is "its mode is that of a new file" "$(stat -c %a $load)" 644
+ok "a file of /etc without a record is made" grep -q 'GROUP="pcp"' $rule
+mknod /mnt/null c 1 3
+chmod 666 /mnt/null
+ln -sf /mnt/null $load
+echo "# mine" >/mnt/mine
+ln -sf /mnt/mine $rule
+ok "Install succeeds where files of /etc are links" again
+is "a link to a device stays, and the device's mode" \
+	"$(readlink $load) $(stat -c %a /mnt/null)" "/mnt/null 666"
+is "what a link leads to is as it was" "$(readlink $rule) $(cat /mnt/mine)" "/mnt/mine # mine"
+ok "Remove succeeds where files of /etc are links" sh -c './Remove </dev/null'
+is "Remove keeps links of /etc" "$(readlink $load $rule | xargs)" "/mnt/null /mnt/mine"
+rm $load $rule
+ok "Install makes files of /etc after Remove" sh -c 'umask 077; ./Install </dev/null'
+is "what users read does not depend on the umask" "$(find $rule $load $dir/help.pag \
+	/var/lib/pcp/config/pmchart/Kmmv* /usr/share/man/man1/pmdakmmv.1* \
+	/usr/local/share/man/man5/kmmv.5 /usr/local/lib/pkgconfig/libkmmv.pc \
+	-printf '%m\n' | sort -u)" 644
+touch $dir/.NeedInstall $dir/.NeedInstall.failed
+ok "Install succeeds with pmcd's marks" again
+is "Install takes away the marks by which pmcd runs it" "$(echo $dir/.Need*)" "$dir/.Need*"
+touch $dir/.NeedInstall $dir/.NeedInstall.failed
+echo kmmv_block >>$load
+ok "Remove succeeds with pmcd's marks" sh -c "cd $dir && ./Remove </dev/null"
+is "Remove takes away the marks by which pmcd runs Install" "$(echo $dir/.Need*)" \
+	"$dir/.Need*"
+is "Remove keeps a file of /etc that was changed" "$(tail -n 1 $load)" kmmv_block
+not_ok "Remove removes a file of /etc that was not changed" test -e $rule
+rm $load
+ok "Install succeeds after Remove" sh -c './Install </dev/null'
+
+# loaded SRCVERSION INSTALLED: what load() says of a module that is there
+loaded()
+{
+	(
+		PCP_SYSCONF_DIR=none PCP_PMDAS_DIR=${dir%/*}
+		loaded=$1 new=$2
+		# shellcheck source=pmda/device.sh
+		. pmda/device.sh
+		# shellcheck disable=SC2317 # called by load
+		cat() { echo "$loaded"; }
+		# shellcheck disable=SC2317
+		modinfo() { echo "$new"; }
+		load kernel
+	)
+}
+like "a loaded module of which another one is installed is said" "$(loaded A B)" \
+	"^The module kernel is loaded, but another one is installed"
+is "a loaded module that is installed is not said" "$(loaded A A)" ""
+is "a loaded module of which none is installed is not said" "$(loaded A '')" ""
+
 # pmcd gives up an agent that ends at once.
 mkdir -p /etc/pcp/kmmv
 echo "-c none" >>/etc/pcp/kmmv/options
 not_ok "Install of an agent that pmcd gives up fails" sh -c './Install </dev/null'
 like "Install says that there are no values" "$tap_text" "no values of the agent"
+not_ok "make uninstall is refused where an Install has failed" make -s uninstall
+like "make uninstall says what to do first" "$tap_text" "cd $dir && ./Remove$"
 rm -r /etc/pcp/kmmv
 sed -i '/^kmmv/d' /etc/pcp/pmcd/pmcd.conf
 ok "Install succeeds after one that failed" sh -c './Install </dev/null'
@@ -203,12 +280,6 @@ ok "the options are in force after Install" wait_for 20 attached
 line()
 {
 	sed -n "s/^kmmv.*pmdakmmv  *-d $domain *//p" /etc/pcp/pmcd/pmcd.conf
-}
-# Its files are installed.
-# shellcheck disable=SC2317 # called by ok
-again()
-{
-	(cd $dir && ./Install </dev/null)
 }
 file=/etc/pcp/kmmv/options
 echo "-f /mnt/dev -c 200" >$file
@@ -288,4 +359,25 @@ after=$(files)
 is "Remove --purge leaves nothing else" "$(diff <(echo "$before") <(echo "$after"))" ""
 ok "Remove of nothing succeeds" sh -c './Remove </dev/null'
 ok "pmcd answers after Remove" pminfo -f pmcd.version
+
+# ---- make uninstall beside a package
+
+# The package has two of the files, and make install wrote over them.
+mkdir /mnt/dpkg
+cat >/mnt/dpkg/dpkg <<E
+#!/bin/sh
+found=1
+for path; do
+	case \$path in
+	$dir/device.sh | /etc/pcp/pmrep/kmmv.conf) echo "pcp-pmda-kmmv: \$path"; found=0 ;;
+	esac
+done
+exit \$found
+E
+chmod 755 /mnt/dpkg/dpkg
+ok "make install succeeds" make -s install
+ok "make uninstall succeeds" env PATH=/mnt/dpkg:"$PATH" make -s uninstall
+is "make uninstall leaves what a package has" "$(find $dir /etc/pcp -type f \
+	\( -path '*pmdas*' -o -iname '*kmmv*' \) | sort | xargs)" \
+	"/etc/pcp/pmrep/kmmv.conf $dir/device.sh"
 finish

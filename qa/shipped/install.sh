@@ -76,8 +76,23 @@ is "a module builds without a message" "$? $(cat "$work/out")" "0 "
 like "a module depends on kmmv" "$(PATH=$PATH:/sbin:/usr/sbin \
 	modinfo -F depends "$work/driver/driver.ko")" "^kmmv$"
 
+ok "make install succeeds with a umask" sh -c \
+	"umask 077; make -s install DESTDIR=$work/masked PREFIX=/usr"
+is "what it installs does not depend on the umask" \
+	"$(find "$work/masked" -mindepth 1 ! -type l ! -perm -044)" ""
+touch "$stage/usr/lib/libkmmv.so.1.99.0"
+ok "make install succeeds over a newer library" make -s install DESTDIR="$stage" PREFIX=/usr
+not_ok "a newer library, which ldconfig would take, is not left" \
+	test -e "$stage/usr/lib/libkmmv.so.1.99.0"
+not_ok "make install refuses a folder of two words" \
+	make -s install DESTDIR="$work/two words" PREFIX=/usr
+like "make install says why it refuses a folder of two words" "$tap_text" \
+	"nothing is installed in a folder whose path has blanks"
+
 # As if they had been installed for another kernel, too.
 cp -r "$stage/lib/modules/$KVER" "$stage/lib/modules/another"
+# Of an earlier version.
+touch "$stage/usr/lib/libkmmv.so.1.0.0-1.2"
 ok "make uninstall succeeds" make -s uninstall DESTDIR="$stage" PREFIX=/usr
 is "make uninstall leaves no file" "$(list "$stage")" ""
 is "make uninstall leaves no directory of kmmv's" "$(find "$stage" -name '*kmmv*')" ""
