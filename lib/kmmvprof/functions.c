@@ -87,6 +87,21 @@ static bool is_symbols(const GElf_Shdr *sh)
 	       sh->sh_type == SHT_STRTAB || sh->sh_type == SHT_SYMTAB_SHNDX;
 }
 
+/*
+ * Whether the last name of a table ends. If it does not, libelf looks for the end of one
+ * before it each time that it looks up a name: through all of the table, for each section.
+ */
+static bool has_end(int file, const GElf_Shdr *sh)
+{
+	char last = '\0';
+
+	if (sh->sh_type != SHT_STRTAB || !sh->sh_size)
+		return true;
+	/* What is beyond the file's end is an error of libelf. */
+	return pread(file, &last, 1, (off_t)(sh->sh_offset + sh->sh_size - 1)) <
+		       1 || !last;
+}
+
 /* Symbols of a stripped file, compressed. */
 static bool is_debugdata(Elf *elf, const GElf_Shdr *sh)
 {
@@ -102,7 +117,7 @@ static bool is_debugdata(Elf *elf, const GElf_Shdr *sh)
  * Symbol sections are never compressed in practice; a compressed one could expand to
  * any size.
  */
-static int check_sections(Elf *elf)
+static int check_sections(int file, Elf *elf)
 {
 	uint64_t total = 0;
 	Elf_Scn *scn = NULL;
@@ -112,7 +127,7 @@ static int check_sections(Elf *elf)
 		if (!gelf_getshdr(scn, &sh) || !is_symbols(&sh))
 			continue;
 		if (sh.sh_flags & SHF_COMPRESSED ||
-		    sh.sh_size > SYMBOLS_MAX - total)
+		    sh.sh_size > SYMBOLS_MAX - total || !has_end(file, &sh))
 			return -EFBIG;
 		total += sh.sh_size;
 	}
@@ -134,7 +149,7 @@ static int check_file(int file)
 	elf = elf_begin(file, ELF_C_READ, NULL);
 	if (!elf)
 		return -ENOEXEC;
-	err = check_sections(elf);
+	err = check_sections(file, elf);
 	elf_end(elf);
 	return err;
 }
@@ -285,6 +300,54 @@ static uint64_t reach_of(const GElf_Sym *sym, Elf *elf, GElf_Word section)
 		       end - sym->st_value : 0;
 }
 
+/* A table of strings. */
+struct strings {
+	const char *bytes;
+	size_t size;
+};
+
+static bool has(const struct strings *strings, const char *name)
+{
+	return (uintptr_t)name - (uintptr_t)strings->bytes < strings->size;
+}
+
+static bool find_strings(struct strings *strings, Elf *elf, const char *name)
+{
+	Elf_Scn *scn = NULL;
+	Elf_Data *data;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_STRTAB)
+			continue;
+		data = elf_getdata(scn, NULL);
+		if (!data || !data->d_buf)
+			continue;
+		*strings = (struct strings){ data->d_buf, data->d_size };
+		if (has(strings, name))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Copy NAME, which begins within a table of strings of ELF but need not end there: libdwfl
+ * does not check that the table ends with a NUL. False if no table has it.
+ */
+static bool copy_name(struct strings *strings, Elf *elf, const char *name,
+		      char copy[NAME_MAX_SHOWN + 1])
+{
+	size_t n;
+
+	if (!has(strings, name) && !find_strings(strings, elf, name))
+		return false;
+	n = strings->size - (size_t)(name - strings->bytes);
+	n = strnlen(name, n < NAME_MAX_SHOWN ? n : NAME_MAX_SHOWN);
+	memcpy(copy, name, n);
+	copy[n] = '\0';
+	return true;
+}
+
 static int add(struct prof_functions *f, const GElf_Sym *sym,
 	       const char *name, uint64_t address, uint64_t reach)
 {
@@ -328,6 +391,8 @@ static bool is_function(const GElf_Sym *sym, const char *name)
 static int read_symbols(struct prof_functions *f, Dwfl_Module *module)
 {
 	int n = dwfl_module_getsymtab(module), i, err;
+	struct strings strings = { NULL, 0 };
+	char copy[NAME_MAX_SHOWN + 1];
 	GElf_Addr address, bias;
 	GElf_Word section;
 	const char *name;
@@ -342,7 +407,10 @@ static int read_symbols(struct prof_functions *f, Dwfl_Module *module)
 					       &section, &elf, NULL);
 		if (!is_function(&sym, name) || !is_code(f, address - bias))
 			continue;
-		err = add(f, &sym, name, address - bias,
+		/* The others have the same table. */
+		if (!copy_name(&strings, elf, name, copy))
+			return 0;
+		err = add(f, &sym, copy, address - bias,
 			  reach_of(&sym, elf, section));
 		if (err)
 			return err;

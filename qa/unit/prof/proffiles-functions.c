@@ -161,50 +161,68 @@ START_TEST(sparse)
 }
 END_TEST
 
+/* A copy of this program with other symbols, whose names are NAMES. */
+static void write_symbols(const ElfW(Sym) *sym, size_t nr, const char *names,
+			  size_t names_size)
+{
+	ElfW(Shdr) *symbols = section_of(SHT_SYMTAB), *strings;
+	size_t start = (length + 7) / 8 * 8, size = nr * sizeof(*sym);
+	char *copy = calloc(1, start + size + names_size);
+
+	ck_assert_ptr_nonnull(copy);
+	strings = (ElfW(Shdr) *)(bytes + ((ElfW(Ehdr) *)bytes)->e_shoff) +
+		  symbols->sh_link;
+	symbols->sh_offset = start;
+	symbols->sh_size = size;
+	symbols->sh_info = 0;
+	strings->sh_offset = start + size;
+	strings->sh_size = names_size;
+	memcpy(copy, bytes, length);
+	memcpy(copy + start, sym, size);
+	memcpy(copy + start + size, names, names_size);
+	write_file(copy, start + size + names_size);
+	free(copy);
+}
+
+static ElfW(Sym) function_of(uint64_t address, uint64_t size, unsigned int name)
+{
+	return (ElfW(Sym)){
+		.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+		.st_shndx = 1,
+		.st_value = address,
+		.st_size = size,
+		.st_name = name,
+	};
+}
+
 /* A few megabytes: all symbols have one name, which is longer than what is kept. */
 START_TEST(same_name)
 {
 	enum { SYMBOLS = 300000, NAME = 1 << 12 };
-	ElfW(Shdr) *symbols = section_of(SHT_SYMTAB), *names;
-	ElfW(Sym) *sym, first;
+	ElfW(Sym) *sym = calloc(SYMBOLS, sizeof(*sym));
+	uint64_t entry = ((ElfW(Ehdr) *)bytes)->e_entry;
 	struct prof_functions *f;
-	size_t size = sizeof(*sym) * SYMBOLS + NAME, i;
-	char *copy = malloc(length + 8 + size), *to;
+	char names[NAME];
+	size_t i;
 
-	ck_assert_ptr_nonnull(copy);
-	names = (ElfW(Shdr) *)(bytes + ((ElfW(Ehdr) *)bytes)->e_shoff) +
-		symbols->sh_link;
-	first = (ElfW(Sym)){
-		.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-		.st_shndx = 1,
-		.st_value = ((ElfW(Ehdr) *)bytes)->e_entry,
-		.st_size = 1,
-		.st_name = 1,
-	};
-	to = copy + (length + 7) / 8 * 8;
-	symbols->sh_offset = (ElfW(Off))(to - copy);
-	symbols->sh_size = sizeof(*sym) * SYMBOLS;
-	symbols->sh_info = 0;
-	for (sym = (void *)to, i = 0; i < SYMBOLS; i++)
-		sym[i] = first;
-	to += symbols->sh_size;
-	memset(to, 'a', NAME);
-	to[0] = to[NAME - 1] = '\0';
-	names->sh_offset = (ElfW(Off))(to - copy);
-	names->sh_size = NAME;
-	memcpy(copy, bytes, length);
-	to += NAME;
-	write_file(copy, (size_t)(to - copy));
+	ck_assert_ptr_nonnull(sym);
+	for (i = 0; i < SYMBOLS; i++)
+		sym[i] = function_of(entry, 1, 1);
+	memset(names, 'a', NAME);
+	names[0] = names[NAME - 1] = '\0';
+	write_symbols(sym, SYMBOLS, names, NAME);
 	ck_assert_int_eq(open_functions(&f), -EFBIG);
 	/* The same, a few times: a long name is cut. */
-	symbols->sh_size = 3 * sizeof(*sym);
-	memcpy(copy, bytes, length);
-	write_file(copy, (size_t)(to - copy));
+	write_symbols(sym, 3, names, NAME);
 	ck_assert_int_eq(open_functions(&f), 0);
-	ck_assert_uint_eq(strlen(prof_functions_at(f, offset_of_address(
-		first.st_value))), 1023);
+	ck_assert_uint_eq(strlen(prof_functions_at(f, offset_of_address(entry))),
+			  1023);
 	prof_functions_close(f);
-	free(copy);
+	/* The last name does not end. */
+	names[NAME - 1] = 'a';
+	write_symbols(sym, 3, names, NAME);
+	ck_assert_int_eq(open_functions(&f), -EFBIG);
+	free(sym);
 }
 END_TEST
 
