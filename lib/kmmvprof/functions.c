@@ -22,6 +22,8 @@ enum { SEGMENTS_MAX = 1024, NAME_MAX_SHOWN = 1023 };
 /* Bytes of a file's symbols, any number in a sparse file; bytes of its functions. */
 #define SYMBOLS_MAX	(256ULL << 20)
 #define FUNCTIONS_MAX	(256ULL << 20)
+/* Bytes of notes, of which one is the build id. */
+#define NOTES_MAX	(1ULL << 20)
 /* Of memory while libdw reads, which expands what is compressed. */
 #define ROOM_MAX	(512ULL << 20)
 
@@ -491,6 +493,34 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata,
 	return -1;
 }
 
+/*
+ * Take from ELF's memory what libdwfl would look for in a file without sections. It finds
+ * the number of dynamic symbols in a time that is the square of the file's length, which
+ * may be a hole, and their names have no end; it reads each segment of notes to its end,
+ * even if all are one.
+ */
+static int drop_segments(Elf *elf)
+{
+	uint64_t left = NOTES_MAX;
+	size_t n, i;
+	GElf_Phdr ph;
+
+	elf_getphdrnum(elf, &n);
+	for (i = 0; i < n; i++) {
+		if (!gelf_getphdr(elf, (int)i, &ph))
+			continue;
+		if (ph.p_type == PT_NOTE && ph.p_filesz <= left)
+			left -= ph.p_filesz;
+		else if (ph.p_type == PT_NOTE || ph.p_type == PT_DYNAMIC)
+			ph.p_type = PT_NULL;
+		else
+			continue;
+		if (!gelf_update_phdr(elf, (int)i, &ph))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int with_dwfl(struct prof_functions *f, Dwfl *dwfl, Elf **elf)
 {
 	uint64_t low = UINT64_MAX, high = 0;
@@ -512,6 +542,8 @@ static int with_dwfl(struct prof_functions *f, Dwfl *dwfl, Elf **elf)
 	}
 	if (low >= high)
 		return -ENOEXEC;
+	if (drop_segments(*elf))
+		return -ENOMEM;
 	dwfl_report_begin(dwfl);
 	module = dwfl_report_module(dwfl, "image", low, high);
 	if (!module)

@@ -226,10 +226,86 @@ START_TEST(same_name)
 }
 END_TEST
 
+/* A file without sections, which programs run as well. */
+struct bare {
+	ElfW(Ehdr) eh;
+	ElfW(Phdr) load, dynamic, notes[1000];
+	ElfW(Dyn) dyn[5];
+	ElfW(Sym) sym[2];
+	char names[16];
+	uint32_t hash[6];
+};
+
+static void make_bare(struct bare *bare, size_t hole)
+{
+	enum { ADDRESS = 0x10000 };
+	ElfW(Sym) *sym = &bare->sym[1];
+
+	memset(bare, 0, sizeof(*bare));
+	memcpy(&bare->eh, bytes, sizeof(bare->eh));
+	bare->eh.e_type = ET_DYN;
+	bare->eh.e_phoff = offsetof(struct bare, load);
+	bare->eh.e_phnum = 2 + sizeof(bare->notes) / sizeof(*bare->notes);
+	bare->eh.e_shoff = bare->eh.e_shnum = bare->eh.e_shstrndx = 0;
+	bare->load = (ElfW(Phdr)){
+		.p_type = PT_LOAD,
+		.p_flags = PF_R | PF_X,
+		.p_vaddr = ADDRESS,
+		.p_filesz = sizeof(*bare) + hole,
+		.p_memsz = sizeof(*bare) + hole,
+		.p_align = 4096,
+	};
+	bare->dynamic = (ElfW(Phdr)){
+		.p_type = PT_DYNAMIC,
+		.p_offset = offsetof(struct bare, dyn),
+		.p_filesz = sizeof(bare->dyn),
+	};
+	bare->dyn[0].d_tag = DT_SYMTAB;
+	bare->dyn[0].d_un.d_ptr = ADDRESS + offsetof(struct bare, sym);
+	bare->dyn[1].d_tag = DT_STRTAB;
+	bare->dyn[1].d_un.d_ptr = ADDRESS + offsetof(struct bare, names);
+	bare->dyn[2].d_tag = DT_STRSZ;
+	bare->dyn[2].d_un.d_val = 4;
+	memset(bare->names, 'a', sizeof(bare->names));
+	*sym = function_of(ADDRESS + offsetof(struct bare, names), 4, 1);
+}
+
+/*
+ * 0: the names do not end; 1: the hash table has no end before the file's; 2: a thousand
+ * segments of notes, each all of a file that takes no room on the disk.
+ */
+START_TEST(no_sections)
+{
+	static struct bare bare;
+	size_t hole = _i ? 400 << 20 : 0, i;
+	struct prof_functions *f;
+
+	make_bare(&bare, hole);
+	if (_i == 1) {
+		bare.dyn[3].d_tag = DT_GNU_HASH;
+		bare.dyn[3].d_un.d_ptr = bare.load.p_vaddr +
+					 offsetof(struct bare, hash);
+		bare.hash[0] = 1;
+	}
+	for (i = 0; _i == 2 && i < sizeof(bare.notes) / sizeof(*bare.notes); i++)
+		bare.notes[i] = (ElfW(Phdr)){
+			.p_type = PT_NOTE,
+			.p_offset = sizeof(bare),
+			.p_filesz = hole,
+		};
+	write_file((char *)&bare, sizeof(bare));
+	ck_assert_int_eq(truncate(path, (off_t)(sizeof(bare) + hole)), 0);
+	ck_assert_int_eq(open_functions(&f), 0);
+	ck_assert_uint_eq(prof_functions_nr(f), 0);
+	prof_functions_close(f);
+}
+END_TEST
+
 void add_functions(TCase *tcase)
 {
 	tcase_add_test(tcase, functions);
 	tcase_add_test(tcase, hostile);
 	tcase_add_loop_test(tcase, sparse, 0, 5);
 	tcase_add_test(tcase, same_name);
+	tcase_add_loop_test(tcase, no_sections, 0, 3);
 }
