@@ -34,7 +34,7 @@ struct segment {
 struct function {
 	uint64_t address, size;
 	uint64_t reach;		/* without a size: bytes to its section's end */
-	uint64_t end;		/* greatest end of this one and those before */
+	uint64_t end;		/* greatest end of a block, see block_of() */
 	size_t name;		/* in names */
 	unsigned int rank;	/* of several at one address, the lowest wins */
 };
@@ -435,21 +435,38 @@ static int compare(const void *one, const void *two)
 	return (a->name < b->name) - (a->name > b->name);
 }
 
+/*
+ * Functions may overlap in any way, and one may reach over all others. Blocks as in a
+ * Fenwick tree find the one that contains an address in a few steps: the block that ends
+ * with function N, counted from 1, has as many functions as the lowest bit of N says.
+ */
+static size_t block_of(size_t n)
+{
+	return n & -n;
+}
+
 static void sort(struct prof_functions *f)
 {
-	uint64_t end = 0;
-	struct function *at;
-	size_t i;
+	struct function *at, *larger;
+	size_t n, next;
 
 	if (f->nr)
 		qsort(f->by_address, f->nr, sizeof(*f->by_address), compare);
-	for (i = 0; i < f->nr; i++) {
-		at = &f->by_address[i];
+	for (n = 1; n <= f->nr; n++) {
+		at = &f->by_address[n - 1];
 		if (at->size > UINT64_MAX - at->address)
 			at->size = UINT64_MAX - at->address;
-		if (at->address + at->size > end)
-			end = at->address + at->size;
-		at->end = end;
+		at->end = at->address + at->size;
+	}
+	/* Each block is a part of the one that ends NEXT. */
+	for (n = 1; n <= f->nr; n++) {
+		next = n + block_of(n);
+		if (next > f->nr)
+			continue;
+		at = &f->by_address[n - 1];
+		larger = &f->by_address[next - 1];
+		if (larger->end < at->end)
+			larger->end = at->end;
 	}
 }
 
@@ -668,8 +685,8 @@ const char *prof_functions_at(const struct prof_functions *f, uint64_t offset)
 		return NULL;
 	n = begun(f, address);
 	/* The innermost that contains the address. */
-	for (i = n; i-- && f->by_address[i].end > address;) {
-		at = &f->by_address[i];
+	for (i = n; i; i -= at->end > address ? 1 : block_of(i)) {
+		at = &f->by_address[i - 1];
 		if (address - at->address < at->size)
 			return f->names + at->name;
 	}

@@ -226,6 +226,88 @@ START_TEST(same_name)
 }
 END_TEST
 
+/* The last of those that contain ADDRESS; those that contain more come first. */
+static size_t innermost(const ElfW(Sym) *sym, size_t nr, uint64_t address)
+{
+	size_t i, found = nr;
+
+	for (i = 0; i < nr; i++) {
+		if (address < sym[i].st_value ||
+		    address - sym[i].st_value >= sym[i].st_size)
+			continue;
+		if (found == nr || sym[i].st_value > sym[found].st_value ||
+		    (sym[i].st_value == sym[found].st_value &&
+		     sym[i].st_size < sym[found].st_size))
+			found = i;
+	}
+	return found;
+}
+
+/* Functions overlap in any way. */
+START_TEST(overlapping)
+{
+	enum { SYMBOLS = 150, BYTES = 600 };
+	uint64_t entry = ((ElfW(Ehdr) *)bytes)->e_entry, at;
+	ElfW(Sym) sym[SYMBOLS];
+	struct prof_functions *f;
+	unsigned int round, found;
+	char names[8 * SYMBOLS];
+	const char *name;
+	size_t i, nr;
+
+	srandom(7);
+	for (i = 0; i < SYMBOLS; i++)
+		snprintf(names + 8 * i, 8, "f%zu", i);
+	for (round = 0; round < 40; round++) {
+		nr = (size_t)random() % SYMBOLS + 1;
+		for (i = 0; i < nr; i++) {
+			sym[i] = function_of(entry + (uint64_t)random() % BYTES,
+					     1ULL << random() % 9,
+					     (unsigned int)(8 * i));
+			sym[i].st_size += (uint64_t)random() % 8;
+		}
+		write_symbols(sym, nr, names, sizeof(names));
+		ck_assert_int_eq(open_functions(&f), 0);
+		for (at = entry; at < entry + BYTES; at++) {
+			name = prof_functions_at(f, offset_of_address(at));
+			i = innermost(sym, nr, at);
+			ck_assert(!name == (i == nr));
+			if (!name)
+				continue;
+			/* Of aliases it is any. */
+			ck_assert_int_eq(sscanf(name, "f%u", &found), 1);
+			ck_assert_uint_eq(sym[found].st_value, sym[i].st_value);
+			ck_assert_uint_eq(sym[found].st_size, sym[i].st_size);
+		}
+		prof_functions_close(f);
+	}
+}
+END_TEST
+
+/* One that contains all of them does not make looking for it take longer. */
+START_TEST(long_function)
+{
+	enum { SYMBOLS = 1000000, LOOKS = 1000000 };
+	ElfW(Sym) *sym = calloc(SYMBOLS, sizeof(*sym));
+	uint64_t entry = ((ElfW(Ehdr) *)bytes)->e_entry;
+	struct prof_functions *f;
+	size_t i;
+
+	ck_assert_ptr_nonnull(sym);
+	sym[0] = function_of(entry, 1000, 1);
+	for (i = 1; i < SYMBOLS; i++)
+		sym[i] = function_of(entry + 1, 1, 3);
+	write_symbols(sym, SYMBOLS, "\0a\0b", 5);
+	ck_assert_int_eq(open_functions(&f), 0);
+	for (i = 0; i < LOOKS; i++)
+		ck_assert_str_eq(prof_functions_at(f, offset_of_address(entry + 2 +
+								     i % 500)),
+				 "a");
+	prof_functions_close(f);
+	free(sym);
+}
+END_TEST
+
 /* A file without sections, which programs run as well. */
 struct bare {
 	ElfW(Ehdr) eh;
@@ -307,5 +389,7 @@ void add_functions(TCase *tcase)
 	tcase_add_test(tcase, hostile);
 	tcase_add_loop_test(tcase, sparse, 0, 5);
 	tcase_add_test(tcase, same_name);
+	tcase_add_test(tcase, overlapping);
+	tcase_add_test(tcase, long_function);
 	tcase_add_loop_test(tcase, no_sections, 0, 3);
 }
