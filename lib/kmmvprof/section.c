@@ -31,13 +31,16 @@ int prof_section_next(const struct prof_table *table, size_t *at,
 		      bool by_samples, unsigned int threshold, size_t max,
 		      struct prof_section *section)
 {
-	const struct prof_row *row = table->rows + *at;
-	const struct prof_row *end = table->rows + table->nr;
-	struct prof_section s = { .rows = row };
+	struct prof_section s = { .rows = NULL };
+	const struct prof_row *row, *end;
 	size_t i;
 
+	/* An empty table may have no rows to point to. */
 	if (*at >= table->nr)
 		return 0;
+	row = table->rows + *at;
+	end = table->rows + table->nr;
+	s.rows = row;
 	s.event = row->part[PROF_PART_EVENT];
 	for (; row < end && !strcmp(row->part[PROF_PART_EVENT], s.event); row++) {
 		s.samples += row->samples;

@@ -255,20 +255,21 @@ static int compare_events(const struct prof_row *a, const struct prof_row *b)
 	return one && two ? strcmp(one, two) : 0;
 }
 
-static int compare_period(const void *one, const void *two)
-{
-	const struct prof_row *a = one, *b = two;
-
-	return compare_events(a, b) ?: (a->period < b->period) -
-	       (a->period > b->period) ?: compare_parts(a, b);
-}
-
 static int compare_samples(const void *one, const void *two)
 {
 	const struct prof_row *a = one, *b = two;
 
 	return compare_events(a, b) ?: (a->samples < b->samples) -
 	       (a->samples > b->samples) ?: compare_parts(a, b);
+}
+
+/* If all periods are 0, the samples are the weights. */
+static int compare_period(const void *one, const void *two)
+{
+	const struct prof_row *a = one, *b = two;
+
+	return compare_events(a, b) ?: (a->period < b->period) -
+	       (a->period > b->period) ?: compare_samples(a, b);
 }
 
 void prof_table_sort(struct prof_table *table, bool by_samples)

@@ -64,7 +64,10 @@ void prof_table_clear(struct prof_table *table);
  */
 int prof_table_add(struct prof_table *table, const struct prof_row *row);
 
-/* Sort by event, then by period, or samples if BY_SAMPLES, greatest first. */
+/*
+ * Sort by event, then by period and samples, or by samples alone if BY_SAMPLES, greatest
+ * first.
+ */
 void prof_table_sort(struct prof_table *table, bool by_samples);
 
 #endif /* KMMV_PROF_TABLE_H */

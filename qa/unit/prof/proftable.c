@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../lib/libarea.h"
+#include "section.h"
 #include "share.h"
 #include "table.h"
 #include "text.h"
@@ -259,6 +260,38 @@ START_TEST(great_counts)
 }
 END_TEST
 
+/* Without periods, shares are those of samples: rows fall in them, too. */
+START_TEST(no_periods)
+{
+	static const char *const symbols[] = { "b", "c", "a" };
+	struct prof_section section;
+	struct prof_table table;
+	struct prof_row row;
+	size_t i, at = 0;
+
+	prof_table_init(&table, PARTS, 10);
+	for (i = 0; i < 3; i++) {
+		row = row_of("a", "c", symbols[2 - i]);
+		row.period = 0;
+		row.samples = i < 2 ? 1 : 98;
+		ck_assert_int_eq(prof_table_add(&table, &row), 0);
+	}
+	prof_table_sort(&table, false);
+	ck_assert_int_eq(prof_section_next(&table, &at, false, 500, 0, &section), 1);
+	ck_assert_uint_eq(section.shown, 1);
+	ck_assert_str_eq(section.rows[0].part[PROF_PART_SYMBOL], "b");
+	ck_assert_uint_eq(section.hundredths[0], 9800);
+	ck_assert_uint_eq(section.rest_hundredths, 200);
+	prof_section_free(&section);
+	ck_assert_int_eq(prof_section_next(&table, &at, false, 500, 0, &section), 0);
+	prof_table_clear(&table);
+	/* None of an empty table. */
+	at = 0;
+	ck_assert_int_eq(prof_section_next(&table, &at, false, 500, 0, &section), 0);
+	prof_table_free(&table);
+}
+END_TEST
+
 /* What is printed has no controls: C0, C1, as UTF-8 and alone, and ends of lines. */
 START_TEST(plain_texts)
 {
@@ -338,6 +371,7 @@ int main(void)
 	tcase_add_test(tcase, a_row_for_each);
 	tcase_add_test(tcase, bounded);
 	tcase_add_test(tcase, great_counts);
+	tcase_add_test(tcase, no_periods);
 	tcase_add_test(tcase, plain_texts);
 	tcase_add_test(tcase, no_memory);
 	return run_suite("proftable", tcase);
