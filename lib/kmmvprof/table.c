@@ -153,35 +153,48 @@ static int find(struct prof_table *table, const struct prof_row *key,
 	return 0;
 }
 
-/* The row of those beyond the limit; there are as many as events, a few. */
-static int find_others(struct prof_table *table, const struct prof_row *of,
-		       struct prof_row **row)
+static int find_new(struct prof_table *table, const struct prof_row *of,
+		    struct prof_row **row)
 {
-	struct prof_row others, key;
-	unsigned int i;
+	struct prof_row key;
 
-	for (i = 0; i < PROF_PART_NR; i++)
-		others.part[i] = i == PROF_PART_EVENT ? of->part[i] :
-							PROF_PART_OTHERS;
-	return keep(table, &others, &key) ?: find(table, &key, row);
+	return keep(table, of, &key) ?: find(table, &key, row);
 }
 
+static bool find_old(const struct prof_table *table, const struct prof_row *of,
+		     struct prof_row **row)
+{
+	struct prof_row key;
+	uint32_t number;
+
+	if (!has(table, of, &key))
+		return false;
+	number = *slot_of(table, &key);
+	if (number)
+		*row = &table->rows[number - 1];
+	return number;
+}
+
+/* Beyond the limit each event has a row. A ring has a few, a recording any number. */
 static int find_within(struct prof_table *table, const struct prof_row *of,
 		       struct prof_row **row)
 {
-	struct prof_row key;
-	uint32_t *slot;
+	struct prof_row others;
+	unsigned int i;
 
 	if (table->nr < table->limit)
-		return keep(table, of, &key) ?: find(table, &key, row);
-	if (has(table, of, &key)) {
-		slot = slot_of(table, &key);
-		if (*slot) {
-			*row = &table->rows[*slot - 1];
-			return 0;
-		}
-	}
-	return find_others(table, of, row);
+		return find_new(table, of, row);
+	if (find_old(table, of, row))
+		return 0;
+	for (i = 0; i < PROF_PART_NR; i++)
+		others.part[i] = i == PROF_PART_EVENT ? of->part[i] :
+							PROF_PART_OTHERS;
+	if (table->nr / 2 < table->limit)
+		return find_new(table, &others, row);
+	if (find_old(table, &others, row))
+		return 0;
+	others.part[PROF_PART_EVENT] = PROF_PART_OTHERS;
+	return find_new(table, &others, row);
 }
 
 /* Replace the parts that may not be printed by COPIES. */

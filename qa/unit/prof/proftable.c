@@ -239,6 +239,35 @@ START_TEST(bounded)
 }
 END_TEST
 
+/* A recording may have any number of events. */
+START_TEST(many_events)
+{
+	struct prof_table table;
+	struct prof_row row;
+	char text[32];
+	size_t i;
+
+	prof_table_init(&table, PARTS, 100);
+	for (i = 0; i < 1000; i++) {
+		snprintf(text, sizeof(text), "e%zu", i);
+		row = row_of(text, "c", "s");
+		ck_assert_int_eq(prof_table_add(&table, &row), 0);
+	}
+	/* Those that are there go on. */
+	row = row_of("e7", "c", "s");
+	ck_assert_int_eq(prof_table_add(&table, &row), 0);
+	row = row_of("e107", "c", "s");
+	ck_assert_int_eq(prof_table_add(&table, &row), 0);
+	ck_assert_uint_eq(table.nr, 201);
+	check_sums(&table, 1002, 10020);
+	ck_assert_uint_eq(table.rows[7].samples, 2);
+	ck_assert_uint_eq(table.rows[107].samples, 2);
+	ck_assert_str_eq(table.rows[200].part[PROF_PART_EVENT], PROF_PART_OTHERS);
+	ck_assert_uint_eq(table.rows[200].samples, 800);
+	prof_table_free(&table);
+}
+END_TEST
+
 START_TEST(great_counts)
 {
 	struct prof_row row = row_of("a", "c", "s");
@@ -370,6 +399,7 @@ int main(void)
 	tcase_add_test(tcase, shares);
 	tcase_add_test(tcase, a_row_for_each);
 	tcase_add_test(tcase, bounded);
+	tcase_add_test(tcase, many_events);
 	tcase_add_test(tcase, great_counts);
 	tcase_add_test(tcase, no_periods);
 	tcase_add_test(tcase, plain_texts);
