@@ -16,6 +16,8 @@
 #include "text.h"
 
 enum { FORMAT = 1 };
+/* A line has a stack of 4096 characters at most, and shorter texts. */
+enum { LINE_ROOM = 1 << 18 };
 
 /* ---- accounts */
 
@@ -296,35 +298,49 @@ static const char *read_line(struct reading *r, const json_t *line)
 	}
 }
 
+/* Return: NULL, or why the lines are not good. *NUMBER is that of the last one. */
+static const char *read_lines(struct reading *r, FILE *file, char *text,
+			      uint64_t *number)
+{
+	const char *why;
+	json_t *line;
+	size_t n;
+
+	for (;;) {
+		errno = 0;
+		if (!fgets(text, LINE_ROOM, file))
+			break;
+		++*number;
+		n = strlen(text);
+		/* It is longer, or has a NUL. */
+		if (!n || (text[n - 1] != '\n' && !feof(file)))
+			return "is no line of a recording";
+		line = json_loads(text, 0, NULL);
+		why = line ? read_line(r, line) : "is not JSON";
+		json_decref(line);
+		if (why)
+			return why;
+	}
+	if (!feof(file))
+		return strerror(errno);
+	return r->ended ? NULL : "is cut off; record it again";
+}
+
 int prof_recording_read(const char *path, unsigned int modes,
 			const char *process, struct prof_profile *profile)
 {
 	struct reading r = {
 		.profile = profile, .modes = modes, .process = process,
 	};
-	const char *why = NULL;
 	FILE *file = fopen(path, "re");
-	size_t room = 0;
-	char *text = NULL;
 	uint64_t number = 0;
-	json_t *line;
+	const char *why;
+	char *text;
 
 	if (!file)
 		return fail(path, strerror(errno));
-	while (!why) {
-		errno = 0;
-		if (getline(&text, &room, file) <= 0)
-			break;
-		number++;
-		line = json_loads(text, 0, NULL);
-		why = line ? read_line(&r, line) : "is not JSON";
-		json_decref(line);
-	}
-	/* Without memory, getline() fails without an error of the file. */
-	if (!why && !feof(file))
-		why = strerror(errno);
-	if (!why && !r.ended)
-		why = "is cut off; record it again";
+	text = malloc(LINE_ROOM);
+	why = text ? read_lines(&r, file, text, &number) : "out of memory";
 	free(text);
 	fclose(file);
 	if (why && number)

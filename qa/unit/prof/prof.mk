@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kmmvprof: its tables, how it reads files, and events of sysfs.
-unit-programs += proftable proffiles profpmu
+# kmmvprof: its tables, how it reads files and recordings, and events of sysfs.
+unit-programs += proftable proffiles profpmu profrecording
 proftable-sources := qa/unit/prof/proftable.c $(patsubst %,lib/kmmvprof/%.c,\
 	pool section share table text)
 proftable-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi
@@ -16,6 +16,11 @@ proffiles-variants := plain asan
 profpmu-sources := qa/unit/prof/profpmu.c lib/kmmvprof/pmu.c
 profpmu-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi
 profpmu-variants := plain asan
+profrecording-sources = qa/unit/prof/profrecording.c $(lib-sources) \
+	$(patsubst %,lib/kmmvprof/%.c,pool recording sample table text)
+profrecording-cflags = $(lib-cflags) -Ilib/kmmvprof
+profrecording-libs := -ljansson
+profrecording-variants := plain asan
 
 # The command with sanitizers, as qa/shipped/kmmvprof*.sh run it.
 script-programs += kmmvprof
