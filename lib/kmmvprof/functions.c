@@ -3,6 +3,7 @@
  * The functions of an ELF file. libdwfl finds the symbols; they are copied, so
  * that no file stays open.
  */
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <gelf.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -26,6 +28,8 @@ enum { SEGMENTS_MAX = 1024, NAME_MAX_SHOWN = 1023 };
 #define NOTES_MAX	(1ULL << 20)
 /* Of memory while libdw reads, which expands what is compressed. */
 #define ROOM_MAX	(512ULL << 20)
+/* The section of a stripped file's symbols, compressed. */
+#define DEBUGDATA	".gnu_debugdata"
 
 struct segment {
 	uint64_t offset, size, address;
@@ -112,7 +116,7 @@ static bool is_debugdata(Elf *elf, const GElf_Shdr *sh)
 
 	if (sh->sh_type == SHT_PROGBITS && !elf_getshdrstrndx(elf, &names))
 		name = elf_strptr(elf, names, sh->sh_name);
-	return name && !strcmp(name, ".gnu_debugdata");
+	return name && !strcmp(name, DEBUGDATA);
 }
 
 /*
@@ -538,6 +542,77 @@ static int drop_segments(Elf *elf)
 	return 0;
 }
 
+/* The first section of that name, as libdwfl finds it. */
+static Elf_Scn *find_debugdata(Elf *elf, GElf_Shdr *sh)
+{
+	Elf_Scn *scn = NULL;
+	const char *name;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, sh))
+			return NULL;
+		name = elf_strptr(elf, names, sh->sh_name);
+		if (!name)
+			return NULL;
+		if (!strcmp(name, DEBUGDATA))
+			return scn;
+	}
+	return NULL;
+}
+
+/* Whether local symbols are a part of all. */
+static bool has_good_symbols(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_SYMTAB &&
+		    (sh.sh_flags & SHF_COMPRESSED ||
+		     sh.sh_entsize != gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT) ||
+		     sh.sh_info > sh.sh_size / sh.sh_entsize))
+			return false;
+	return true;
+}
+
+/* Expand the section SCN, as libdwfl does. */
+static bool is_good_debugdata(Elf_Scn *scn)
+{
+	const Elf_Data *data = elf_rawdata(scn, NULL);
+	int fd = data ? memfd_create("debugdata", MFD_CLOEXEC) : -1;
+	bool good = false;
+	Elf *elf;
+
+	if (fd < 0)
+		return false;
+	if (write(fd, data->d_buf, data->d_size) == (ssize_t)data->d_size) {
+		elf = dwelf_elf_begin(fd);
+		good = elf && has_good_symbols(elf);
+		elf_end(elf);
+	}
+	close(fd);
+	return good;
+}
+
+/*
+ * If compressed symbols are not consistent, libdwfl frees them, and uses them nevertheless.
+ * It ends looking for them at a section without a name: beyond the table, as the first
+ * name may be theirs, too.
+ */
+static int drop_debugdata(Elf *elf)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = find_debugdata(elf, &sh);
+
+	if (!scn || is_good_debugdata(scn))
+		return 0;
+	sh.sh_name = UINT32_MAX;
+	return gelf_update_shdr(scn, &sh) ? 0 : -ENOMEM;
+}
+
 static int with_dwfl(struct prof_functions *f, Dwfl *dwfl, Elf **elf)
 {
 	uint64_t low = UINT64_MAX, high = 0;
@@ -559,7 +634,7 @@ static int with_dwfl(struct prof_functions *f, Dwfl *dwfl, Elf **elf)
 	}
 	if (low >= high)
 		return -ENOEXEC;
-	if (drop_segments(*elf))
+	if (drop_segments(*elf) || drop_debugdata(*elf))
 		return -ENOMEM;
 	dwfl_report_begin(dwfl);
 	module = dwfl_report_module(dwfl, "image", low, high);

@@ -11,7 +11,7 @@ proffiles-sources := $(patsubst %,qa/unit/prof/%.c,proffiles proffiles-functions
 	proffiles-images) $(patsubst %,lib/kmmvprof/%.c,\
 	pool table text functions locate image)
 proffiles-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi
-proffiles-libs := -ljansson -ldw -lelf
+proffiles-libs := -ljansson -ldw -lelf -llzma
 proffiles-variants := plain asan
 profpmu-sources := qa/unit/prof/profpmu.c lib/kmmvprof/pmu.c
 profpmu-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <lzma.h>
 #include <unistd.h>
 
 #include "proffiles.h"
@@ -308,6 +309,76 @@ START_TEST(long_function)
 }
 END_TEST
 
+/* Compress SIZE bytes. */
+static uint8_t *pack(const void *from, size_t size, size_t *packed)
+{
+	size_t room = lzma_stream_buffer_bound(size);
+	uint8_t *to = malloc(room);
+
+	ck_assert_ptr_nonnull(to);
+	*packed = 0;
+	ck_assert_int_eq(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, from,
+						 size, to, packed, room),
+			 LZMA_OK);
+	return to;
+}
+
+/*
+ * This program, stripped, with its symbols in a compressed section. 0: they are good; 1:
+ * there are fewer than local ones; 2: the same, and the section has the first name; 3:
+ * the last name does not end.
+ */
+START_TEST(compressed)
+{
+	ElfW(Ehdr) *eh = (void *)bytes;
+	ElfW(Shdr) *sh = (void *)(bytes + eh->e_shoff);
+	ElfW(Shdr) *symbols = section_of(SHT_SYMTAB), *at = NULL;
+	char *names = bytes + sh[eh->e_shstrndx].sh_offset, *copy, *last;
+	struct prof_functions *f;
+	const char *found;
+	size_t size, i;
+	uint8_t *packed;
+
+	if (_i == 1 || _i == 2)
+		symbols->sh_info = symbols->sh_size / sizeof(ElfW(Sym)) + 1;
+	last = bytes + sh[symbols->sh_link].sh_offset +
+	       sh[symbols->sh_link].sh_size - 1;
+	if (_i == 3)
+		*last = '_';
+	packed = pack(bytes, length, &size);
+	*last = '\0';
+	/* A name that is long enough. */
+	for (i = 1; i < eh->e_shnum && !at; i++)
+		if (!strcmp(names + sh[i].sh_name, ".note.gnu.build-id"))
+			at = &sh[i];
+	ck_assert_ptr_nonnull(at);
+	strcpy(names + at->sh_name, ".gnu_debugdata");
+	if (_i == 2) {
+		strcpy(names, ".gnu_debugdata");
+		at->sh_name = 0;
+	}
+	symbols->sh_type = SHT_PROGBITS;
+	at->sh_offset = length;
+	at->sh_size = size;
+	copy = malloc(length + size);
+	ck_assert_ptr_nonnull(copy);
+	memcpy(copy, bytes, length);
+	memcpy(copy + length, packed, size);
+	write_file(copy, length + size);
+	ck_assert_int_eq(open_functions(&f), 0);
+	found = prof_functions_at(f, offset_of(open_functions));
+	if (_i == 1 || _i == 2) {
+		ck_assert_ptr_null(found);
+	} else {
+		ck_assert_ptr_nonnull(found);
+		ck_assert_str_eq(found, "open_functions");
+	}
+	prof_functions_close(f);
+	free(packed);
+	free(copy);
+}
+END_TEST
+
 /* A file without sections, which programs run as well. */
 struct bare {
 	ElfW(Ehdr) eh;
@@ -391,5 +462,6 @@ void add_functions(TCase *tcase)
 	tcase_add_test(tcase, same_name);
 	tcase_add_test(tcase, overlapping);
 	tcase_add_test(tcase, long_function);
+	tcase_add_loop_test(tcase, compressed, 0, 4);
 	tcase_add_loop_test(tcase, no_sections, 0, 3);
 }
