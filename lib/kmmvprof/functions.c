@@ -30,6 +30,8 @@ enum { SEGMENTS_MAX = 1024, NAME_MAX_SHOWN = 1023 };
 #define ROOM_MAX	(512ULL << 20)
 /* The section of a stripped file's symbols, compressed. */
 #define DEBUGDATA	".gnu_debugdata"
+/* What the headers were before prelink(8) changed the file. */
+#define PRELINK		".gnu.prelink_undo"
 
 struct segment {
 	uint64_t offset, size, address;
@@ -542,27 +544,6 @@ static int drop_segments(Elf *elf)
 	return 0;
 }
 
-/* The first section of that name, as libdwfl finds it. */
-static Elf_Scn *find_debugdata(Elf *elf, GElf_Shdr *sh)
-{
-	Elf_Scn *scn = NULL;
-	const char *name;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return NULL;
-	while ((scn = elf_nextscn(elf, scn))) {
-		if (!gelf_getshdr(scn, sh))
-			return NULL;
-		name = elf_strptr(elf, names, sh->sh_name);
-		if (!name)
-			return NULL;
-		if (!strcmp(name, DEBUGDATA))
-			return scn;
-	}
-	return NULL;
-}
-
 /* Whether local symbols are a part of all. */
 static bool has_good_symbols(Elf *elf)
 {
@@ -598,19 +579,38 @@ static bool is_good_debugdata(Elf_Scn *scn)
 }
 
 /*
- * If compressed symbols are not consistent, libdwfl frees them, and uses them nevertheless.
- * It ends looking for them at a section without a name: beyond the table, as the first
- * name may be theirs, too.
+ * Hide sections that libdwfl would take as good. If compressed symbols are not consistent,
+ * it frees them, and uses them nevertheless; of what prelink left behind it reads an ELF
+ * header, however short it is. It ends looking for either at a section without a name:
+ * beyond the table, as the first name may be theirs, too.
  */
-static int drop_debugdata(Elf *elf)
+static int drop_sections(Elf *elf)
 {
+	size_t names, header = gelf_fsize(elf, ELF_T_EHDR, 1, EV_CURRENT);
+	bool good = true, expanded = false;
+	Elf_Scn *scn = NULL;
+	const char *name;
 	GElf_Shdr sh;
-	Elf_Scn *scn = find_debugdata(elf, &sh);
 
-	if (!scn || is_good_debugdata(scn))
+	if (elf_getshdrstrndx(elf, &names))
 		return 0;
-	sh.sh_name = UINT32_MAX;
-	return gelf_update_shdr(scn, &sh) ? 0 : -ENOMEM;
+	for (; (scn = elf_nextscn(elf, scn)); good = true) {
+		name = gelf_getshdr(scn, &sh) ?
+			       elf_strptr(elf, names, sh.sh_name) : NULL;
+		if (name && !strcmp(name, PRELINK)) {
+			good = sh.sh_size >= header;
+		} else if (name && !strcmp(name, DEBUGDATA) && !expanded) {
+			/* libdwfl looks at the first one alone. */
+			good = is_good_debugdata(scn);
+			expanded = true;
+		}
+		if (good)
+			continue;
+		sh.sh_name = UINT32_MAX;
+		if (!gelf_update_shdr(scn, &sh))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static int with_dwfl(struct prof_functions *f, Dwfl *dwfl, Elf **elf)
@@ -634,7 +634,7 @@ static int with_dwfl(struct prof_functions *f, Dwfl *dwfl, Elf **elf)
 	}
 	if (low >= high)
 		return -ENOEXEC;
-	if (drop_segments(*elf) || drop_debugdata(*elf))
+	if (drop_segments(*elf) || drop_sections(*elf))
 		return -ENOMEM;
 	dwfl_report_begin(dwfl);
 	module = dwfl_report_module(dwfl, "image", low, high);

@@ -323,21 +323,39 @@ static uint8_t *pack(const void *from, size_t size, size_t *packed)
 	return to;
 }
 
+static ElfW(Shdr) *section_named(const char *name)
+{
+	const ElfW(Ehdr) *eh = (void *)bytes;
+	ElfW(Shdr) *sh = (void *)(bytes + eh->e_shoff);
+	const char *names = bytes + sh[eh->e_shstrndx].sh_offset;
+	unsigned int i;
+
+	for (i = 1; i < eh->e_shnum; i++)
+		if (!strcmp(names + sh[i].sh_name, name))
+			return &sh[i];
+	ck_abort_msg("no section %s", name);
+}
+
 /*
  * This program, stripped, with its symbols in a compressed section. 0: they are good; 1:
  * there are fewer than local ones; 2: the same, and the section has the first name; 3:
- * the last name does not end.
+ * the last name does not end; 4: they have another entry point, and there is a section of
+ * prelink(8) that is too short.
  */
 START_TEST(compressed)
 {
+	static char names[] = "\0.gnu_debugdata\0.gnu.prelink_undo";
 	ElfW(Ehdr) *eh = (void *)bytes;
 	ElfW(Shdr) *sh = (void *)(bytes + eh->e_shoff);
-	ElfW(Shdr) *symbols = section_of(SHT_SYMTAB), *at = NULL;
-	char *names = bytes + sh[eh->e_shstrndx].sh_offset, *copy, *last;
+	ElfW(Shdr) *symbols = section_of(SHT_SYMTAB);
+	/* Two sections that nothing needs. */
+	ElfW(Shdr) *debugdata = section_named(".note.gnu.build-id");
+	ElfW(Shdr) *undo = section_named(".comment");
 	struct prof_functions *f;
+	char *copy, *last;
 	const char *found;
-	size_t size, i;
 	uint8_t *packed;
+	size_t size;
 
 	if (_i == 1 || _i == 2)
 		symbols->sh_info = symbols->sh_size / sizeof(ElfW(Sym)) + 1;
@@ -345,33 +363,35 @@ START_TEST(compressed)
 	       sh[symbols->sh_link].sh_size - 1;
 	if (_i == 3)
 		*last = '_';
+	eh->e_entry += _i == 4;
 	packed = pack(bytes, length, &size);
 	*last = '\0';
-	/* A name that is long enough. */
-	for (i = 1; i < eh->e_shnum && !at; i++)
-		if (!strcmp(names + sh[i].sh_name, ".note.gnu.build-id"))
-			at = &sh[i];
-	ck_assert_ptr_nonnull(at);
-	strcpy(names + at->sh_name, ".gnu_debugdata");
-	if (_i == 2) {
-		strcpy(names, ".gnu_debugdata");
-		at->sh_name = 0;
-	}
+	eh->e_entry -= _i == 4;
 	symbols->sh_type = SHT_PROGBITS;
-	at->sh_offset = length;
-	at->sh_size = size;
-	copy = malloc(length + size);
+	sh[eh->e_shstrndx].sh_offset = length + (_i == 2);
+	sh[eh->e_shstrndx].sh_size = sizeof(names) - (_i == 2);
+	for (; sh < (ElfW(Shdr) *)(bytes + eh->e_shoff) + eh->e_shnum; sh++)
+		sh->sh_name = _i == 2 ? 14 : 0;
+	debugdata->sh_name = _i == 2 ? 0 : 1;
+	debugdata->sh_offset = length + sizeof(names);
+	debugdata->sh_size = size;
+	if (_i == 4) {
+		undo->sh_name = 16;
+		undo->sh_size = 1;
+	}
+	copy = malloc(length + sizeof(names) + size);
 	ck_assert_ptr_nonnull(copy);
 	memcpy(copy, bytes, length);
-	memcpy(copy + length, packed, size);
-	write_file(copy, length + size);
+	memcpy(copy + length, names, sizeof(names));
+	memcpy(copy + length + sizeof(names), packed, size);
+	write_file(copy, length + sizeof(names) + size);
 	ck_assert_int_eq(open_functions(&f), 0);
 	found = prof_functions_at(f, offset_of(open_functions));
-	if (_i == 1 || _i == 2) {
-		ck_assert_ptr_null(found);
-	} else {
+	if (!_i || _i == 3) {
 		ck_assert_ptr_nonnull(found);
 		ck_assert_str_eq(found, "open_functions");
+	} else {
+		ck_assert_ptr_null(found);
 	}
 	prof_functions_close(f);
 	free(packed);
@@ -462,6 +482,6 @@ void add_functions(TCase *tcase)
 	tcase_add_test(tcase, same_name);
 	tcase_add_test(tcase, overlapping);
 	tcase_add_test(tcase, long_function);
-	tcase_add_loop_test(tcase, compressed, 0, 4);
+	tcase_add_loop_test(tcase, compressed, 0, 5);
 	tcase_add_loop_test(tcase, no_sections, 0, 3);
 }
