@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Counts of samples read and lost, between the profiler's states. */
 #include "accounts.h"
+#include "text.h"
 
 void prof_accounts_state(struct prof_accounts *accounts,
 			 const struct prof_sample_state *state)
@@ -15,6 +16,7 @@ void prof_accounts_state(struct prof_accounts *accounts,
 	}
 	accounts->states++;
 	accounts->last = *state;
+	prof_text_clean(accounts->last.source);
 	accounts->at_last = accounts->counts;
 }
 

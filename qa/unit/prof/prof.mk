@@ -2,7 +2,7 @@
 # kmmvprof: its tables, how it reads files and recordings, and events of sysfs.
 unit-programs += proftable proffiles profpmu profrecording
 proftable-sources := qa/unit/prof/proftable.c $(patsubst %,lib/kmmvprof/%.c,\
-	pool section share table text)
+	accounts pool section share table text)
 proftable-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi
 proftable-libs := -ljansson \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=strdup

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../lib/libarea.h"
+#include "accounts.h"
 #include "section.h"
 #include "share.h"
 #include "table.h"
@@ -360,6 +361,18 @@ START_TEST(plain_texts)
 }
 END_TEST
 
+/* So has the source of samples, which no table keeps. */
+START_TEST(plain_source)
+{
+	struct prof_accounts accounts = { 0 };
+	struct prof_sample_state state = { .taken = 1, .source = "a\x90[31m" };
+
+	prof_accounts_state(&accounts, &state);
+	ck_assert_uint_eq(accounts.states, 1);
+	ck_assert_str_eq(accounts.last.source, "a?[31m");
+}
+END_TEST
+
 /* Each allocation fails in turn; the table stays as it was, and goes on. */
 START_TEST(no_memory)
 {
@@ -403,6 +416,7 @@ int main(void)
 	tcase_add_test(tcase, great_counts);
 	tcase_add_test(tcase, no_periods);
 	tcase_add_test(tcase, plain_texts);
+	tcase_add_test(tcase, plain_source);
 	tcase_add_test(tcase, no_memory);
 	return run_suite("proftable", tcase);
 }
