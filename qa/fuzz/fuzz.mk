@@ -1,11 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Replays the inputs that fuzzers have found: see qa/fuzz/run.
+# The fuzzers, and what replays the inputs that they have found: see qa/fuzz/run.
 fuzz-programs := area events ring
 unit-programs += $(fuzz-programs:%=fuzz-%)
 
 define fuzz-rule
-fuzz-$(1)-sources = qa/fuzz/$(1).c qa/fuzz/replay.c $$(lib-sources)
+fuzz-$(1)-sources = qa/fuzz/$(1).c qa/fuzz/replay.c $$(fuzz-$(1)-tested)
+fuzz-$(1)-tested = $$(lib-sources)
 fuzz-$(1)-cflags = $$(lib-cflags)
 fuzz-$(1)-variants := asan
 endef
 $(foreach p,$(fuzz-programs),$(eval $(call fuzz-rule,$(p))))
+
+# Not for `make programs`: it needs clang.
+build/fuzz/%: FORCE
+	@mkdir -p $(@D)
+	@clang $(common) -O1 -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=undefined -Wno-unknown-warning-option \
+		$(fuzz-$*-cflags) -o $@ qa/fuzz/$*.c $(fuzz-$*-tested) \
+		$(fuzz-$*-libs) $(check-libs) -lm
+FORCE:
+.PHONY: FORCE
