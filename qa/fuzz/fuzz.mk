@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The fuzzers, and what replays the inputs that they have found: see qa/fuzz/run.
-fuzz-programs := area events ring
+fuzz-programs := area elf events ring
 unit-programs += $(fuzz-programs:%=fuzz-%)
 
 define fuzz-rule
@@ -10,6 +10,10 @@ fuzz-$(1)-cflags = $$(lib-cflags)
 fuzz-$(1)-variants := asan
 endef
 $(foreach p,$(fuzz-programs),$(eval $(call fuzz-rule,$(p))))
+
+fuzz-elf-tested = $(filter lib/%,$(proffiles-sources))
+fuzz-elf-cflags = $(proffiles-cflags)
+fuzz-elf-libs = $(proffiles-libs)
 
 # Not for `make programs`: it needs clang.
 build/fuzz/%: FORCE
