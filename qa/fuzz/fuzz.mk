@@ -17,7 +17,7 @@ fuzz-elf-libs = $(proffiles-libs)
 
 # Without what reads files of programs, which is elf's; time is simulated.
 fuzz-recording-tested = $(lib-sources) $(filter-out $(patsubst %,lib/kmmvprof/%.c,\
-	kmmvprof top pmu image functions locate),$(wildcard lib/kmmvprof/*.c))
+	kmmvprof top pmu image elflimits functions locate),$(wildcard lib/kmmvprof/*.c))
 fuzz-recording-cflags = $(lib-cflags) -Ilib/kmmvprof
 fuzz-recording-libs := -ljansson \
 	-Wl,--wrap=kmmv_ring_monotonic,--wrap=nanosleep

@@ -9,7 +9,7 @@ proftable-libs := -ljansson \
 proftable-variants := plain asan
 proffiles-sources := $(patsubst %,qa/unit/prof/%.c,proffiles proffiles-functions \
 	proffiles-images) $(patsubst %,lib/kmmvprof/%.c,\
-	pool table text functions locate image)
+	pool table text elflimits functions locate image)
 proffiles-cflags := -D_GNU_SOURCE -Ilib -Ilib/kmmvprof -Ikmod/include/uapi
 proffiles-libs := -ljansson -ldw -lelf -llzma
 proffiles-variants := plain asan
