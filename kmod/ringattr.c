@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The files of a ring's directory in configfs. */
 #include <linux/module.h>
-#include <linux/slab.h>
 
 #include "kmmv_configfs.h"
 #include "rings.h"

@@ -12,7 +12,6 @@
 #include <linux/ctype.h>
 #include <linux/export.h>
 #include <linux/module.h>
-#include <linux/slab.h>
 
 #include "kmmv_configfs.h"
 #include "ringhold.h"

@@ -4,6 +4,9 @@
  * until the ring is complete. Like `default', they stay until kmmv.ko is unloaded.
  */
 #include <linux/export.h>
+#include <linux/kmmv_ring.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/slab.h>
 
 #include "ringhold.h"

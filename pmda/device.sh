@@ -113,8 +113,8 @@ open_nodes()
 {
 	if udev_runs; then
 		udevadm trigger --action=change --subsystem-match=misc \
-			--subsystem-match=kmmv --sysname-match='kmmv_*' 2>/dev/null
-		udevadm settle --timeout=10 2>/dev/null
+			--subsystem-match=kmmv --sysname-match='kmmv_*' 2>/dev/null || :
+		udevadm settle --timeout=10 2>/dev/null || :
 	fi
 	for node in $nodes; do
 		[ -c "$node" ] || continue
@@ -147,14 +147,22 @@ record_of()
 place()
 {
 	record=$(record_of "$1")
-	cat >"$record.new"
+	if ! cat >"$record.new"; then
+		rm -f "$record.new"
+		return 1
+	fi
 	if [ -L "$1" ]; then
 		echo "Keeping $1, which is a link."
 	elif [ ! -e "$1" ] && [ -f "$record" ]; then
 		echo "Not making $1, which was deleted. ./Remove and ./Install make it."
 	elif [ ! -e "$1" ] || cmp -s "$1" "$record"; then
-		mkdir -p "${1%/*}"
-		cp "$record.new" "$1.new" && chmod 644 "$1.new" && mv "$1.new" "$1"
+		# Without a file there is no record of one, or it would count as deleted.
+		if ! { mkdir -p "${1%/*}" && cp "$record.new" "$1.new" &&
+				chmod 644 "$1.new" && mv "$1.new" "$1"; }; then
+			rm -f "$1.new" "$record.new"
+			echo "Warning: $1 cannot be written."
+			return 1
+		fi
 	elif ! cmp -s "$1" "$record.new"; then
 		echo "Keeping $1, which is not as ./Install wrote it."
 		echo "  Now ./Install would write $record."
@@ -162,21 +170,30 @@ place()
 	mv "$record.new" "$record"
 }
 
-# Remove FILE unless the administrator has changed it.
+# displace FILE COMMAND...: remove FILE unless the administrator has changed it. COMMAND
+# prints what Install would write, for one of before there were records.
 displace()
 {
 	record=$(record_of "$1")
-	if [ -L "$1" ] || { [ -e "$1" ] && ! cmp -s "$1" "$record"; }; then
-		echo "Keeping $1."
+	file=$1
+	shift
+	[ -f "$record" ] || "$@" >"$record"
+	if [ -L "$file" ] || { [ -e "$file" ] && ! cmp -s "$file" "$record"; }; then
+		echo "Keeping $file."
 	else
-		rm -f "$1"
+		rm -f "$file"
 	fi
-	rm -f "$record"
+	rm -f "$record" "$record.new" "$file.new"
+}
+
+rules_text()
+{
+	sed "s/\"pcp\"/\"$PCP_GROUP\"/" kmmv.rules
 }
 
 device_setup()
 {
-	sed "s/\"pcp\"/\"$PCP_GROUP\"/" kmmv.rules | place "$rules"
+	rules_text | place "$rules"
 	place "$modules" <kmmv.modules
 	udev_runs && udevadm control --reload
 	device_load
@@ -273,8 +290,8 @@ close_nodes()
 
 device_remove()
 {
-	displace "$rules"
-	displace "$modules"
+	displace "$rules" rules_text
+	displace "$modules" cat kmmv.modules
 	udev_runs && udevadm control --reload
 	device_unload
 }

@@ -25,7 +25,8 @@ files_install()
 	[ ! -f "$manifest" ] || cat "$manifest" >>"$stage/list"
 	echo "f $manifest" >>"$stage/list"
 	# Before the first file, for an Install that is interrupted.
-	if ! mkdir -p "${manifest%/*}" || ! sort -u "$stage/list" >"$manifest" ||
+	if ! mkdir -p "${manifest%/*}" || ! sort -u "$stage/list" >"$manifest.new" ||
+			! mv "$manifest.new" "$manifest" ||
 			! make -C "$1" install >"$stage/log" 2>&1; then
 		cat "$stage/log"
 		rm -rf "$stage"

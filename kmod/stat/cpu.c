@@ -2,6 +2,7 @@
 /*
  * CPU times and softirqs: /proc/stat and /proc/softirqs.
  */
+#include <linux/jiffies.h>
 #include <linux/kernel_stat.h>
 #include <linux/ktime.h>
 #include <linux/tick.h>
@@ -131,8 +132,8 @@ static u64 raw_time(const struct kernel_cpustat *stat, int cpu,
  * The value kept by an earlier load is another account of idle time if the CPU
  * was offline since. A kernel value that exceeds it by more than the time since
  * then must not make the value jump. Linux 7 counts an idle CPU whose tick runs by
- * ticks, of this CPU's clock: what it has counted may be one ahead at the end, and one
- * behind at the beginning.
+ * ticks: what it has counted may be one ahead at the end, and one behind at the
+ * beginning. Its clock may differ from ktime_get() by some hundred ppm.
  */
 static bool is_another(u64 kept, u64 raw, int cpu, enum cpu_usage_stat index)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The stats of counters: their hits, cost, faults and losses. */
 #include <linux/cpu.h>
-#include <linux/math64.h>
 #include <linux/slab.h>
 
 #include "trace.h"

@@ -127,7 +127,7 @@ static int follow(struct kmmv_ring *r, struct kmmv *k, const struct follow *f,
 			status = own_trace(own, k, f);
 		if (!status)
 			status = drain(r, k, ring, f, &lines);
-		n = dump_flushed(ended);
+		n = dump_flushed(&ended);
 		if (status || n)
 			return status > 0 ? status : n;
 		n = kmmv_ring_wait(r, WAIT_MS);

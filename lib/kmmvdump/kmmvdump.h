@@ -3,6 +3,7 @@
 #ifndef KMMV_LIB_KMMVDUMP_H
 #define KMMV_LIB_KMMVDUMP_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -64,10 +65,11 @@ int dump_output(void);
 /* Flush it; 0, or -errno of the first write that has failed. */
 int dump_flush(void);
 /*
- * The same, as an exit status, with a message but for a reader that has gone. ENDED:
- * by a signal, which is a success wherever the output stops.
+ * The same, as an exit status, with a message but for a reader that has gone. *ENDED, if
+ * there is one: by a signal, which is a success wherever the output stops. It is read
+ * after the write, which the signal may interrupt.
  */
-int dump_flushed(bool ended);
+int dump_flushed(const volatile sig_atomic_t *ended);
 /* Print a message; returns 1, as an exit status. */
 int dump_complain(const char *what);
 /* False once the reader of a pipe, or the terminal, has gone. */

@@ -60,14 +60,14 @@ int dump_flush(void)
 	return -failed;
 }
 
-int dump_flushed(bool ended)
+int dump_flushed(const volatile sig_atomic_t *ended)
 {
 	int err = dump_flush();
 
 	if (!err || err == -EINTR)
 		return 0;
 	if (err == -EPIPE)
-		return !ended;
+		return !ended || !*ended;
 	return dump_complain(strerror(-err));
 }
 

@@ -16,7 +16,7 @@ struct own {
 	bool traces;		/* at least one instance */
 };
 
-/* Make and enable it. It is locked until own_unlock(), also after an error. */
+/* Make and enable it. It is locked until own_unlock(), unless the lock was the error. */
 int own_make(struct own *own, const struct follow *f);
 /* Have matching instances traced, including new ones. */
 int own_trace(struct own *own, const struct kmmv *k, const struct follow *f);
@@ -28,7 +28,7 @@ int own_trace(struct own *own, const struct kmmv *k, const struct follow *f);
  */
 int own_lock(struct own *own);
 void own_unlock(struct own *own);
-/* Has no effect if it was not made. */
+/* Only frees memory if it was not made. */
 int own_remove(struct own *own);
 
 #endif /* KMMV_LIB_KMMVDUMP_OWN_H */

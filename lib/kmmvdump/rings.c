@@ -81,5 +81,5 @@ int dump_rings(const char *dir)
 		free(entries[i]);
 	}
 	free(entries);
-	return dump_flushed(false) | status;
+	return dump_flushed(NULL) | status;
 }

@@ -171,14 +171,22 @@ ok "Remove succeeds where files of /etc are links" sh -c './Remove </dev/null'
 is "Remove keeps links of /etc" "$(readlink $load $rule | xargs)" "/mnt/null /mnt/mine"
 rm $load $rule
 ok "Install makes files of /etc after Remove" sh -c 'umask 077; ./Install </dev/null'
-is "what users read does not depend on the umask" "$(find $rule $load $dir/help.pag \
+is "what users read does not depend on the umask" "$(stat -c %a $rule $load $dir/help.pag \
 	/var/lib/pcp/config/pmchart/Kmmv* /usr/share/man/man1/pmdakmmv.1* \
-	/usr/local/share/man/man5/kmmv.5 /usr/local/lib/pkgconfig/libkmmv.pc \
-	-printf '%m\n' | sort -u)" 644
+	/usr/local/share/man/man5/kmmv.5 /usr/local/lib/pkgconfig/libkmmv.pc 2>&1 |
+	sort -u)" 644
+touch $dir/GNUmakefile
+for what in Install Remove; do
+	not_ok "$what is refused where a source tree has the agent's folder" \
+		timeout 60 sh -c "cd $dir && ./$what </dev/null"
+	like "$what says that a source tree has the agent's folder" "$tap_text" \
+		"^$what: a source tree is in $dir,"
+done
+rm $dir/GNUmakefile
 touch $dir/.NeedInstall $dir/.NeedInstall.failed
 ok "Install succeeds with pmcd's marks" again
 is "Install takes away the marks by which pmcd runs it" "$(echo $dir/.Need*)" "$dir/.Need*"
-touch $dir/.NeedInstall $dir/.NeedInstall.failed
+touch $dir/.NeedInstall $dir/.NeedInstall.failed $dir/.NeedInstall.pending
 echo kmmv_block >>$load
 ok "Remove succeeds with pmcd's marks" sh -c "cd $dir && ./Remove </dev/null"
 is "Remove takes away the marks by which pmcd runs Install" "$(echo $dir/.Need*)" \
@@ -187,6 +195,33 @@ is "Remove keeps a file of /etc that was changed" "$(tail -n 1 $load)" kmmv_bloc
 not_ok "Remove removes a file of /etc that was not changed" test -e $rule
 rm $load
 ok "Install succeeds after Remove" sh -c './Install </dev/null'
+
+# with_device COMMAND...: a function of device.sh, with records in /mnt
+# shellcheck disable=SC2317 # called by ok
+with_device()
+{
+	(
+		PCP_SYSCONF_DIR=none PCP_PMDAS_DIR=/mnt/pmdas
+		# shellcheck source=pmda/device.sh
+		. pmda/device.sh
+		"$@"
+	)
+}
+# shellcheck disable=SC2317 # called by ok
+place_text()
+{
+	echo text | with_device place /mnt/etc/file
+}
+mkdir -p /mnt/pmdas/kmmv
+: >/mnt/etc
+not_ok "a file of /etc that cannot be written is an error" place_text
+is "what could not be written leaves nothing" "$(find /mnt/pmdas/kmmv -type f)" ""
+rm /mnt/etc
+ok "a file of /etc that could not be written is made later" place_text
+is "the file made later has its text" "$(cat /mnt/etc/file)" text
+rm /mnt/pmdas/kmmv/file.written
+ok "a file of /etc without a record is removed" with_device displace /mnt/etc/file echo text
+is "nothing of the file is left" "$(find /mnt/etc /mnt/pmdas/kmmv -type f)" ""
 
 # loaded SRCVERSION INSTALLED: what load() says of a module that is there
 loaded()
@@ -380,4 +415,13 @@ ok "make uninstall succeeds" env PATH=/mnt/dpkg:"$PATH" make -s uninstall
 is "make uninstall leaves what a package has" "$(find $dir /etc/pcp -type f \
 	\( -path '*pmdas*' -o -iname '*kmmv*' \) | sort | xargs)" \
 	"/etc/pcp/pmrep/kmmv.conf $dir/device.sh"
+
+# Interrupted in the first part: there is a list, and no ./Remove.
+rm -r $dir
+mkdir -p $dir
+touch /usr/local/lib/kmmv-left
+printf '%s\n' "d $dir" "f $dir/installed" "f /usr/local/lib/kmmv-left" >$dir/installed
+ok "Remove succeeds after an Install that was interrupted" sh -c './Remove </dev/null'
+is "Remove leaves nothing of an Install that was interrupted" \
+	"$(find $dir /usr/local/lib/kmmv-left 2>/dev/null)" ""
 finish

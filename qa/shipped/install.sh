@@ -79,7 +79,8 @@ like "a module depends on kmmv" "$(PATH=$PATH:/sbin:/usr/sbin \
 ok "make install succeeds with a umask" sh -c \
 	"umask 077; make -s install DESTDIR=$work/masked PREFIX=/usr"
 is "what it installs does not depend on the umask" \
-	"$(find "$work/masked" -mindepth 1 ! -type l ! -perm -044)" ""
+	"$(find "$work/masked" -mindepth 1 \( -type d ! -perm -055 -o \
+		-type f ! -perm -044 \))" ""
 touch "$stage/usr/lib/libkmmv.so.1.99.0"
 ok "make install succeeds over a newer library" make -s install DESTDIR="$stage" PREFIX=/usr
 not_ok "a newer library, which ldconfig would take, is not left" \
