@@ -24,6 +24,9 @@
 #define DEBUGDATA	".gnu_debugdata"
 /* What the headers were before prelink(8) changed the file. */
 #define PRELINK		".gnu.prelink_undo"
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL	8U
+#endif
 
 /* ---- before libelf opens it, and before libdwfl does */
 
@@ -47,6 +50,8 @@ static int check_header(int file)
 
 	if (pread(file, bytes, sizeof(bytes), 0) < 0)
 		return -ENOEXEC;
+	if (memcmp(bytes, ELFMAG, SELFMAG))
+		return 0;
 	if (bytes[EI_CLASS] == ELFCLASS32) {
 		offset = offsetof(Elf32_Ehdr, e_shoff);
 		number = offsetof(Elf32_Ehdr, e_shnum);
@@ -70,15 +75,15 @@ static bool is_symbols(const GElf_Shdr *sh)
  * Whether the last name of a table ends. If it does not, libelf looks for the end of one
  * before it each time that it looks up a name: through all of the table, for each section.
  */
-static bool has_end(int file, const GElf_Shdr *sh)
+static bool has_end(Elf_Scn *scn, const GElf_Shdr *sh)
 {
-	char last = '\0';
+	const Elf_Data *data;
 
 	if (sh->sh_type != SHT_STRTAB || !sh->sh_size)
 		return true;
-	/* What is beyond the file's end is an error of libelf. */
-	return pread(file, &last, 1, (off_t)(sh->sh_offset + sh->sh_size - 1)) <
-		       1 || !last;
+	/* libelf keeps it: what the file's owner writes later is not read. */
+	data = elf_rawdata(scn, NULL);
+	return !data || !data->d_size || !((char *)data->d_buf)[data->d_size - 1];
 }
 
 /* Symbols of a stripped file, compressed. */
@@ -87,7 +92,7 @@ static bool is_debugdata(Elf *elf, const GElf_Shdr *sh)
 	const char *name = NULL;
 	size_t names;
 
-	if (sh->sh_type == SHT_PROGBITS && !elf_getshdrstrndx(elf, &names))
+	if (!elf_getshdrstrndx(elf, &names))
 		name = elf_strptr(elf, names, sh->sh_name);
 	return name && !strcmp(name, DEBUGDATA);
 }
@@ -96,7 +101,7 @@ static bool is_debugdata(Elf *elf, const GElf_Shdr *sh)
  * Symbol sections are never compressed in practice; a compressed one could expand to
  * any size.
  */
-static int check_sections(int file, Elf *elf)
+static int check_sections(Elf *elf)
 {
 	uint64_t total = 0;
 	Elf_Scn *scn = NULL;
@@ -106,7 +111,7 @@ static int check_sections(int file, Elf *elf)
 		if (!gelf_getshdr(scn, &sh) || !is_symbols(&sh))
 			continue;
 		if (sh.sh_flags & SHF_COMPRESSED ||
-		    sh.sh_size > SYMBOLS_MAX - total || !has_end(file, &sh))
+		    sh.sh_size > SYMBOLS_MAX - total || !has_end(scn, &sh))
 			return -EFBIG;
 		total += sh.sh_size;
 	}
@@ -118,18 +123,18 @@ static int check_sections(int file, Elf *elf)
 	return 0;
 }
 
-int prof_elf_check(int file)
+int prof_elf_open(int file, Elf **elf)
 {
 	int err = check_header(file);
-	Elf *elf;
 
 	if (err)
 		return err;
-	elf = elf_begin(file, ELF_C_READ, NULL);
-	if (!elf)
+	*elf = elf_begin(file, ELF_C_READ, NULL);
+	if (!*elf)
 		return -ENOEXEC;
-	err = check_sections(file, elf);
-	elf_end(elf);
+	err = check_sections(*elf);
+	if (err)
+		elf_end(*elf);
 	return err;
 }
 
@@ -193,7 +198,7 @@ static int drop_segments(Elf *elf)
 	return 0;
 }
 
-/* Whether local symbols are a part of all. */
+/* Whether symbols are as libdwfl takes them to be, the local ones a part of all. */
 static bool has_good_symbols(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -208,11 +213,20 @@ static bool has_good_symbols(Elf *elf)
 	return true;
 }
 
+/* Linux before 6.3 does not know the flag, and later ones may insist on it. */
+static int memory_file(void)
+{
+	int fd = memfd_create("debugdata", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+
+	return fd < 0 && errno == EINVAL ?
+		       memfd_create("debugdata", MFD_CLOEXEC) : fd;
+}
+
 /* Expand the section SCN, as libdwfl does. */
 static bool is_good_debugdata(Elf_Scn *scn)
 {
 	const Elf_Data *data = elf_rawdata(scn, NULL);
-	int fd = data ? memfd_create("debugdata", MFD_CLOEXEC) : -1;
+	int fd = data ? memory_file() : -1;
 	bool good = false;
 	Elf *elf;
 
@@ -220,7 +234,7 @@ static bool is_good_debugdata(Elf_Scn *scn)
 		return false;
 	if (write(fd, data->d_buf, data->d_size) == (ssize_t)data->d_size) {
 		elf = dwelf_elf_begin(fd);
-		good = elf && has_good_symbols(elf);
+		good = elf && elf_kind(elf) == ELF_K_ELF && has_good_symbols(elf);
 		elf_end(elf);
 	}
 	close(fd);
@@ -230,8 +244,8 @@ static bool is_good_debugdata(Elf_Scn *scn)
 /*
  * Hide sections that libdwfl would take as good. If compressed symbols are not consistent,
  * it frees them, and uses them nevertheless; of what prelink left behind it reads an ELF
- * header, however short it is. It ends looking for either at a section without a name:
- * beyond the table, as the first name may be theirs, too.
+ * header, however short it is. libdwfl stops at a section whose name cannot be read: the
+ * name is set beyond the table, not to 0, as the table may begin with one of these names.
  */
 static int drop_sections(Elf *elf)
 {

@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 
 /*
- * Whether libelf and libdwfl may open FILE: 0; -ENOEXEC: it is no ELF file; -EFBIG: it
- * would take more memory or time than any program's symbols do.
+ * Open FILE for libdwfl, without mapping it: 0; -ENOEXEC: it is no ELF file; -EFBIG: its
+ * symbols are not consistent, or would take more memory or time than any program's do.
  */
-int prof_elf_check(int file);
+int prof_elf_open(int file, struct Elf **elf);
 
 /* Hide from libdwfl, in ELF's memory, what it would read beyond its end, or for ever. */
 int prof_elf_hide(Elf *elf);

@@ -159,8 +159,9 @@ static uint64_t reach_of(const GElf_Sym *sym, Elf *elf, GElf_Word section)
 		       end - sym->st_value : 0;
 }
 
-/* A table of strings. */
+/* The table of strings that the symbols of ELF have. */
 struct strings {
+	const Elf *elf;
 	const char *bytes;
 	size_t size;
 };
@@ -170,7 +171,7 @@ static bool has(const struct strings *strings, const char *name)
 	return (uintptr_t)name - (uintptr_t)strings->bytes < strings->size;
 }
 
-static bool find_strings(struct strings *strings, Elf *elf, const char *name)
+static void find_strings(struct strings *strings, Elf *elf, const char *name)
 {
 	Elf_Scn *scn = NULL;
 	Elf_Data *data;
@@ -182,23 +183,27 @@ static bool find_strings(struct strings *strings, Elf *elf, const char *name)
 		data = elf_getdata(scn, NULL);
 		if (!data || !data->d_buf)
 			continue;
-		*strings = (struct strings){ data->d_buf, data->d_size };
+		*strings = (struct strings){ elf, data->d_buf, data->d_size };
 		if (has(strings, name))
-			return true;
+			return;
 	}
-	return false;
+	*strings = (struct strings){ .elf = elf };
 }
 
 /*
  * Copy NAME, which begins within a table of strings of ELF but need not end there: libdwfl
- * does not check that the table ends with a NUL. False if no table has it.
+ * does not check that the table ends with a NUL. False if the table of ELF's symbols does
+ * not have it.
  */
 static bool copy_name(struct strings *strings, Elf *elf, const char *name,
 		      char copy[NAME_MAX_SHOWN + 1])
 {
 	size_t n;
 
-	if (!has(strings, name) && !find_strings(strings, elf, name))
+	/* Once for each file: there can be a million tables, and of symbols. */
+	if (strings->elf != elf)
+		find_strings(strings, elf, name);
+	if (!has(strings, name))
 		return false;
 	n = strings->size - (size_t)(name - strings->bytes);
 	n = strnlen(name, n < NAME_MAX_SHOWN ? n : NAME_MAX_SHOWN);
@@ -250,7 +255,7 @@ static bool is_function(const GElf_Sym *sym, const char *name)
 static int read_symbols(struct prof_functions *f, Dwfl_Module *module)
 {
 	int n = dwfl_module_getsymtab(module), i, err;
-	struct strings strings = { NULL, 0 };
+	struct strings strings = { NULL };
 	char copy[NAME_MAX_SHOWN + 1];
 	GElf_Addr address, bias;
 	GElf_Word section;
@@ -266,9 +271,8 @@ static int read_symbols(struct prof_functions *f, Dwfl_Module *module)
 					       &section, &elf, NULL);
 		if (!is_function(&sym, name) || !is_code(f, address - bias))
 			continue;
-		/* The others have the same table. */
 		if (!copy_name(&strings, elf, name, copy))
-			return 0;
+			continue;
 		err = add(f, &sym, copy, address - bias,
 			  reach_of(&sym, elf, section));
 		if (err)
@@ -353,14 +357,19 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata,
 			  const char *file_name, const char *link, GElf_Word crc,
 			  char **debuginfo)
 {
+	Elf *elf;
 	int fd;
 
 	if (link && strchr(link, '/'))
 		return -1;
 	fd = dwfl_standard_find_debuginfo(module, userdata, modname, base,
 					  file_name, link, crc, debuginfo);
-	if (fd < 0 || !prof_elf_check(fd))
+	if (fd < 0)
 		return fd;
+	if (!prof_elf_open(fd, &elf)) {
+		elf_end(elf);
+		return fd;
+	}
 	close(fd);
 	free(*debuginfo);
 	*debuginfo = NULL;
@@ -418,12 +427,9 @@ static int read_limited(struct prof_functions *f, int file,
 	int err;
 
 	elf_version(EV_CURRENT);
-	err = prof_elf_check(file);
+	err = prof_elf_open(file, &elf);
 	if (err)
 		return err;
-	elf = elf_begin(file, ELF_C_READ, NULL);
-	if (!elf)
-		return -ENOEXEC;
 	err = read_segments(f, elf);
 	if (err)
 		goto end;

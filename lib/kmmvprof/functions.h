@@ -12,9 +12,9 @@ struct prof_functions;
  * Read the symbols of FILE, which is read, not mapped: truncating it must not end
  * this program. Symbols come from the file, or from debugging
  * information in DEBUG_DIR (by build id or name), or from the file's own compressed
- * symbols; the last two need libdw. FILE stays open. -ENOEXEC: it is no ELF file
- * with segments; -EFBIG: it would take more memory than any program's symbols do;
- * -ENOMEM.
+ * symbols; the last two need libdw. A file without section headers has none of its
+ * own. FILE stays open. -ENOEXEC: it is no ELF file with segments; -EFBIG: its symbols
+ * are not consistent, or would take more memory or time than any program's do; -ENOMEM.
  */
 int prof_functions_open(int file, const char *debug_dir,
 			struct prof_functions **functions);

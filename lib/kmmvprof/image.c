@@ -118,7 +118,7 @@ static int read_image(struct prof_images *images, struct image *image,
 		images->bytes += prof_functions_bytes(image->functions);
 	if (err != -ENOEXEC && err != -EFBIG)
 		return err;
-	image->why = err == -EFBIG ? "has symbols that are too long to be read" :
+	image->why = err == -EFBIG ? "has symbols that are too long or not consistent" :
 				     "is not an ELF file with code";
 	image->tries = TRIES_MAX;
 	return 0;

@@ -313,7 +313,7 @@ static const char *read_lines(struct reading *r, FILE *file, char *text,
 		++*number;
 		n = strlen(text);
 		/* It is longer, or has a NUL. */
-		if (!n || (text[n - 1] != '\n' && !feof(file)))
+		if (!n || text[n - 1] != '\n')
 			return "is no line of a recording";
 		line = json_loads(text, 0, NULL);
 		why = line ? read_line(r, line) : "is not JSON";

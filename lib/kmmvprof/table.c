@@ -175,7 +175,7 @@ static bool find_old(const struct prof_table *table, const struct prof_row *of,
 	return number;
 }
 
-/* Beyond the limit each event has a row. A ring has a few, a recording any number. */
+/* Beyond the limit each event has a row. A ring has few events, a recording any number. */
 static int find_within(struct prof_table *table, const struct prof_row *of,
 		       struct prof_row **row)
 {

@@ -59,7 +59,8 @@ void prof_table_clear(struct prof_table *table);
 /*
  * Add ROW's samples; of its parts, the table's must not be NULL. Beyond the
  * limit they are added to a row of their event, whose other parts are
- * PROF_PART_OTHERS; beyond twice the limit, so is its event. -EOVERFLOW: a sum
+ * PROF_PART_OTHERS; beyond twice the limit the event is
+ * PROF_PART_OTHERS, too: there are at most 2 * limit + 1 rows. -EOVERFLOW: a sum
  * would exceed 64 bits, and nothing was added; -ENOMEM.
  */
 int prof_table_add(struct prof_table *table, const struct prof_row *row);

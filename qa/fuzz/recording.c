@@ -363,7 +363,7 @@ static void check_sections(struct prof_profile *p, const struct prof_report *rep
 		for (; i < s.nr; i++)
 			ck_assert(report->rows ||
 				  s.hundredths[i] < report->threshold);
-		if (report->by_samples ? s.samples : s.period)
+		if (s.samples)
 			ck_assert_uint_eq(hundredths, 10000);
 		samples += s.samples;
 		period += s.period;

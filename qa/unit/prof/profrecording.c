@@ -91,8 +91,17 @@ END_TEST
 START_TEST(zero_byte)
 {
 	struct prof_profile p;
+	off_t length;
 
 	write_recording('\0', 1);
+	ck_assert_int_eq(read_recording(&p), -1);
+	fini(&p);
+	/* Nor behind the last line, which has no newline then. */
+	ck_assert_int_eq(ftruncate(fd, 0), 0);
+	lseek(fd, 0, SEEK_SET);
+	write_recording(' ', 1);
+	length = lseek(fd, 0, SEEK_CUR);
+	ck_assert_int_eq(pwrite(fd, "\0more", 5, length - 1), 5);
 	ck_assert_int_eq(read_recording(&p), -1);
 	fini(&p);
 	/* Nor a line that begins with one. */
