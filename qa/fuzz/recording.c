@@ -12,6 +12,7 @@
 
 #include "../unit/lib/libringarea.h"
 #include "image.h"
+#include "input.h"
 #include "reader.h"
 #include "recording.h"
 #include "report.h"
@@ -32,10 +33,6 @@ enum {
 	NOTES_MAX = 3,
 	/* More than there are. */
 	ROWS_ALL = 1 << 20,
-};
-
-struct input {
-	const uint8_t *at, *end;
 };
 
 /* ---- time and files, simulated */
@@ -160,20 +157,6 @@ static void begin(void)
 	snprintf(file_path, sizeof(file_path), "/proc/self/fd/%d", file);
 	snprintf(beside_path, sizeof(beside_path), "%s/recording", area.dir);
 	atexit(end);
-}
-
-/* 0 if there are no more. */
-static uint64_t number(struct input *in, size_t size)
-{
-	uint64_t value = 0;
-
-	if ((size_t)(in->end - in->at) < size) {
-		in->at = in->end;
-		return 0;
-	}
-	memcpy(&value, in->at, size);
-	in->at += size;
-	return value;
 }
 
 /* The field CHANGED is declared as the input says. */

@@ -8,6 +8,7 @@
  */
 #include <check.h>
 #include "../unit/lib/libringarea.h"
+#include "input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,10 +31,6 @@ enum step {
 	INFO,
 	CLOSE,
 	STEPS
-};
-
-struct input {
-	const uint8_t *at, *end;
 };
 
 static struct ring_area area;
@@ -65,20 +62,6 @@ static void begin(void)
 	ck_assert_ptr_nonnull(pristine);
 	memcpy(pristine, area.header, area.length);
 	atexit(end);
-}
-
-/* 0 if there are no more. */
-static uint64_t number(struct input *in, size_t size)
-{
-	uint64_t value = 0;
-
-	if ((size_t)(in->end - in->at) < size) {
-		in->at = in->end;
-		return 0;
-	}
-	memcpy(&value, in->at, size);
-	in->at += size;
-	return value;
 }
 
 /*
